@@ -1,0 +1,180 @@
+/**
+ * What a node agent and the control plane say to each other. The agent only calls out: every exchange is an HTTP
+ * request of the agent under {@link AGENT_BASE_PATH}, with `Authorization: Bearer <node token>` (the bootstrap token
+ * on `register`). Every message can be repeated: reports carry sequence numbers, log chunks carry offsets.
+ */
+export const AGENT_BASE_PATH = '/agent/v1';
+
+/** Header that carries the correlation id of the intent behind a call, in both directions. */
+export const CORRELATION_HEADER = 'x-correlation-id';
+
+/** What a node is in its cluster: `single` runs jobs in local mode, `master` and `worker` form a standalone cluster. */
+export type NodeRole = 'single' | 'master' | 'worker' | 'master-and-workers';
+
+/** `POST /agent/v1/register`: exchanges the bootstrap token of the node for its own token. */
+export interface RegisterRequest {
+  /** Random id of this agent installation, kept in its journal; a repeated register with the same id is answered alike. */
+  agent_id: string;
+  hostname: string;
+  pid: number;
+}
+
+export interface RegisterResponse {
+  node_id: string;
+  node_token: string;
+  /** The agent fences itself (kills its runs) when it has reached no control plane for this long; milliseconds. */
+  lease_ms: number;
+}
+
+/** Spark daemons a node must run. Cores and memory are what the worker offers to applications. */
+export interface DesiredDaemons {
+  role: NodeRole;
+  /** Workers to run beside the master (`master-and-workers`) or on this node (`worker`: always 1). */
+  workers: number;
+  worker_cores: number;
+  worker_memory_mb: number;
+  /** `spark://host:port` of the master to join; null until it is known, and on nodes that run the master. */
+  master_url: string | null;
+  /** Shell script that runs once before Spark on a fresh node; its failure is the node's error, with its output. */
+  bootstrap_script: string | null;
+  /** Extra environment of daemons and runs, `KEY` to value. */
+  env: Record<string, string>;
+}
+
+/** Where a file of a run comes from; `name` is its file name in the staging folder. */
+export interface RunFile {
+  /** `workspace`: fetched from `GET /agent/v1/runs/{run_id}/files/{index}`; `uri`: Spark reads it itself. */
+  kind: 'workspace' | 'uri';
+  /** Index for the fetch of a workspace file, counted over all files of the run. */
+  index: number;
+  name: string;
+  uri: string | null;
+}
+
+export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'thrift-sql';
+
+/** Everything the agent needs to submit one run; no secret outlives the run's staging folder. */
+export interface RunSpec {
+  kind: RunKind;
+  name: string;
+  /** Application file; null for raw-scala, sql and thrift-sql. */
+  application: RunFile | null;
+  /** Source text for raw-scala and sql. */
+  code: string | null;
+  class_name: string | null;
+  arguments: string[];
+  /** `local[n]` or `spark://…`. */
+  master: string;
+  /** Ordered `key=value` Spark properties; later entries win. */
+  conf: string[];
+  files: RunFile[];
+  jars: RunFile[];
+  py_files: RunFile[];
+  archives: RunFile[];
+  properties_files: RunFile[];
+  packages: string[];
+  repositories: string[];
+  driver_memory: string | null;
+  driver_cores: number | null;
+  driver_java_options: string | null;
+  driver_library_path: string | null;
+  driver_class_path: string | null;
+  executor_memory: string | null;
+  executor_cores: number | null;
+  total_executor_cores: number | null;
+  num_executors: number | null;
+  principal: string | null;
+  keytab: string | null;
+  queue: string | null;
+  env: Record<string, string>;
+  /** The run is ended with reason TIMEOUT after this long; null is no limit. */
+  timeout_ms: number | null;
+  /** Between the polite end (SIGTERM) and the forced one (SIGKILL). */
+  kill_grace_ms: number;
+}
+
+export interface DesiredRun {
+  run_id: string;
+  /** `run`: have it running unless it already ended; `stop`: end it. */
+  action: 'run' | 'stop';
+  correlation_id: string;
+  spec: RunSpec;
+  /** Length in bytes the log store already holds, so that a restarted agent resumes there. */
+  log_offsets: Record<LogStream, number>;
+}
+
+/** `POST /agent/v1/poll`: answers at once when the desired state is newer than `version`, else after `wait_ms`. */
+export interface PollRequest {
+  version: number;
+  /** At most 30000. */
+  wait_ms: number;
+}
+
+export interface PollResponse {
+  version: number;
+  daemons: DesiredDaemons;
+  /** Every run of this node whose end the control plane has not yet recorded. */
+  runs: DesiredRun[];
+}
+
+export type DaemonsState = 'starting' | 'ready' | 'failed';
+
+/** What the agent sees of the Spark daemons; `ready` without daemons means the node can take runs. */
+export interface ObservedDaemons {
+  state: DaemonsState;
+  /** Known as soon as the master listens, which is before `ready`. */
+  master_url: string | null;
+  /** Why it failed, in one sentence with the tail of the output. */
+  error: string | null;
+}
+
+export type RunState = 'accepted' | 'running' | 'stopping' | 'killing' | 'ended';
+
+export type RunOutcome = 'done' | 'error' | 'terminated' | 'stopped' | 'killed';
+
+/** Stable codes for why a run ended; `message` beside it is the sentence for people. */
+export type RunReason =
+  | 'COMPLETED'
+  | 'APPLICATION_FAILED'
+  | 'FILE_NOT_FOUND'
+  | 'TIMEOUT'
+  | 'STOP_REQUESTED'
+  | 'OUT_OF_MEMORY'
+  | 'SIGNALLED'
+  | 'SUBMIT_FAILED'
+  | 'STAGING_FAILED'
+  | 'LEASE_EXPIRED'
+  | 'NODE_LOST'
+  | 'NODE_STOPPED'
+  | 'AGENT_ERROR';
+
+export interface RunReport {
+  run_id: string;
+  /** Grows by one with each report of this run; an older or equal one changes nothing. */
+  seq: number;
+  state: RunState;
+  application_id: string | null;
+  outcome: RunOutcome | null;
+  reason: RunReason | null;
+  message: string | null;
+  exit_code: number | null;
+  pid: number | null;
+  at: string;
+}
+
+/** `POST /agent/v1/report`: sent whenever something changed; answered 200 `{}` once committed. */
+export interface ReportRequest {
+  daemons: ObservedDaemons;
+  runs: RunReport[];
+}
+
+export type LogStream = 'stdout' | 'stderr';
+
+/**
+ * `PUT /agent/v1/runs/{run_id}/logs/{stream}?offset=N` and `PUT /agent/v1/node/logs/{stream}?offset=N` with raw bytes:
+ * appends the part beyond what the store holds. 200 {@link LogChunkResponse}; an offset beyond the end changes
+ * nothing and the answer's `size` says where to resume.
+ */
+export interface LogChunkResponse {
+  size: number;
+}
