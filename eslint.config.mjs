@@ -1,0 +1,106 @@
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const readsEnvironment = [
+  'src/config/**/*.ts',
+  'libs/node-agent/main.ts',
+  'libs/testing/**/*.ts',
+  'scripts/**',
+  'test/**',
+  '**/*.spec.ts',
+];
+const tests = ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'];
+
+export default defineConfig(
+  globalIgnores(['dist/', 'coverage/', 'node_modules/', '.runtime*/']),
+  {
+    files: ['**/*.{js,cjs,mjs}'],
+    extends: [js.configs.recommended],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          ...['process', 'console', 'Buffer', 'URL', 'URLSearchParams', 'AbortController', 'AbortSignal', 'fetch'],
+          ...['TextDecoder', 'TextEncoder', 'performance', 'structuredClone', 'setImmediate', 'queueMicrotask'],
+          ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'FormData', 'Blob', 'WebSocket'],
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+    rules: {
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      complexity: ['error', 20],
+      'prefer-const': 'error',
+    },
+  },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: {
+      sourceType: 'commonjs',
+      globals: { module: 'writable', require: 'readonly', __dirname: 'readonly', __filename: 'readonly' },
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [js.configs.recommended, tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+      // A default does not excuse a missing case: a new state has to be thought of wherever states are told apart.
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: false, requireDefaultForNonUnion: false },
+      ],
+      // Skips files with decorators by itself: there the emitted metadata needs the import at run time.
+      '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // A method of an interface may be asynchronous for the sake of another implementation.
+      '@typescript-eslint/require-await': 'off',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      complexity: ['error', 15],
+      'max-depth': ['error', 4],
+      'max-lines': ['error', { max: 600, skipBlankLines: true, skipComments: true }],
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    ignores: readsEnvironment,
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['process', 'node:process'].map((name) => ({
+            name,
+            importNames: ['env', 'default'],
+            message: 'Only src/config reads the environment; `process` itself is global.',
+          })),
+        },
+      ],
+    },
+  },
+  {
+    files: tests,
+    rules: {
+      // Answers of the service and asymmetric matchers are `any` by their nature.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      'max-lines': 'off',
+    },
+  },
+  {
+    files: ['libs/node-agent/main.ts', 'libs/testing/**/*.ts', 'test/**/*.ts', 'src/{migrate,openapi}.ts'],
+    rules: { 'no-console': 'off' },
+  },
+);

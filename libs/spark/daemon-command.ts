@@ -1,0 +1,108 @@
+/** A Spark daemon to run in the foreground. */
+export interface DaemonCommand {
+  argv: string[];
+  env: Record<string, string>;
+}
+
+/** Where a standalone master listens. */
+export interface MasterPlace {
+  host: string;
+  port: number;
+  webUiPort: number;
+}
+
+/** A standalone worker: what it offers, and where it works. */
+export interface WorkerPlace {
+  host: string;
+  webUiPort: number;
+  cores: number;
+  memoryMb: number;
+  workDir: string;
+}
+
+/** Heap of a daemon; it schedules and holds no data. */
+const DAEMON_MEMORY = '512m';
+
+/**
+ * Foreground standalone master. It fails on a taken port rather than move to the next one, since its address has been
+ * given out: the caller picks another and starts again.
+ */
+export function masterCommand(sparkHome: string, env: Record<string, string>, place: MasterPlace): DaemonCommand {
+  return {
+    argv: [
+      `${sparkHome}/bin/spark-class`,
+      'org.apache.spark.deploy.master.Master',
+      ...['--host', place.host, '--port', String(place.port), '--webui-port', String(place.webUiPort)],
+    ],
+    env: {
+      SPARK_DAEMON_MEMORY: DAEMON_MEMORY,
+      ...env,
+      SPARK_MASTER_OPTS: `-Dspark.port.maxRetries=0 ${env['SPARK_MASTER_OPTS'] ?? ''}`.trim(),
+    },
+  };
+}
+
+/** Foreground standalone worker that joins the master at `masterUrl` and clears what ended applications left. */
+export function workerCommand(
+  sparkHome: string,
+  env: Record<string, string>,
+  place: WorkerPlace,
+  masterUrl: string,
+): DaemonCommand {
+  const cleanUp = '-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600';
+  return {
+    argv: [
+      `${sparkHome}/bin/spark-class`,
+      'org.apache.spark.deploy.worker.Worker',
+      ...['--host', place.host, '--port', '0', '--webui-port', String(place.webUiPort)],
+      ...['--cores', String(place.cores), '--memory', `${place.memoryMb}m`, '--work-dir', place.workDir],
+      masterUrl,
+    ],
+    env: {
+      SPARK_DAEMON_MEMORY: DAEMON_MEMORY,
+      ...env,
+      SPARK_WORKER_OPTS: `${cleanUp} ${env['SPARK_WORKER_OPTS'] ?? ''}`.trim(),
+    },
+  };
+}
+
+/** What the master's `/json/` page says. */
+export interface MasterStatus {
+  alive: boolean;
+  aliveWorkers: number;
+  activeApplications: string[];
+}
+
+/** Reads the master's `/json/` page; null when it is something else. */
+export function parseMasterStatus(body: string): MasterStatus | null {
+  const page = parseObject(body);
+  if (!page || typeof page['status'] !== 'string') return null;
+  const applications = Array.isArray(page['activeapps']) ? (page['activeapps'] as unknown[]) : [];
+  return {
+    alive: page['status'] === 'ALIVE',
+    aliveWorkers: typeof page['aliveworkers'] === 'number' ? page['aliveworkers'] : 0,
+    activeApplications: applications.flatMap((entry) => {
+      const id = isObject(entry) ? entry['id'] : undefined;
+      return typeof id === 'string' ? [id] : [];
+    }),
+  };
+}
+
+/** Whether the worker's `/json/` page names a master it is registered with. */
+export function parseWorkerRegistered(body: string): boolean {
+  const url = parseObject(body)?.['masterwebuiurl'];
+  return typeof url === 'string' && url !== '';
+}
+
+function parseObject(body: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

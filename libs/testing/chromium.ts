@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import { type Browser, chromium } from 'playwright-core';
+
+const run = promisify(execFile);
+const decompress = promisify(brotliDecompress);
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+interface Installation {
+  executable: string;
+  env: Record<string, string>;
+}
+
+/** A Chromium that runs headless on this machine; see {@link launchChromium}, which also knows how to start it. */
+export async function chromiumPath(): Promise<string> {
+  return (await findChromium()).executable;
+}
+
+/** Starts a headless Chromium; the caller closes it. */
+export async function launchChromium(): Promise<Browser> {
+  const { executable, env } = await findChromium();
+  return chromium.launch({
+    executablePath: executable,
+    headless: true,
+    // Containers and root have no user namespaces to sandbox in, and little shared memory; only our own pages are shown.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    env: { ...definedEnvironment(), ...env },
+  });
+}
+
+let found: Promise<Installation> | undefined;
+
+function findChromium(): Promise<Installation> {
+  found ??= firstThatRuns();
+  return found;
+}
+
+/** One on PATH; else the one that the package @sparticuz/chromium ships; else, for root on Debian, the system's package. */
+async function firstThatRuns(): Promise<Installation> {
+  const causes: string[] = [];
+  for (const source of [onPath, fromPackage, fromDebian]) {
+    try {
+      const installation = await source();
+      await run(installation.executable, ['--version'], {
+        env: { ...definedEnvironment(), ...installation.env },
+        timeout: 30_000,
+      });
+      return installation;
+    } catch (error) {
+      causes.push(error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error));
+    }
+  }
+  const remedy = `Install Chromium or Google Chrome so that one of ${NAMES.join(', ')} is on PATH.`;
+  throw new Error(`No Chromium runs here. ${remedy}\n${causes.map((cause) => `  - ${cause}`).join('\n')}`);
+}
+
+async function onPath(): Promise<Installation> {
+  for (const folder of (process.env['PATH'] ?? '').split(':').filter(Boolean)) {
+    for (const name of NAMES) {
+      const executable = join(folder, name);
+      if (await isExecutable(executable)) return { executable, env: {} };
+    }
+  }
+  throw new Error('none on PATH');
+}
+
+/**
+ * Unpacks the package's archives under `.runtime`, once: its own function unpacks to a name in the temporary folder that
+ * all users and versions share, and leaves out the libraries that a bare system lacks.
+ */
+async function fromPackage(): Promise<Installation> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('@sparticuz/chromium is for Linux on x64');
+  const root = resolve(dirname(require.resolve('@sparticuz/chromium')), '..', '..');
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const folder = resolve(__dirname, '..', '..', '.runtime', `chromium-${version}`);
+  const executable = join(folder, 'chromium');
+  if (!(await isExecutable(executable))) await unpack(join(root, 'bin'), folder);
+  const libraries = [join(folder, 'lib'), process.env['LD_LIBRARY_PATH']].filter(Boolean).join(':');
+  return { executable, env: { LD_LIBRARY_PATH: libraries, FONTCONFIG_PATH: folder } };
+}
+
+/** Made beside its place and moved there whole, so that an interrupted or a second run finds all of it or nothing. */
+async function unpack(archives: string, folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const draft = await mkdtemp(`${folder}.`);
+  try {
+    await chmod(draft, 0o755);
+    for (const name of ['al2023.tar', 'fonts.tar', 'swiftshader.tar']) {
+      const archive = join(draft, name);
+      await writeFile(archive, await decompress(await readFile(join(archives, `${name}.br`))));
+      await run('tar', ['-xf', archive, '--no-same-owner', '-C', draft]);
+      await rm(archive);
+    }
+    // The package's own fonts.conf names folders of the platform it was made for.
+    const fonts = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>`;
+    await writeFile(join(draft, 'fonts.conf'), `<?xml version="1.0"?>\n<fontconfig>${fonts}</fontconfig>\n`);
+    const executable = await decompress(await readFile(join(archives, 'chromium.br')));
+    await writeFile(join(draft, 'chromium'), executable, { mode: 0o755 });
+    await rename(draft, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function fromDebian(): Promise<Installation> {
+  if (process.getuid?.() !== 0) throw new Error('only root can install the chromium package of the system');
+  const env = { ...definedEnvironment(), DEBIAN_FRONTEND: 'noninteractive' };
+  await run('apt-get', ['update'], { env, timeout: 120_000 });
+  await run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], { env, timeout: 300_000 });
+  return onPath();
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function definedEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,407 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ApiError } from './session.mjs';
+
+const ONPREM = 3;
+const MACHINE_TYPE = 'Onprem-S-4';
+const CREDENTIAL_TYPE = 'OnPrem Basic Auth';
+const SCRIPT = { local: 'machine_types.py', remote: 'demo/machine_types.py' };
+const DATA = { local: 'machine-types.jsonl', remote: 'demo/machine-types.jsonl' };
+
+const CLUSTER_DEADLINE_MS = 240_000;
+const JOB_DEADLINE_MS = 600_000;
+const POLL_MS = 300;
+
+/** The log may be shipped a moment after the run's end is reported. */
+const LOG_GRACE_MS = 15_000;
+
+const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
+
+/**
+ * @typedef {import('./session.mjs').Session} Session
+ *
+ * @typedef {object} DemoOptions
+ * @property {Session} session
+ * @property {string} folder where the data file is written
+ * @property {string} sparkVersion the Spark that the local nodes have
+ * @property {string} [productName] stands for PLATFORM on the wire
+ * @property {(text: string, transient?: boolean) => void} [print]
+ * @property {AbortSignal} [signal]
+ *
+ * @typedef {object} DemoResult
+ * @property {boolean} ok the job is DONE and its figure is the expected one
+ * @property {string} status of the job
+ * @property {string} expected the result line computed here from the same file
+ * @property {string | null} actual the result line of the job's log
+ * @property {number} clusterId
+ * @property {{title: string, ms: number}[]} steps
+ */
+
+/**
+ * Runs a PySpark job on a cluster of its own, by REST alone. Records of an earlier run are found by name and used again.
+ * @param {DemoOptions} options
+ * @returns {Promise<DemoResult>}
+ */
+export async function runDemo({ session, folder, sparkVersion, productName = 'PLATFORM', print = () => {}, signal }) {
+  /** @type {{title: string, ms: number}[]} */
+  const steps = [];
+  const step = async (title, action) => {
+    print(`${title} …`, true);
+    const started = performance.now();
+    const result = await action();
+    const ms = performance.now() - started;
+    steps.push({ title, ms });
+    print(`${title}: ${seconds(ms)}`);
+    return result;
+  };
+
+  const lookups = await step('Read the lookups', () => readLookups(session, sparkVersion));
+  const expected = await step('Write the data file', () => writeData(folder, lookups.machineTypes));
+  const clusterId = await step('Describe the infrastructure', () =>
+    describeCluster(session, lookups, { sparkVersion, productName }),
+  );
+  const workspaceId = await step('Make the workspace and upload script and data', async () => {
+    const body = { name: 'demo', description: 'Made by npm run quickstart' };
+    const id = await findOrCreate(session, '/workspace', 'workspace', body);
+    await upload(session, id, SCRIPT.remote, join(dirname(fileURLToPath(import.meta.url)), SCRIPT.local));
+    await upload(session, id, DATA.remote, join(folder, DATA.local));
+    return id;
+  });
+  await step('Start the cluster', () => startCluster(session, clusterId, { print, signal }));
+  const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId));
+  const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
+
+  const actual = run.log.match(/^RESULT .*$/m)?.[0].trim() ?? null;
+  return { ok: run.status === 'DONE' && actual === expected, status: run.status, expected, actual, clusterId, steps };
+}
+
+/**
+ * @param {Session} session
+ * @param {number} clusterId
+ * @param {{deadlineMs?: number, signal?: AbortSignal}} [options]
+ * @returns {Promise<void>} when the cluster is DESTROYED
+ */
+export async function destroyCluster(session, clusterId, { deadlineMs = 60_000, signal } = {}) {
+  await session.json('POST', '/cluster/destroy', { body: { cluster_id: clusterId } });
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const { cluster_status: status } = await session.json('GET', '/cluster', { query: { cluster_id: clusterId } });
+    if (status === 'DESTROYED') return;
+    if (status === 'ERROR') throw new Error(`The cluster went to ERROR. ${await clusterReason(session, clusterId)}`);
+    if (Date.now() > deadline) throw new Error(`The cluster was still ${status} after ${seconds(deadlineMs)}.`);
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+async function readLookups(session, sparkVersion) {
+  const get = (path, query) => session.json('GET', path, { query });
+  const [providers, distros, architectures, credentialTypes, onpremTypes, machineTypes, infraVersions] =
+    await Promise.all([
+      get('/lookup_cloud_providers'),
+      get('/lookup_linux_distro'),
+      get('/lookup_machine_architecture_type'),
+      get('/lookup_credential_type'),
+      get(`/lookup_cloud_providers/${ONPREM}/machine/types`),
+      get('/lookup_machine_type', { all: true }),
+      get('/lookup_spark_infra_version'),
+    ]);
+  const machineType = pick(onpremTypes.data, 'machine type', MACHINE_TYPE, ({ name }) => name === MACHINE_TYPE);
+  const architecture = machineType.machine_architecture_type.machine_architecture_type_id;
+  return {
+    providerId: pick(providers, 'cloud provider', 'OnPrem', ({ name }) => name === 'OnPrem').cloud_provider_id,
+    distroId: pick(distros, 'Linux', 'UBUNTU', ({ distro_name: name }) => name === 'UBUNTU').linux_distro_id,
+    architectureId: pick(architectures, 'architecture', architecture, ({ id }) => id === architecture).id,
+    credentialTypeId: pick(credentialTypes, 'credential type', CREDENTIAL_TYPE, ({ name }) => name === CREDENTIAL_TYPE)
+      .credential_type_id,
+    machineTypeId: machineType.machine_type_id,
+    infraVersionId: pick(infraVersions, 'Spark', sparkVersion, ({ spark_version: version }) => version === sparkVersion)
+      .spark_infra_version_id,
+    machineTypes: machineTypes.data,
+  };
+}
+
+function pick(rows, what, name, matches) {
+  const row = rows.find(matches);
+  if (!row) throw new Error(`The lookups name no ${what} ${name}.`);
+  return row;
+}
+
+/**
+ * Writes the machine types as JSON lines and computes from that file, without Spark, the line that the job must print.
+ * @param {string} folder
+ * @param {object[]} machineTypes
+ * @returns {Promise<string>}
+ */
+async function writeData(folder, machineTypes) {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, DATA.local);
+  writeFileSync(file, machineTypes.map((machine) => `${JSON.stringify(machine)}\n`).join(''));
+  const rows = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  let [vcpus, weighted] = [0, 0];
+  for (const { vCPUs, machine_price_ycu: price } of rows) {
+    vcpus += vCPUs;
+    weighted += vCPUs * Math.floor(price * 10_000 + 0.5);
+  }
+  return `RESULT rows=${rows.length} total_vcpus=${vcpus} weighted_price=${weighted}`;
+}
+
+async function describeCluster(session, lookups, { sparkVersion, productName }) {
+  const { providerId: cloud_provider_id } = lookups;
+  const secret = { USERNAME: 'local', PASSWORD: randomBytes(12).toString('hex') };
+  const [credential_config_id, network_conf_id, boot_disk_image_id, cluster_conf_id] = await Promise.all([
+    findOrCreate(session, '/credential_config', 'credentials_conf', {
+      name: 'demo-local',
+      credential_type_id: lookups.credentialTypeId,
+      base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(secret)).toString('base64') },
+    }),
+    findOrCreate(session, '/machine/network', 'network_conf', {
+      name: 'demo-local',
+      cloud_provider_id,
+      bridge: 'vmbr0',
+      model: 'virtio',
+    }),
+    findOrCreate(session, '/machine/boot_disk_image', 'boot_disk_image', {
+      name: 'demo-local',
+      cloud_provider_id,
+      linux_distro_id: lookups.distroId,
+      boot_disk_image: 'local',
+      architecture_type_id: lookups.architectureId,
+    }),
+    findOrCreate(session, '/cluster/conf', 'cluster_conf', {
+      name: 'demo-small',
+      machine_type_id: lookups.machineTypeId,
+    }),
+  ]);
+  const cloud_env_id = await findOrCreate(session, '/cluster/cloud/environment', 'cloud_env', {
+    name: 'demo-local',
+    cloud_provider_id,
+    network_conf_id,
+    credential_config_id,
+    boot_disk_image_id,
+    endpoint: 'local://',
+  });
+  const name = `demo-spark-${sparkVersion}`;
+  await enableIfDisabled(session, name);
+  return findOrCreate(session, '/cluster', 'cluster', {
+    name,
+    description: 'Made by npm run quickstart',
+    cluster_type: productName,
+    cloud_env_id,
+    cluster_conf_id,
+    spark_infra_version_id: lookups.infraVersionId,
+    min_instances: 1,
+    max_instances: 1,
+    is_spot_instance: false,
+    enable_public_ip: false,
+  });
+}
+
+/**
+ * @param {Session} session
+ * @param {string} path of both operations
+ * @param {string} key the record's name in `<key>_id` and `<key>_name`
+ * @param {{name: string}} body
+ * @returns {Promise<number>} the id; writes answer ids as strings
+ */
+async function findOrCreate(session, path, key, body) {
+  try {
+    const found = await session.json('GET', path, { query: { [`${key}_name`]: body.name } });
+    return Number(found[`${key}_id`]);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  }
+  return Number((await session.json('POST', path, { body }))[`${key}_id`]);
+}
+
+/** A run that ended between disabling and enabling left a cluster that is not found by its name. */
+async function enableIfDisabled(session, name) {
+  const query = { cluster_name: name, enable: false };
+  const { data } = await session.json('GET', '/clusters/search', { query }).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return { data: [] };
+    throw error;
+  });
+  const disabled = data.find((cluster) => cluster.name === name);
+  if (disabled) await session.json('PUT', '/cluster/enable', { body: { cluster_id: Number(disabled.cluster_id) } });
+}
+
+async function upload(session, workspaceId, path, file) {
+  const query = { workspace_id: workspaceId, path, overwrite: true };
+  await session.json('POST', '/workspace/files', { query, bytes: readFileSync(file) });
+}
+
+/**
+ * Brings the cluster to RUNNING from whatever state an earlier run left it in. One that is RUNNING before it was started
+ * here is stopped first: its nodes ended with the platform that started them.
+ */
+async function startCluster(session, clusterId, { print, signal }) {
+  const body = { cluster_id: clusterId };
+  const act = async (method, operation) => {
+    try {
+      await session.json(method, `/cluster/${operation}`, { body });
+    } catch (error) {
+      // The platform moved the cluster on in the meantime; the next look shows where to.
+      const movedOn = error instanceof ApiError && (error.status === 400 || error.status === 409);
+      if (!movedOn || Date.now() > deadline) throw error;
+      lastRefusal = error.message;
+      return false;
+    }
+    return true;
+  };
+  const deadline = Date.now() + CLUSTER_DEADLINE_MS;
+  let started = false;
+  let lastRefusal = '';
+  let shown = '';
+  for (;;) {
+    const { cluster_status: status } = await session.json('GET', '/cluster', { query: body });
+    if (status !== shown) print(`  cluster ${status}`, true);
+    shown = status;
+    if (started && status === 'RUNNING') return;
+    if (started && (status === 'ERROR' || status === 'DESTROYED')) {
+      throw new Error(`The cluster did not start. ${await clusterReason(session, clusterId)}`);
+    }
+    switch (status) {
+      case 'STOPPED':
+        if (!started) started = await act('POST', 'start');
+        break;
+      case 'RUNNING':
+        await act('POST', 'stop');
+        break;
+      case 'ERROR':
+        await act('POST', 'destroy');
+        break;
+      case 'DESTROYED':
+        if (await act('PUT', 'disable')) await act('PUT', 'enable');
+        break;
+      default:
+      // On its way to one of the states above.
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`The cluster was still ${status} after ${seconds(CLUSTER_DEADLINE_MS)}. ${lastRefusal}`.trim());
+    }
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+/** What the platform says about the failure of a cluster's nodes. */
+async function clusterReason(session, clusterId) {
+  try {
+    const query = { cluster_id: clusterId, limit: 20 };
+    const events = (await session.json('GET', '/cluster/node/events', { query })).data;
+    const failed = events.find(({ node_status: status }) => status === 'ERROR') ?? events[0];
+    if (!failed) return 'It has no nodes that could say why.';
+    const path = `/cluster/${clusterId}/errors`;
+    const { data } = await session.json('GET', path, { query: { node_status_id: failed.node_status_id } });
+    return data.map(({ error }) => error).join('\n') || 'The platform names no reason.';
+  } catch (error) {
+    return `The reason could not be read: ${error.message}`;
+  }
+}
+
+async function describeJob(session, workspaceId, clusterId) {
+  const path = `/workspace/${workspaceId}/spark/job/conf`;
+  const name = 'demo-machine-types';
+  const id = await findOrCreate(session, path, 'job_conf', {
+    name,
+    cluster_id: clusterId,
+    job_type: 'Python3',
+    command: SCRIPT.remote,
+    arguments: DATA.local,
+    files: [DATA.remote],
+    driver_memory: '512m',
+    executor_memory: '512m',
+  });
+  const conf = await session.json('GET', path, { query: { job_conf_id: id } });
+  // The same folder with another Spark has another cluster.
+  if (Number(conf.cluster_id) !== clusterId) {
+    await session.json('PUT', path, { query: { job_conf_id: id }, body: { cluster_id: clusterId } });
+  }
+  return id;
+}
+
+async function runJob(session, workspaceId, jobConfId, { print, signal }) {
+  const jobs = `/workspace/${workspaceId}/spark/job`;
+  const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: jobConfId } });
+  const job = `${jobs}/${jobId}`;
+  const log = new LogTail(session, `${job}/log/stdout`, (line) => print(`  | ${line}`));
+  const deadline = Date.now() + JOB_DEADLINE_MS;
+  let status = '';
+  for (;;) {
+    const now = (await session.json('GET', `${job}/status`)).job_status;
+    if (now !== status) print(`  job ${jobId} ${now}`);
+    status = now;
+    await log.read();
+    if (FINISHED.includes(status)) break;
+    if (Date.now() > deadline) throw new Error(`Job ${jobId} was still ${status} after ${seconds(JOB_DEADLINE_MS)}.`);
+    await delay(POLL_MS, undefined, { signal });
+  }
+  const logDeadline = Date.now() + LOG_GRACE_MS;
+  while (status === 'DONE' && !/^RESULT .*\n/m.test(log.text) && Date.now() < logDeadline) {
+    await delay(POLL_MS, undefined, { signal });
+    await log.read();
+  }
+  log.end();
+  if (status !== 'DONE') await printFailure(session, job, print);
+  return { status, log: log.text };
+}
+
+async function printFailure(session, job, print) {
+  const reasons = await session
+    .json('GET', `${job}/workflow/errors`)
+    .catch((error) => ({ data: [{ error: error.message }] }));
+  for (const { error } of reasons.data) print(`  ${error}`);
+  const answer = await session.send('GET', `${job}/log/stderr`, { query: { last_n_lines: 40 } }).catch(() => null);
+  for (const line of ((await answer?.text()) ?? '').trimEnd().split('\n')) print(`  ! ${line}`);
+}
+
+/** Follows a log by offset, so that nothing is read twice or missed. */
+class LogTail {
+  constructor(session, path, onLine) {
+    this.session = session;
+    this.path = path;
+    this.onLine = onLine;
+    this.offset = 0;
+    this.text = '';
+    this.rest = '';
+    // A chunk may end within a character.
+    this.decoder = new TextDecoder();
+  }
+
+  async read() {
+    for (;;) {
+      let answer;
+      try {
+        answer = await this.session.send('GET', this.path, { query: { offset: this.offset } });
+      } catch (error) {
+        // Until the run writes something there may be no log.
+        if (error instanceof ApiError && error.status === 404) return;
+        throw error;
+      }
+      const bytes = new Uint8Array(await answer.arrayBuffer());
+      if (bytes.length === 0) return;
+      this.offset = Number(answer.headers.get('x-log-offset') ?? this.offset + bytes.length);
+      this.add(this.decoder.decode(bytes, { stream: true }));
+    }
+  }
+
+  add(text) {
+    this.text += text;
+    const lines = (this.rest + text).split('\n');
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) this.onLine(line);
+  }
+
+  end() {
+    if (this.rest !== '') this.onLine(this.rest);
+    this.rest = '';
+  }
+}
+
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,95 @@
+import { SetupError } from '../embedded/setup-error.mjs';
+
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** An answer of the API that is not a success. */
+export class ApiError extends Error {
+  /** @param {string} call method and path @param {number} status @param {any} body the error body, if it was one */
+  constructor(call, status, body) {
+    const code = body?.error_code ? ` ${body.error_code}` : '';
+    const trace = body?.correlation_id ? ` (correlation id ${body.correlation_id})` : '';
+    super(`${call} was answered ${status}${code}: ${body?.error_message ?? body?.error ?? 'no reason given'}${trace}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = body?.error_code;
+  }
+}
+
+/** A logged-in user of one tenant, speaking REST and nothing else. */
+export class Session {
+  /** @param {{baseUrl: string, signal?: AbortSignal}} options */
+  constructor({ baseUrl, signal }) {
+    this.baseUrl = baseUrl;
+    this.signal = signal;
+    /** @type {string | null} */
+    this.token = null;
+    /** @type {string | null} */
+    this.tenantId = null;
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path below /api/v1
+   * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options] JSON body or raw bytes
+   * @returns {Promise<any>} the JSON answer
+   * @throws {ApiError}
+   */
+  async json(method, path, options) {
+    return (await this.send(method, path, options)).json();
+  }
+
+  /**
+   * As json(), with the answer itself.
+   * @param {string} method
+   * @param {string} path
+   * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options]
+   * @returns {Promise<Response>}
+   */
+  async send(method, path, { query = {}, body, bytes } = {}) {
+    const url = new URL(`${this.baseUrl}/api/v1${path}`);
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
+    /** @type {Record<string, string>} */
+    const headers = { accept: 'application/json, text/plain, */*' };
+    if (this.token) headers.authorization = `Bearer ${this.token}`;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (bytes) {
+      headers['content-type'] = 'application/octet-stream';
+      headers['x-file-size'] = String(bytes.length);
+    }
+    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const answer = await fetch(url, {
+      method,
+      headers,
+      body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
+      signal: this.signal ? AbortSignal.any([this.signal, timeout]) : timeout,
+    }).catch((error) => {
+      this.signal?.throwIfAborted();
+      throw new Error(`${method} ${path} was not answered: ${error.cause?.message ?? error.message}`, { cause: error });
+    });
+    if (answer.ok) return answer;
+    throw new ApiError(`${method} ${path}`, answer.status, await answer.json().catch(() => null));
+  }
+}
+
+/**
+ * Logs in and selects the first tenant of the user.
+ * @param {{baseUrl: string, username: string, password: string, signal?: AbortSignal}} options
+ * @returns {Promise<Session>}
+ */
+export async function login({ baseUrl, username, password, signal }) {
+  const session = new Session({ baseUrl, signal });
+  try {
+    session.token = (await session.json('POST', '/login', { body: { username, password } })).token;
+  } catch (error) {
+    if (error.status !== 401) throw error;
+    throw new SetupError(
+      `The user ${username} could not log in with the password made at the first start. If it was changed since, or the database was set up from another folder, set BOOTSTRAP_ADMIN_PASSWORD to the present one.`,
+      { cause: error },
+    );
+  }
+  const { data } = await session.json('GET', '/user/tenants');
+  if (!data?.[0]) throw new SetupError(`The user ${username} belongs to no tenant.`);
+  session.tenantId = data[0].tenant_id;
+  await session.json('POST', `/user/select/${session.tenantId}`);
+  return session;
+}

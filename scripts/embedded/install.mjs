@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitForLock } from './lock.mjs';
+import { runCommand } from './processes.mjs';
+import { SetupError } from './setup-error.mjs';
+
+/** The folder that holds package.json. */
+export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/**
+ * @typedef {object} InstallOptions
+ * @property {(text: string, transient?: boolean) => void} [onProgress] transient lines may be overwritten by the next
+ * @property {AbortSignal} [signal]
+ * @property {string} [root] project folder
+ */
+
+/**
+ * Installs the Node packages of package-lock.json unless node_modules has them already.
+ * @param {InstallOptions} [options]
+ * @returns {Promise<boolean>} whether anything was installed
+ */
+export async function ensureDependencies({ onProgress = () => {}, signal, root = projectRoot } = {}) {
+  return withInstallLock(root, { onProgress, signal }, async () => {
+    const lockFile = readFileSync(join(root, 'package-lock.json'));
+    const wanted = sha256(lockFile);
+    const stamp = join(root, 'node_modules', '.package-lock-sha');
+    if (readText(stamp) === wanted) return false;
+    if (installedMatches(root, JSON.parse(lockFile.toString('utf8')))) {
+      writeFileSync(stamp, wanted);
+      return false;
+    }
+    onProgress('Installing Node packages (npm ci)');
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
+    const { code, output } = await runNpm(args, { root, signal, onProgress });
+    if (code !== 0) {
+      // npm writes this file last; without it node_modules is a torso that would only confuse the next command.
+      if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
+        rmSync(join(root, 'node_modules'), { recursive: true, force: true });
+      }
+      throw new SetupError(`npm ci failed: ${npmCause(output)}`);
+    }
+    writeFileSync(stamp, wanted);
+    return true;
+  });
+}
+
+/**
+ * Builds dist unless it was built from the sources as they are.
+ * @param {InstallOptions} [options]
+ * @returns {Promise<boolean>} whether anything was built
+ */
+export async function ensureBuild({ onProgress = () => {}, signal, root = projectRoot } = {}) {
+  return withInstallLock(root, { onProgress, signal }, async () => {
+    const dist = join(root, 'dist');
+    const stamp = join(dist, '.build-sha');
+    const entries = ['src/main.js', 'src/worker.js'].map((entry) => join(dist, entry));
+    const wanted = sourcesHash(root);
+    const complete = entries.every((entry) => existsSync(entry));
+    if (complete && readText(stamp) === wanted) return false;
+    onProgress('Building (npm run build)');
+    rmSync(stamp, { force: true });
+    // The compiler's memory of what it emitted lies in dist: with files missing it would emit nothing again.
+    if (!complete) rmSync(dist, { recursive: true, force: true });
+    const { code, output } = await runNpm(['run', 'build'], { root, signal, onProgress });
+    if (code !== 0) throw new SetupError(`npm run build failed: ${lastLines(output, 15)}`);
+    const missing = entries.find((entry) => !existsSync(entry));
+    if (missing) throw new SetupError(`npm run build ended without making ${relative(root, missing)}.`);
+    removeOrphans(root, 'src');
+    removeOrphans(root, 'libs');
+    writeFileSync(stamp, wanted);
+    return true;
+  });
+}
+
+/** Two instances of one clone may start at once; only one of them may write node_modules and dist. */
+async function withInstallLock(root, { onProgress, signal }, action) {
+  const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is installing or building in this folder`);
+  const lock = await waitForLock(join(root, '.runtime-install', 'lock'), { signal, onWait });
+  try {
+    return await action();
+  } finally {
+    lock.release();
+  }
+}
+
+async function runNpm(args, { root, signal, onProgress }) {
+  // Under `npm run` this is the npm that runs us; PATH may have another or none.
+  const own = process.env.npm_execpath;
+  const [command, first] = own && /\.[cm]?js$/.test(own) ? [process.execPath, [own]] : ['npm', []];
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
+  const started = Date.now();
+  const tick = setInterval(() => {
+    onProgress(`npm ${args[0]}: ${Math.round((Date.now() - started) / 1000)} s`, true);
+  }, 5_000);
+  try {
+    return await runCommand(command, [...first, ...args], { cwd: root, env, signal });
+  } catch (error) {
+    if (error.code === 'ENOENT')
+      throw new SetupError('npm was not found. Install Node.js with npm and put it on PATH.');
+    throw error;
+  } finally {
+    clearInterval(tick);
+  }
+}
+
+function npmCause(output) {
+  if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
+    return 'the package registry could not be reached. Check the network or proxy settings of npm and run the command again.';
+  }
+  if (/EINTEGRITY|Z_BUF_ERROR|TAR_/.test(output)) {
+    return 'a download arrived broken. Run `npm cache verify` and then the command again.';
+  }
+  return lastLines(output, 15);
+}
+
+/** Whether npm's own record of node_modules is what the lock file asks for, optional packages of other systems aside. */
+function installedMatches(root, lockFile) {
+  const record = readText(join(root, 'node_modules', '.package-lock.json'));
+  if (record === null) return false;
+  try {
+    const installed = JSON.parse(record).packages ?? {};
+    const wanted = Object.entries(lockFile.packages ?? {}).filter(([path]) => path !== '');
+    const present = wanted.every(([path, { version, integrity, optional }]) => {
+      const found = installed[path];
+      return found ? found.version === version && found.integrity === integrity : optional === true;
+    });
+    return present && Object.keys(installed).every((path) => path in lockFile.packages);
+  } catch {
+    return false;
+  }
+}
+
+function sourcesHash(root) {
+  const hash = createHash('sha256');
+  const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']
+    .map((name) => join(root, name))
+    .filter((file) => existsSync(file));
+  for (const folder of ['src', 'libs']) files.push(...filesUnder(join(root, folder)));
+  for (const file of files.filter((name) => !name.endsWith('.spec.ts')).sort()) {
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** Removes compiled files whose source is gone: a removed migration would otherwise still run. */
+function removeOrphans(root, folder) {
+  const compiled = join(root, 'dist', folder);
+  for (const file of filesUnder(compiled)) {
+    const source = join(root, folder, relative(compiled, file).replace(/\.js(\.map)?$/, '.ts'));
+    if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);
+  }
+}
+
+function filesUnder(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function sha256(data) {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+function lastLines(text, count) {
+  return text.trimEnd().split('\n').slice(-count).join('\n');
+}

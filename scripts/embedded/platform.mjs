@@ -1,0 +1,316 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { projectRoot } from './install.mjs';
+import { endProcess, processRef, runCommand, tailOf } from './processes.mjs';
+import { SetupError } from './setup-error.mjs';
+
+const READY_DEADLINE_MS = 60_000;
+const STOP_PATIENCE_MS = 10_000;
+const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
+
+/** A process that ran this long has recovered: its next restart is quick again. */
+const STABLE_AFTER_MS = 60_000;
+
+/** The name of the administrator that the first start makes. */
+export const ADMIN_USERNAME = 'admin';
+
+/**
+ * @typedef {object} Secrets
+ * @property {string} AUTH_JWT_KEYS
+ * @property {string} SECRETS_MASTER_KEYS
+ * @property {string} BOOTSTRAP_ADMIN_PASSWORD
+ */
+
+/**
+ * The keys and the first password of the installation in this folder, generated once.
+ * @param {string} runtimeDir
+ * @returns {Secrets}
+ */
+export function loadSecrets(runtimeDir) {
+  const file = join(resolve(runtimeDir), 'secrets.json');
+  if (!existsSync(file)) {
+    if (existsSync(join(resolve(runtimeDir), 'postgres', 'data'))) {
+      throw new SetupError(
+        `${file} is gone, and without it the database beside it cannot be read. Restore the file, or remove ${resolve(runtimeDir)} to begin anew.`,
+      );
+    }
+    mkdirSync(resolve(runtimeDir), { recursive: true });
+    const secrets = {
+      AUTH_JWT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      SECRETS_MASTER_KEYS: `m1:${randomBytes(32).toString('base64')}`,
+      BOOTSTRAP_ADMIN_PASSWORD: randomBytes(18).toString('base64url'),
+    };
+    writeFileSync(`${file}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    throw new SetupError(`${file} is damaged. Restore it, or remove ${resolve(runtimeDir)} to begin anew.`);
+  }
+}
+
+/**
+ * Where clients on this machine reach an API that listens on host and port.
+ * @param {string} host
+ * @param {number} port
+ * @returns {string}
+ */
+export function baseUrlOf(host, port) {
+  const reachable = ['0.0.0.0', '::', 'localhost', ''].includes(host) ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/**
+ * @typedef {object} PlatformOptions
+ * @property {string} runtimeDir
+ * @property {string} databaseUrl
+ * @property {string} redisUrl
+ * @property {import('./runtime.mjs').Runtime} runtime
+ * @property {number} port
+ * @property {string} [host]
+ * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they win over the ones set here
+ * @property {(text: string) => void} [onEvent]
+ * @property {AbortSignal} [signal]
+ * @property {string} [root] project folder
+ *
+ * @typedef {object} Platform
+ * @property {string} baseUrl
+ * @property {string} username
+ * @property {string} password
+ * @property {string} nodesDir
+ * @property {() => {api: number | null, worker: number | null}} pids
+ * @property {() => Promise<void>} stop ends API and worker, then every local node; may be called again
+ */
+
+/**
+ * Migrates the database, starts API and worker and waits until the API answers. A process that ends later is started
+ * again.
+ * @param {PlatformOptions} options
+ * @returns {Promise<Platform>}
+ * @throws {SetupError}
+ */
+export async function startPlatform(options) {
+  const { databaseUrl, redisUrl, runtime, port, host = '127.0.0.1', onEvent = () => {}, signal } = options;
+  const { root = projectRoot } = options;
+  const runtimeDir = resolve(options.runtimeDir);
+  const nodesDir = join(runtimeDir, 'nodes');
+  const logs = join(runtimeDir, 'logs');
+  const baseUrl = baseUrlOf(host, port);
+  const secrets = loadSecrets(runtimeDir);
+  for (const folder of [logs, nodesDir, join(runtimeDir, 'data')]) mkdirSync(folder, { recursive: true });
+  const env = {
+    ...secrets,
+    PRODUCT_NAME: 'PLATFORM',
+    LOG_LEVEL: 'info',
+    ...process.env,
+    NODE_ENV: 'production',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    HOST: host,
+    PORT: String(port),
+    DATA_DIR: join(runtimeDir, 'data'),
+    COMPUTE_LOCAL_ENABLED: 'true',
+    COMPUTE_LOCAL_DIR: nodesDir,
+    COMPUTE_LOCAL_SPARK_HOMES: `${runtime.sparkVersion}=${runtime.sparkHome}`,
+    COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
+    COMPUTE_LOCAL_PYTHON: runtime.python,
+    AGENT_API_URL: baseUrl,
+    ...options.env,
+  };
+  await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
+
+  const processes = ['api', 'worker'].map((name) => {
+    const entry = join(root, 'dist', 'src', name === 'api' ? 'main.js' : 'worker.js');
+    const onSpawn = () => recordProcesses(runtimeDir, processes);
+    return new SupervisedProcess({ name, entry, env, root, logFile: join(logs, `${name}.log`), onEvent, onSpawn });
+  });
+  const [api, worker] = processes;
+  const stop = async () => {
+    const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
+    // The worker must be gone first: it would take ended nodes for lost ones.
+    await stopLocalNodes(nodesDir, root);
+    if (left.length > 0) throw new Error(`${left.join(' and ')} could not be ended.`);
+    rmSync(join(runtimeDir, 'processes.json'), { force: true });
+  };
+  try {
+    for (const child of processes) child.start();
+    await untilHealthy(baseUrl, processes, signal);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  for (const child of processes) child.keepRunning();
+  return {
+    baseUrl,
+    username: ADMIN_USERNAME,
+    password: env.BOOTSTRAP_ADMIN_PASSWORD,
+    nodesDir,
+    pids: () => ({ api: api.pid, worker: worker.pid }),
+    stop,
+  };
+}
+
+/**
+ * Ends the API, the worker and the local nodes that a killed program left running in this folder.
+ * @param {string} runtimeDir
+ * @param {string} [root] project folder
+ */
+export async function endLeftoverPlatform(runtimeDir, root = projectRoot) {
+  const file = join(resolve(runtimeDir), 'processes.json');
+  let refs = [];
+  try {
+    refs = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // Nothing was left.
+  }
+  await Promise.all(refs.map((ref) => endProcess(ref, [['SIGTERM', STOP_PATIENCE_MS]])));
+  rmSync(file, { force: true });
+  await stopLocalNodes(join(resolve(runtimeDir), 'nodes'), root);
+}
+
+/**
+ * Ends every local node under this folder by the compiled local driver, which alone knows what a node consists of.
+ * @param {string} nodesDir
+ * @param {string} [root] project folder
+ */
+export async function stopLocalNodes(nodesDir, root = projectRoot) {
+  const driver = join(root, 'dist', 'libs', 'compute-drivers', 'local', 'local-driver.js');
+  if (!existsSync(nodesDir) || !existsSync(driver)) return;
+  const { stopAllLocalNodes } = await import(pathToFileURL(driver).href);
+  await stopAllLocalNodes(nodesDir);
+}
+
+async function migrate({ root, env, logFile, signal }) {
+  const entry = join(root, 'dist', 'src', 'migrate.js');
+  if (!existsSync(entry)) return;
+  const { code, output } = await runCommand(process.execPath, [entry], { cwd: root, env, logFile, signal });
+  if (code !== 0) {
+    const tail = output.trimEnd().split('\n').slice(-15).join('\n');
+    throw new SetupError(`Preparing the database failed; the log is ${logFile}. Its last lines:\n${tail}`);
+  }
+}
+
+async function untilHealthy(baseUrl, processes, signal) {
+  const deadline = Date.now() + READY_DEADLINE_MS;
+  let last = 'no answer';
+  for (;;) {
+    signal?.throwIfAborted();
+    for (const child of processes) child.assertAlive();
+    try {
+      const answer = await fetch(`${baseUrl}/api/v1/healthCheck`, { signal: AbortSignal.timeout(5_000) });
+      const text = await answer.text();
+      if (answer.status === 200) return;
+      last = `${answer.status} ${text.slice(0, 300)}`;
+    } catch (error) {
+      last = error.cause?.code ?? error.message;
+    }
+    if (Date.now() > deadline) {
+      throw new SetupError(
+        `The API did not become healthy within ${READY_DEADLINE_MS / 1000} s; the health check last said: ${last}.\n${processes[0].tail()}`,
+      );
+    }
+    await delay(100, undefined, { signal });
+  }
+}
+
+function recordProcesses(runtimeDir, processes) {
+  const file = join(runtimeDir, 'processes.json');
+  const refs = processes.map(({ ref }) => ref).filter(Boolean);
+  writeFileSync(`${file}.new`, JSON.stringify(refs), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+class SupervisedProcess {
+  constructor({ name, entry, env, root, logFile, onEvent, onSpawn }) {
+    Object.assign(this, { name, entry, env, root, logFile, onEvent, onSpawn });
+    this.title = name === 'api' ? 'The API' : 'The worker';
+    this.ref = null;
+    this.end = null;
+    this.supervised = false;
+    this.stopping = new AbortController();
+    this.nextDelay = RESTART_DELAY_MS.first;
+  }
+
+  get pid() {
+    return this.ref?.pid ?? null;
+  }
+
+  start() {
+    const log = openSync(this.logFile, 'a', 0o600);
+    this.logStart = fstatSync(log).size;
+    // Its own process group: a Ctrl-C at the terminal must not end it before what depends on it.
+    const child = spawn(process.execPath, [this.entry], {
+      cwd: this.root,
+      env: this.env,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    child.unref();
+    this.end = null;
+    this.startedAt = Date.now();
+    this.ref = child.pid ? processRef(child.pid) : null;
+    this.onSpawn();
+    once(child, 'exit').then(
+      ([code, signal]) => this.onEnd(signal ?? `status ${code}`),
+      (error) => this.onEnd(error.message),
+    );
+  }
+
+  onEnd(how) {
+    this.end = how;
+    if (this.supervised) void this.restart();
+  }
+
+  keepRunning() {
+    this.supervised = true;
+    if (this.end !== null) void this.restart();
+  }
+
+  async restart() {
+    if (this.stopping.signal.aborted) return;
+    if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = RESTART_DELAY_MS.first;
+    const pause = this.nextDelay;
+    this.nextDelay = Math.min(pause * 2, RESTART_DELAY_MS.longest);
+    this.onEvent(`${this.title} ended (${this.end}) and is started again in ${pause / 1000} s; see ${this.logFile}`);
+    try {
+      await delay(pause, undefined, { signal: this.stopping.signal });
+    } catch {
+      return;
+    }
+    if (!this.stopping.signal.aborted) this.start();
+  }
+
+  assertAlive() {
+    if (this.end === null) return;
+    throw new SetupError(`${this.title} ended while it was starting (${this.end}).\n${this.tail()}`);
+  }
+
+  tail() {
+    const lines = tailOf(this.logFile, 25, this.logStart);
+    return lines === '' ? `${this.logFile} is empty.` : `The last lines of ${this.logFile}:\n${lines}`;
+  }
+
+  /** @returns {Promise<string | null>} the title of a process that could not be ended */
+  async stop() {
+    this.supervised = false;
+    this.stopping.abort();
+    return (await endProcess(this.ref, [['SIGTERM', STOP_PATIENCE_MS]])) ? null : this.title;
+  }
+}

@@ -1,0 +1,342 @@
+#!/usr/bin/env node
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { destroyCluster, runDemo } from './demo/demo.mjs';
+import { login } from './demo/session.mjs';
+import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
+import { acquireLock, LockHeldError } from './embedded/lock.mjs';
+import { endLeftoverPlatform, startPlatform } from './embedded/platform.mjs';
+import { assertPortFree } from './embedded/ports.mjs';
+import { prepareRuntime } from './embedded/runtime.mjs';
+import { startPostgres, startRedis } from './embedded/services.mjs';
+import { SetupError } from './embedded/setup-error.mjs';
+
+const OLDEST_NODE = [20, 19];
+const SERVICE_RESTARTS = 5;
+
+const HELP = `Usage: npm run quickstart [-- options]
+
+Starts PostgreSQL, Redis, the API and the worker, runs a Spark job through the REST API and keeps serving.
+
+Options:
+  --exit      end after the job; status 0 only if it is DONE and its figure is right
+  --no-demo   start and serve without the job
+  --help      show this
+
+Environment:
+  PORT          port of the API, 8080 by default
+  HOST          address to listen on, 127.0.0.1 by default
+  RUNTIME_DIR   where everything is kept, .runtime by default
+  PRODUCT_NAME  the product's name on the wire, PLATFORM by default
+  LOG_LEVEL     of API and worker, info by default
+  PYTHON        the Python to use, 3.9 or newer
+  DATABASE_URL, REDIS_URL, JAVA_HOME, SPARK_HOME   used instead of the embedded ones
+`;
+
+/** Lines with the time since the start; on a terminal a transient line is overwritten by the next one. */
+class Console {
+  constructor() {
+    this.started = performance.now();
+    this.transient = false;
+    this.lastTransient = 0;
+    // A reader of the output may go away; the servers must still be ended in order.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  }
+
+  print = (text, transient = false) => {
+    const line = `[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`;
+    if (!process.stdout.isTTY) {
+      // Without a terminal progress is shown too, but not every step of it.
+      if (transient && performance.now() - this.lastTransient < 5_000) return;
+      if (transient) this.lastTransient = performance.now();
+      process.stdout.write(`${line}\n`);
+      return;
+    }
+    this.clear();
+    process.stdout.write(transient ? line.slice(0, (process.stdout.columns ?? 80) - 1) : `${line}\n`);
+    this.transient = transient;
+  };
+
+  plain(text) {
+    this.clear();
+    process.stdout.write(`${text}\n`);
+  }
+
+  error(text) {
+    this.clear();
+    process.stderr.write(`${text}\n`);
+  }
+
+  clear() {
+    if (this.transient) process.stdout.write('\r\x1b[2K');
+    this.transient = false;
+  }
+}
+
+class Quickstart {
+  constructor(options, env) {
+    this.options = options;
+    this.console = new Console();
+    this.print = this.console.print;
+    this.runtimeDir = resolve(env.RUNTIME_DIR || '.runtime');
+    this.env = env;
+    this.host = env.HOST || '127.0.0.1';
+    this.port = readPort(env.PORT);
+    this.aborting = new AbortController();
+    this.signal = this.aborting.signal;
+    /** What to undo, in the order it was done. @type {{name: string, undo: () => unknown}[]} */
+    this.undo = [];
+    this.fatal = new Promise((_, reject) => (this.fail = reject));
+    this.fatal.catch(() => {});
+  }
+
+  /** @returns {Promise<number>} exit status */
+  async run() {
+    // Handlers stay for good: a second Ctrl-C while stopping must not end this process before its children.
+    let interrupted = 0;
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(name, () => {
+        interrupted += 1;
+        if (interrupted > 1) this.print('Already stopping; please wait');
+        this.aborting.abort();
+      });
+    }
+    for (const name of ['uncaughtException', 'unhandledRejection']) process.on(name, (error) => this.fail(error));
+
+    let status;
+    try {
+      status = await Promise.race([this.serve(), this.fatal]);
+    } catch (error) {
+      if (this.signal.aborted) status = this.serving ? 0 : 130;
+      else {
+        this.console.error(`\nquickstart failed: ${describe(error)}`);
+        status = 1;
+      }
+    }
+    this.aborting.abort();
+    return (await this.stop()) ? status : 1;
+  }
+
+  async serve() {
+    const { console, print, signal, runtimeDir } = this;
+    mkdirSync(runtimeDir, { recursive: true });
+    this.lock();
+    const readyFile = join(runtimeDir, 'quickstart.json');
+    rmSync(readyFile, { force: true });
+
+    // A platform whose quickstart was killed still holds the port, so it goes before the port is tried.
+    await endLeftoverPlatform(runtimeDir);
+    await assertPortFree(this.port, this.host);
+    const install = { onProgress: print, signal };
+    print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are there');
+    print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
+    // The driver that ends nodes may have been built only now.
+    await endLeftoverPlatform(runtimeDir);
+    const runtime = await prepareRuntime(runtimeDir, install);
+    print(`Java, Spark ${runtime.sparkVersion} and Redis are ready in ${runtimeDir}`);
+
+    const databaseUrl = await this.database();
+    const redisUrl = await this.redis(runtime);
+    const platform = await startPlatform({
+      runtimeDir,
+      databaseUrl,
+      redisUrl,
+      runtime,
+      port: this.port,
+      host: this.host,
+      onEvent: print,
+      signal,
+    });
+    this.freeLater('API, worker and nodes', () => platform.stop());
+    print(`API and worker are up at ${platform.baseUrl}`);
+
+    const { username, password } = platform;
+    const session = await login({ baseUrl: platform.baseUrl, username, password, signal });
+    print(`Logged in as ${username}, tenant ${session.tenantId}`);
+    if (!this.options['no-demo']) {
+      const ok = await this.demo(session, runtime);
+      if (this.options.exit || !ok) return ok ? 0 : 1;
+    }
+
+    const ready = { base_url: platform.baseUrl, username, password, tenant_id: session.tenantId };
+    writeFileSync(`${readyFile}.new`, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${readyFile}.new`, readyFile);
+    this.freeLater('quickstart.json', () => rmSync(readyFile, { force: true }));
+    this.serving = true;
+    console.plain(
+      [
+        '',
+        `  API       ${platform.baseUrl}`,
+        `  Swagger   ${platform.baseUrl}/api/v1/docs`,
+        `  User      ${username}`,
+        `  Password  ${password}`,
+        `  Logs      ${join(runtimeDir, 'logs')}`,
+        '',
+        'Serving until Ctrl-C.',
+      ].join('\n'),
+    );
+    return new Promise((finish) => {
+      // Children are detached, so that nothing else keeps this process alive.
+      const alive = setInterval(() => {}, 60_000);
+      const end = () => {
+        clearInterval(alive);
+        finish(0);
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  async demo(session, runtime) {
+    const { console, print, signal } = this;
+    const result = await runDemo({
+      session,
+      folder: join(this.runtimeDir, 'demo'),
+      sparkVersion: runtime.sparkVersion,
+      productName: this.env.PRODUCT_NAME || 'PLATFORM',
+      print,
+      signal,
+    });
+    const width = Math.max(...result.steps.map(({ title }) => title.length));
+    const times = result.steps.map(
+      ({ title, ms }) => `  ${title.padEnd(width)} ${(ms / 1000).toFixed(1).padStart(7)} s`,
+    );
+    console.plain(['', ...times, ''].join('\n'));
+    console.plain(`  The job is ${result.status}; its log says    ${result.actual ?? 'nothing of a result'}`);
+    console.plain(`  computed from the same file without Spark  ${result.expected}\n`);
+    if (!result.ok) console.error('The job did not give the expected result.');
+    if (!this.options.exit) return result.ok;
+    await destroyCluster(session, result.clusterId, { signal });
+    print('The cluster is destroyed');
+    return result.ok;
+  }
+
+  lock() {
+    try {
+      const lock = acquireLock(join(this.runtimeDir, 'quickstart.lock'));
+      this.freeLater('lock', () => lock.release());
+    } catch (error) {
+      if (!(error instanceof LockHeldError)) throw error;
+      throw new SetupError(
+        `Another quickstart (process ${error.pid}) is running in ${this.runtimeDir}. Stop it, or give this one its own RUNTIME_DIR and PORT.`,
+      );
+    }
+  }
+
+  async database() {
+    if (this.env.DATABASE_URL) return this.env.DATABASE_URL;
+    const url = await this.service('PostgreSQL', (options) => startPostgres(this.runtimeDir, options));
+    this.print('PostgreSQL is up');
+    return url;
+  }
+
+  async redis(runtime) {
+    if (this.env.REDIS_URL) return this.env.REDIS_URL;
+    const url = await this.service('Redis', (options) => startRedis(this.runtimeDir, runtime, options));
+    this.print('Redis is up');
+    return url;
+  }
+
+  /**
+   * Starts a server, and again when it ends by itself: API and worker connect anew to the same address.
+   * @param {string} name
+   * @param {(options: import('./embedded/services.mjs').ServiceOptions) => Promise<import('./embedded/services.mjs').Service>} start
+   * @returns {Promise<string>} its URL
+   */
+  async service(name, start) {
+    let restarts = 0;
+    let restarting = Promise.resolve();
+    const onExit = (text) => {
+      if (this.signal.aborted) return;
+      this.print(`${text}; it is started again`);
+      restarting = restart().catch((error) => this.fail(error));
+    };
+    const options = { signal: this.signal, onExit };
+    let current = await start(options);
+    const { url } = current;
+    const restart = async () => {
+      restarts += 1;
+      if (restarts > SERVICE_RESTARTS) throw new Error(`${name} keeps ending.`);
+      await delay(500 * restarts, undefined, { signal: this.signal });
+      current = await start(options);
+      if (current.url !== url) throw new Error(`${name} lost its port ${new URL(url).port} to another program.`);
+    };
+    this.freeLater(name, async () => {
+      await restarting;
+      await current.stop();
+    });
+    return url;
+  }
+
+  /** @param {string} name @param {() => unknown} undo */
+  freeLater(name, undo) {
+    this.undo.push({ name, undo });
+  }
+
+  /** @returns {Promise<boolean>} whether everything that was started is gone */
+  async stop() {
+    if (this.undo.length > 1) this.print('Stopping');
+    let clean = true;
+    for (const { name, undo } of this.undo.reverse()) {
+      try {
+        await undo();
+      } catch (error) {
+        clean = false;
+        this.console.error(`Stopping ${name} failed: ${describe(error)}`);
+      }
+    }
+    if (this.undo.length > 1) this.print('Stopped');
+    return clean;
+  }
+}
+
+function readPort(text) {
+  if (!text) return 8080;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new SetupError(`PORT is ${JSON.stringify(text)}, but a port is a whole number from 1 to 65535.`);
+}
+
+function describe(error) {
+  if (error?.code === 'ENOSPC') {
+    return 'the disk is full. Free some space or set RUNTIME_DIR to a folder on a larger disk.';
+  }
+  if (error instanceof SetupError || error?.name === 'ApiError') return error.message;
+  return error?.stack ?? String(error);
+}
+
+function readOptions(args) {
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  try {
+    const { values } = parseArgs({ args, options: { exit: flag, 'no-demo': flag, help: flag } });
+    if (values.exit && values['no-demo']) throw new Error('--exit and --no-demo exclude each other');
+    return values;
+  } catch (error) {
+    throw new SetupError(`${error.message}\n\n${HELP}`);
+  }
+}
+
+function assertSystem() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
+    const oldest = OLDEST_NODE.join('.');
+    throw new SetupError(
+      `This is Node ${process.versions.node}, but ${oldest} or newer is needed. Install a newer Node.`,
+    );
+  }
+  if (process.platform === 'win32') {
+    throw new SetupError('The embedded platform runs on Linux and macOS. On Windows use it within WSL.');
+  }
+}
+
+try {
+  assertSystem();
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) process.stdout.write(HELP);
+  else process.exit(await new Quickstart(options, process.env).run());
+} catch (error) {
+  process.stderr.write(`quickstart failed: ${describe(error)}\n`);
+  process.exit(1);
+}

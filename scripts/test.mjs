@@ -1,0 +1,337 @@
+#!/usr/bin/env node
+// npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
+//   --quick               format, lint, types, boundaries, dead code and unit tests
+//   --only=unit,medium    these phases, with what they need
+//   --match=pattern       of medium and e2e, the files whose path matches
+// Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuild, ensureDependencies, projectRoot } from './embedded/install.mjs';
+import { endProcess, processRef, runCommand } from './embedded/processes.mjs';
+
+const MINUTE = 60_000;
+const OVERALL_LIMIT = 58 * MINUTE;
+
+/** Variables of a developer's shell that would make the run depend on it. */
+const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
+
+/**
+ * @typedef {object} Phase
+ * @property {string} name
+ * @property {number} limit milliseconds
+ * @property {boolean} [quick]
+ * @property {(run: Run) => Promise<{passed: number, failed: number}>} action
+ */
+
+/** @type {Phase[]} */
+const PHASES = [
+  staticPhase('format', 2, ['prettier', '--check', '--log-level=warn', '.']),
+  staticPhase('lint', 5, ['eslint', '--max-warnings=0', '.']),
+  staticPhase('types', 5, ['tsc', '--noEmit', '-p', 'tsconfig.json']),
+  staticPhase('boundaries', 2, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
+  staticPhase('deadcode', 2, ['knip', '--no-progress']),
+  { name: 'unit', limit: 10 * MINUTE, quick: true, action: (run) => run.jest('unit', ['--testTimeout=20000']) },
+  { name: 'build', limit: 5 * MINUTE, action: (run) => run.check(() => run.build()) },
+  { name: 'openapi', limit: MINUTE, action: (run) => run.check(() => run.openapiDrift()) },
+  { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
+  { name: 'medium', limit: 15 * MINUTE, action: (run) => run.medium() },
+  { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
+];
+
+/** @returns {Phase} */
+function staticPhase(name, minutes, [binary, ...args]) {
+  return { name, limit: minutes * MINUTE, quick: true, action: (run) => run.check(() => run.tool(binary, args)) };
+}
+
+/** A check that did not hold; its output is already printed. */
+class CheckFailed extends Error {}
+
+class Run {
+  /** @type {{stop: () => Promise<unknown>}[]} */
+  services = [];
+  built = false;
+
+  /** @param {AbortSignal} signal @param {string | undefined} match */
+  constructor(signal, match) {
+    this.overall = signal;
+    this.signal = signal;
+    this.match = match;
+    // The folder's name is on the command line or in the environment of whatever the run starts: see `leftovers`.
+    this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
+    // PostgreSQL runs as another user when this is root, and has to pass through.
+    chmodSync(this.folder, 0o711);
+    this.env = { ...process.env, TMPDIR: this.folder, TEST_RUN_DIR: this.folder };
+    for (const name of FOREIGN_VARIABLES) delete this.env[name];
+  }
+
+  /** @param {Phase} phase */
+  async phase({ name, limit, action }) {
+    console.log(`\n== ${name}`);
+    const started = Date.now();
+    this.signal = AbortSignal.any([this.overall, AbortSignal.timeout(limit)]);
+    let result;
+    try {
+      result = await action(this);
+    } catch (error) {
+      result = { passed: 0, failed: 1 };
+      if (!(error instanceof CheckFailed)) console.log(this.describe(error, limit));
+    }
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    console.log(`== ${name}: ${result.passed} passed, ${result.failed} failed (${seconds} s)`);
+    return result;
+  }
+
+  describe(error, limit) {
+    if (this.overall.aborted) return String(this.overall.reason?.message ?? this.overall.reason);
+    if (this.signal.aborted) return `Not done within ${limit / MINUTE} minutes.`;
+    return error?.name === 'SetupError' ? error.message : (error?.stack ?? String(error));
+  }
+
+  async check(action) {
+    await action();
+    return { passed: 1, failed: 0 };
+  }
+
+  /** Runs a command; its output is shown as it comes when `live`, else only when the command fails. */
+  async command(command, args, { env = {}, live = false } = {}) {
+    const onLine = live ? (line) => console.log(line) : undefined;
+    const options = { cwd: projectRoot, env: { ...this.env, ...env }, onLine, signal: this.signal };
+    const { code, output } = await withPatience(runCommand(command, args, options), this.signal);
+    if (code !== 0 && !live) console.log(output.trimEnd());
+    return code;
+  }
+
+  async tool(binary, args, options) {
+    const code = await this.command(process.execPath, [join('node_modules', '.bin', binary), ...args], options);
+    if (code !== 0) throw new CheckFailed(binary);
+  }
+
+  async program(file, args, env) {
+    const code = await this.command(process.execPath, [file, ...args], { env });
+    if (code !== 0) throw new CheckFailed(file);
+  }
+
+  async jest(project, args, env = {}) {
+    const report = join(this.folder, `${project}.json`);
+    rmSync(report, { force: true });
+    const options = ['--selectProjects', project, '--ci', '--json', `--outputFile=${report}`, ...args];
+    const match = this.match && project !== 'unit' ? ['--testPathPatterns', this.match] : [];
+    const bin = join('node_modules', '.bin', 'jest');
+    let code;
+    try {
+      code = await this.command(process.execPath, [bin, ...options, ...match], { env, live: true });
+    } catch (error) {
+      console.log(this.describe(error, 0));
+      code = null;
+    }
+    return countOf(report, code);
+  }
+
+  async build() {
+    await ensureBuild({ signal: this.signal });
+    this.built = true;
+  }
+
+  async needBuild() {
+    if (!this.built) await this.build();
+  }
+
+  async openapiDrift() {
+    await this.needBuild();
+    await this.program('dist/src/openapi.js', ['--check']);
+  }
+
+  async migrationDrift() {
+    await this.needBuild();
+    const { adminUrl } = await this.needServices();
+    const url = new URL(adminUrl);
+    url.pathname = '/migration_drift';
+    await sql(adminUrl, 'CREATE DATABASE migration_drift');
+    try {
+      await this.program('dist/src/migrate.js', ['--check-drift'], { DATABASE_URL: url.href });
+    } finally {
+      await sql(adminUrl, 'DROP DATABASE IF EXISTS migration_drift WITH (FORCE)');
+    }
+  }
+
+  async medium() {
+    const { env } = await this.needServices();
+    return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], env);
+  }
+
+  async e2e() {
+    await this.needBuild();
+    const { env } = await this.needServices();
+    // One file at a time: each starts its own platform and Spark.
+    return this.jest('e2e', ['--testTimeout=300000', '--runInBand'], env);
+  }
+
+  /** One PostgreSQL and one Redis for all phases; tests make databases of their own in them. */
+  needServices() {
+    this.starting ??= this.startServices();
+    return this.starting;
+  }
+
+  async startServices() {
+    const { prepareRuntime } = await import('./embedded/runtime.mjs');
+    const { startPostgres, startRedis } = await import('./embedded/services.mjs');
+    const runtimeDir = process.env.RUNTIME_DIR ?? join(projectRoot, '.runtime');
+    const onProgress = (text, transient) => (transient ? undefined : console.log(text));
+    const runtime = await prepareRuntime(runtimeDir, { onProgress, signal: this.signal, env: this.env });
+    const runtimeFile = join(this.folder, 'runtime.json');
+    writeFileSync(runtimeFile, JSON.stringify(runtime));
+    const postgres = await startPostgres(this.folder, { signal: this.signal, durable: false });
+    this.services.push(postgres);
+    const redis = await startRedis(this.folder, runtime, { signal: this.signal });
+    this.services.push(redis);
+    return {
+      adminUrl: postgres.url,
+      env: { TEST_DATABASE_ADMIN_URL: postgres.url, TEST_REDIS_URL: redis.url, TEST_RUNTIME_JSON: runtimeFile },
+    };
+  }
+
+  /** Ends what the run started. Whatever tests left running is ended too, and named. */
+  async close() {
+    await this.starting?.catch(() => {});
+    for (const service of this.services.reverse()) {
+      await service.stop().catch((error) => console.log(`Stopping a service failed: ${error.message}`));
+    }
+    const left = await leftovers(this.folder);
+    for (const { ref, command } of left) {
+      console.log(`Left running: ${ref.pid} ${command}`);
+      await endProcess(ref, [['SIGTERM', 5_000]]);
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    return left.length;
+  }
+}
+
+/** A grandchild in a session of its own may hold the output open after its group is gone: that is not waited for. */
+async function withPatience(promise, signal) {
+  let giveUp;
+  const given = new Promise((_, reject) => {
+    const onAbort = () => {
+      giveUp = setTimeout(() => reject(signal.reason), 15_000);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, given]);
+  } finally {
+    clearTimeout(giveUp);
+  }
+}
+
+/** Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently. */
+function countOf(report, code) {
+  let result;
+  try {
+    result = JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+  const skipped = result.numPendingTests + result.numTodoTests;
+  if (skipped > 0) console.log(`${skipped} tests were skipped.`);
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
+  return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
+}
+
+async function sql(url, statement) {
+  const { Client } = createRequire(join(projectRoot, 'package.json'))('pg');
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none. */
+async function leftovers(folder) {
+  const found = [];
+  for (const name of readdirQuietly('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
+    if (!`${command}\0${readQuietly(`/proc/${pid}/environ`)}`.includes(folder)) continue;
+    const ref = processRef(pid);
+    if (ref) found.push({ ref, command: command.slice(0, 200) });
+  }
+  return found;
+}
+
+function readdirQuietly(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readQuietly(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function selectPhases() {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean' }, only: { type: 'string' }, match: { type: 'string' } },
+  });
+  const only = values.only?.split(',').filter(Boolean);
+  const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
+  if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
+  const phases = PHASES.filter((phase) => (only ? only.includes(phase.name) : !values.quick || phase.quick));
+  return { phases, match: values.match };
+}
+
+/** @returns {Promise<{passed: number, failed: number}>} */
+async function runPhases(run, phases) {
+  const total = { passed: 0, failed: 0 };
+  const add = ({ passed, failed }) => {
+    total.passed += passed;
+    total.failed += failed;
+  };
+  try {
+    await ensureDependencies({ signal: run.overall, onProgress: (text, transient) => transient || console.log(text) });
+    mkdirSync(join(projectRoot, 'dist'), { recursive: true });
+    for (const phase of phases) {
+      if (run.overall.aborted) break;
+      add(await run.phase(phase));
+    }
+  } catch (error) {
+    console.log(run.describe(error, 0));
+    add({ passed: 0, failed: 1 });
+  } finally {
+    add({ passed: 0, failed: (await run.close()) > 0 ? 1 : 0 });
+  }
+  if (run.overall.aborted && total.failed === 0) total.failed = 1;
+  return total;
+}
+
+async function main() {
+  let selection;
+  try {
+    selection = selectPhases();
+  } catch (error) {
+    console.error(error.message);
+    return 2;
+  }
+  const controller = new AbortController();
+  const stop = (reason) => controller.abort(new Error(reason));
+  const timer = setTimeout(() => stop(`Not done within ${OVERALL_LIMIT / MINUTE} minutes.`), OVERALL_LIMIT);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(`Interrupted by ${signal}.`));
+  const { passed, failed } = await runPhases(new Run(controller.signal, selection.match), selection.phases);
+  clearTimeout(timer);
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,52 @@
+import type { EnvReader } from './env-reader';
+
+export interface LocalComputeConfig {
+  dir: string;
+  /** Spark version to its home directory. */
+  sparkHomes: Record<string, string>;
+  javaHome: string;
+  python: string;
+}
+
+export interface ComputeConfig {
+  /** Nodes as process groups of the worker's machine; null unless enabled. */
+  local: LocalComputeConfig | null;
+}
+
+/** Where nodes reach the API, and how long either side goes on without the other. */
+export interface AgentConfig {
+  apiUrl: string;
+  leaseMs: number;
+  /** Added to the lease before the platform calls a silent node lost, milliseconds. */
+  leaseMarginMs: number;
+  /** Between the polite and the forced end of a run, milliseconds. */
+  killGraceMs: number;
+}
+
+export function readComputeConfig(env: EnvReader): ComputeConfig {
+  if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return { local: null };
+  const sparkHomes: Record<string, string> = {};
+  for (const entry of env.list('COMPUTE_LOCAL_SPARK_HOMES')) {
+    const at = entry.indexOf('=');
+    if (at < 1) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must be a list of version=directory');
+    else sparkHomes[entry.slice(0, at)] = entry.slice(at + 1);
+  }
+  if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'names no Spark');
+  return {
+    local: {
+      dir: env.string('COMPUTE_LOCAL_DIR'),
+      sparkHomes,
+      javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
+      python: env.string('COMPUTE_LOCAL_PYTHON'),
+    },
+  };
+}
+
+export function readAgentConfig(env: EnvReader): AgentConfig {
+  return {
+    apiUrl: env.url('AGENT_API_URL', ['http:', 'https:'], 'http://127.0.0.1:8080'),
+    leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
+    leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
+    killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { EnvReader } from './env-reader';
+
+export interface DatabaseConfig {
+  url: string;
+  poolSize: number;
+  /** A statement that runs longer is cancelled, milliseconds. */
+  statementTimeoutMs: number;
+  /** Whether the API brings the schema and reference data up to date when it starts. */
+  migrateOnStart: boolean;
+}
+
+export function readDatabaseConfig(env: EnvReader): DatabaseConfig {
+  return {
+    url: env.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    poolSize: env.integer('DATABASE_POOL_SIZE', { default: 20, min: 2, max: 500 }),
+    statementTimeoutMs: env.integer('DATABASE_STATEMENT_TIMEOUT_MS', { default: 30_000, min: 100 }),
+    migrateOnStart: env.boolean('DATABASE_MIGRATE_ON_START', true),
+  };
+}

@@ -1,0 +1,108 @@
+/** Thrown before anything listens when the environment is not usable; names variables, never their values. */
+export class ConfigurationError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    this.name = 'ConfigurationError';
+  }
+}
+
+interface NumberRule {
+  default?: number;
+  min?: number;
+  max?: number;
+}
+
+/** Reads typed variables and collects every problem, so that one start names all of them. */
+export class EnvReader {
+  private readonly problems: string[] = [];
+
+  constructor(private readonly env: Readonly<Record<string, string | undefined>> = process.env) {}
+
+  /** Throws {@link ConfigurationError} when any read so far failed. */
+  assertValid(): void {
+    if (this.problems.length > 0) throw new ConfigurationError(this.problems);
+  }
+
+  string(name: string, rule: { default?: string; pattern?: RegExp; meaning?: string } = {}): string {
+    const value = this.raw(name) ?? rule.default;
+    if (value === undefined) return this.fail(name, 'is required', '');
+    if (rule.pattern && !rule.pattern.test(value))
+      return this.fail(name, `must be ${rule.meaning ?? 'well formed'}`, '');
+    return value;
+  }
+
+  optional(name: string): string | null {
+    return this.raw(name) ?? null;
+  }
+
+  integer(name: string, rule: NumberRule = {}): number {
+    const text = this.raw(name);
+    if (text === undefined) return rule.default ?? this.fail(name, 'is required', 0);
+    const value = Number(text);
+    if (!Number.isInteger(value)) return this.fail(name, 'must be an integer', 0);
+    if (rule.min !== undefined && value < rule.min) return this.fail(name, `must be at least ${rule.min}`, 0);
+    if (rule.max !== undefined && value > rule.max) return this.fail(name, `must be at most ${rule.max}`, 0);
+    return value;
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const text = this.raw(name)?.toLowerCase();
+    if (text === undefined) return fallback;
+    if (text === 'true' || text === '1') return true;
+    if (text === 'false' || text === '0') return false;
+    return this.fail(name, 'must be true or false', fallback);
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
+    const text = this.raw(name);
+    if (text === undefined) return fallback;
+    const found = values.find((v) => v === text);
+    return found ?? this.fail(name, `must be one of ${values.join(', ')}`, fallback);
+  }
+
+  url(name: string, protocols: readonly string[], fallback?: string): string {
+    const text = this.raw(name) ?? fallback;
+    if (text === undefined) return this.fail(name, 'is required', '');
+    const parsed = URL.parse(text);
+    if (!parsed || !protocols.includes(parsed.protocol)) {
+      return this.fail(name, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`, '');
+    }
+    return text;
+  }
+
+  /** `id:base64,id:base64`; the first is used for new work, the others stay readable. */
+  keyRing(name: string, minBytes: number): { id: string; key: Buffer }[] {
+    const text = this.raw(name);
+    if (text === undefined) return this.fail(name, 'is required', []);
+    const keys = text.split(',').map((entry) => {
+      const [id = '', encoded = ''] = entry.trim().split(':');
+      return { id, key: Buffer.from(encoded, 'base64') };
+    });
+    if (keys.some((k) => !/^[A-Za-z0-9_-]{1,32}$/.test(k.id) || k.key.length < minBytes)) {
+      return this.fail(name, `must be a list of id:base64 with keys of at least ${minBytes} bytes`, []);
+    }
+    if (new Set(keys.map((k) => k.id)).size < keys.length) return this.fail(name, 'names a key id twice', []);
+    return keys;
+  }
+
+  list(name: string): string[] {
+    return (this.raw(name) ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  }
+
+  problem(name: string, text: string): void {
+    this.problems.push(`${name} ${text}`);
+  }
+
+  private raw(name: string): string | undefined {
+    const value = this.env[name];
+    return value === undefined || value.trim() === '' ? undefined : value.trim();
+  }
+
+  private fail<T>(name: string, text: string, placeholder: T): T {
+    this.problem(name, text);
+    return placeholder;
+  }
+}

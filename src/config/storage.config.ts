@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import type { EnvReader } from './env-reader';
+
+export interface StorageConfig {
+  /** Workspace files; shared by all API pods. */
+  filesDir: string;
+  /** Logs of runs and nodes; shared by all API pods. */
+  logsDir: string;
+  /** Total size of a workspace's files, bytes; null is no limit. */
+  workspaceQuotaBytes: number | null;
+}
+
+export function readStorageConfig(env: EnvReader): StorageConfig {
+  const dir = env.string('DATA_DIR');
+  const quota = env.integer('WORKSPACE_QUOTA_BYTES', { default: 0, min: 0 });
+  return {
+    filesDir: join(dir, 'files'),
+    logsDir: join(dir, 'logs'),
+    workspaceQuotaBytes: quota === 0 ? null : quota,
+  };
+}

@@ -1,0 +1,34 @@
+import type { EnvReader } from './env-reader';
+
+export interface WorkerConfig {
+  /** Queues this pod serves; empty serves all. */
+  queues: string[];
+  /** Jobs of one queue handled at once by this pod. */
+  concurrency: number;
+  /** A workflow whose worker is silent for this long is taken over, milliseconds. */
+  leaseMs: number;
+  /** Between two passes of the reconcilers, milliseconds. */
+  reconcileMs: number;
+  /** Fallback poll of the outbox when no wake-up came, milliseconds. */
+  relayPollMs: number;
+  /** Nodes that did not report ready within this time fail the start, milliseconds. */
+  clusterStartTimeoutMs: number;
+  /** Where the worker answers liveness and readiness probes; null serves none. */
+  healthPort: number | null;
+  /** `<workflow>:<step>:<before|after|committed>` at which a test build of the process kills itself. */
+  crashPoint: string | null;
+}
+
+export function readWorkerConfig(env: EnvReader): WorkerConfig {
+  const healthPort = env.integer('WORKER_HEALTH_PORT', { default: 0, min: 0, max: 65535 });
+  return {
+    queues: env.list('WORKER_QUEUES'),
+    concurrency: env.integer('WORKER_CONCURRENCY', { default: 10, min: 1, max: 1000 }),
+    leaseMs: env.integer('WORKFLOW_LEASE_MS', { default: 15_000, min: 500 }),
+    reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
+    relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
+    clusterStartTimeoutMs: env.integer('CLUSTER_START_TIMEOUT_MS', { default: 15 * 60_000, min: 1000 }),
+    healthPort: healthPort === 0 ? null : healthPort,
+    crashPoint: env.optional('WORKFLOW_CRASH_POINT'),
+  };
+}

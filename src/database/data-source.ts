@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { types } from 'pg';
+import { DataSource } from 'typeorm';
+import type { DatabaseConfig } from '../config/database.config';
+
+// Ids stay below 2^53: the driver's strings for int8 would make every id comparison a trap.
+types.setTypeParser(types.builtins.INT8, Number);
+
+/** The only definition of the connection; the application and the migration command share it. */
+export function createDataSource(config: DatabaseConfig, applicationName: string): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url: config.url,
+    applicationName,
+    poolSize: config.poolSize,
+    entities: [join(__dirname, '..', '{platform,modules}', '**', '*.entity.{js,ts}')],
+    migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
+    migrationsTableName: 'schema_migrations',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    installExtensions: false,
+    extra: {
+      statement_timeout: config.statementTimeoutMs,
+      idle_in_transaction_session_timeout: config.statementTimeoutMs,
+      connectionTimeoutMillis: 10_000,
+    },
+  });
+}

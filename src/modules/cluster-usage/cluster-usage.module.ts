@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { ClusterUsageService } from './cluster-usage.service';
+
+@Module({ providers: [ClusterUsageService], exports: [ClusterUsageService] })
+export class ClusterUsageModule {}

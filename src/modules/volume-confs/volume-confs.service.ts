@@ -1,0 +1,176 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type DiskTypeInfo,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import type {
+  CreateVolumeConf,
+  UpdateVolumeConf,
+  VolumeConfListQuery,
+  VolumeConfRead,
+  VolumeConfWrite,
+} from './dto/volume-conf.dto';
+import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
+
+/** What must fit together in a volume configuration. */
+interface VolumeShape {
+  disk_type_id: number;
+  size: number | undefined;
+  disk_iops: number | null;
+  disk_throughput_mb: number | null;
+}
+
+/** Disks that machines get: kind, size and speed, within the bounds of the disk type. */
+@Injectable()
+export class VolumeConfsService extends ResourceService<
+  VolumeConfRow,
+  CreateVolumeConf,
+  UpdateVolumeConf,
+  VolumeConfRead,
+  VolumeConfWrite,
+  VolumeConfListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: VolumeConfsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly clusterUsage: ClusterUsageService,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: VolumeConfListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider === undefined) return;
+      conditions.add('dt.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+    };
+  }
+
+  protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<ColumnValues> {
+    const { disk_throughput_MB = null, disk_iops = null, size, ...rest } = body;
+    const shape = { disk_type_id: body.disk_type_id, size, disk_iops, disk_throughput_mb: disk_throughput_MB };
+    return Promise.resolve({ ...rest, ...shape, size: this.checkShape(shape) });
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: VolumeConfRow,
+    body: UpdateVolumeConf,
+    tx: Tx,
+  ): Promise<ColumnValues> {
+    await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
+    const { disk_throughput_MB, ...rest } = body;
+    const diskChanges = body.disk_type_id !== undefined && body.disk_type_id !== row.disk_type_id;
+    if (diskChanges) this.assertSameProvider(row.disk_type_id, body.disk_type_id ?? row.disk_type_id);
+    const shape = {
+      disk_type_id: body.disk_type_id ?? row.disk_type_id,
+      size: body.size ?? (diskChanges && this.diskType(body.disk_type_id ?? 0).has_fixed_size ? undefined : row.size),
+      disk_iops: body.disk_iops === undefined ? row.disk_iops : body.disk_iops,
+      disk_throughput_mb: disk_throughput_MB === undefined ? row.disk_throughput_mb : disk_throughput_MB,
+    };
+    return { ...rest, ...shape, size: this.checkShape(shape) };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: VolumeConfRow, tx: Tx): Promise<void> {
+    await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
+  }
+
+  protected read(row: VolumeConfRow): VolumeConfRead {
+    return {
+      volume_conf_id: row.volume_conf_id,
+      volume_conf_name: row.name,
+      description: row.description,
+      encrypted: row.encrypted,
+      size: row.size,
+      disk_type: this.diskType(row.disk_type_id),
+      machine_volume_num: row.machine_volume_num,
+      machine_volume_strip_num: row.machine_volume_strip_num,
+      disk_iops: row.disk_iops,
+      disk_throughput_MB: row.disk_throughput_mb,
+      ...readAudit(row),
+    };
+  }
+
+  protected write(row: VolumeConfRow): VolumeConfWrite {
+    return {
+      volume_conf_id: idText(row.volume_conf_id),
+      name: row.name,
+      description: row.description,
+      encrypted: row.encrypted,
+      size: idText(row.size),
+      disk_type_id: idText(row.disk_type_id),
+      disk_type_name: this.diskType(row.disk_type_id).name,
+      machine_volume_num: row.machine_volume_num,
+      machine_volume_strip_num: row.machine_volume_strip_num,
+      disk_iops: row.disk_iops,
+      disk_throughput_MB: row.disk_throughput_mb,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Checks size and speed against the disk type; answers the size, which a fixed-size type supplies. */
+  private checkShape(shape: VolumeShape): number {
+    const disk = this.diskType(shape.disk_type_id);
+    const size = shape.size ?? (disk.has_fixed_size ? disk.min_size : undefined);
+    if (size === undefined) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
+    assertWithin('size', size, disk.min_size, disk.max_size, disk.name, 'VOLUME_CONF.SIZE_OUT_OF_BOUNDS');
+    if (shape.disk_iops !== null) {
+      assertWithin(
+        'disk_iops',
+        shape.disk_iops,
+        disk.min_iops,
+        disk.max_iops,
+        disk.name,
+        'VOLUME_CONF.IOPS_OUT_OF_BOUNDS',
+      );
+    }
+    if (shape.disk_throughput_mb !== null) {
+      const code = 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS';
+      assertWithin(
+        'disk_throughput_MB',
+        shape.disk_throughput_mb,
+        disk.min_throughput,
+        disk.max_throughput,
+        disk.name,
+        code,
+      );
+    }
+    return size;
+  }
+
+  private assertSameProvider(before: number, after: number): void {
+    if (
+      this.diskType(before).cloud_provider.cloud_provider_id === this.diskType(after).cloud_provider.cloud_provider_id
+    )
+      return;
+    throw invalid('VOLUME_CONF.PROVIDER_MISMATCH', 'The new disk type belongs to another cloud provider.');
+  }
+
+  private diskType(id: number): DiskTypeInfo {
+    const disk = this.referenceData.diskType(id);
+    if (!disk) throw invalid('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${id}.`);
+    return disk;
+  }
+}
+
+function assertWithin(
+  field: string,
+  value: number,
+  min: number | null | undefined,
+  max: number | null | undefined,
+  disk: string,
+  code: string,
+): void {
+  if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) return;
+  throw invalid(code, `${field} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk}.`);
+}

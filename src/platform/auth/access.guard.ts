@@ -1,0 +1,81 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { forbidden, invalid } from '../errors/domain-error';
+import { OPERATION_METADATA, type OperationOptions } from '../http/operation';
+import type { Access } from './access';
+import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
+import type { Principal } from './principal';
+import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
+import type { Role } from './roles';
+
+/** Enforces the access that an operation declares; a route without a declaration is refused. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(WORKSPACE_AUTHORIZER) private readonly workspaces: WorkspaceAuthorizer,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const operation = this.reflector.get<OperationOptions | undefined>(OPERATION_METADATA, context.getHandler());
+    if (!operation) throw forbidden('AUTH.UNDECLARED', 'This route declares no authorization.');
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    request.operation = operation;
+    await this.admit(request, operation.access);
+    return true;
+  }
+
+  private async admit(request: AuthenticatedRequest, access: Access): Promise<void> {
+    switch (access.kind) {
+      case 'public':
+      case 'node':
+        return;
+      case 'signed-in':
+        request.principal = await this.authenticator.authenticate(request);
+        return;
+      case 'platform':
+        request.principal = await this.authenticator.authenticate(request);
+        requireRole(request.principal, access.roles);
+        return;
+      case 'tenant': {
+        const principal = await this.authenticator.authenticate(request);
+        request.principal = principal;
+        assertTenant(principal);
+        if (access.roles) requireRole(principal, access.roles);
+        return;
+      }
+      case 'workspace': {
+        const principal = await this.authenticator.authenticate(request);
+        request.principal = principal;
+        assertTenant(principal);
+        request.workspace = await this.workspaces.authorize(principal, workspaceSelector(request), access.permission);
+      }
+    }
+  }
+}
+
+function assertTenant(principal: Principal): asserts principal is Principal & { tenantId: string } {
+  if (principal.tenantId === null) throw tenantNotSelected();
+}
+
+function requireRole(principal: Principal, roles: readonly Role[]): void {
+  if (roles.some((role) => principal.roles.has(role))) return;
+  throw forbidden('AUTH.ROLE_REQUIRED', `This operation needs one of the roles ${roles.join(', ')}.`, { roles });
+}
+
+/** The guard runs before validation, so it reads the raw path and query with care. */
+function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?: string } {
+  const inPath = request.params['workspace_id'];
+  const id = inPath ?? request.query['workspace_id'];
+  const name = inPath === undefined ? request.query['workspace_name'] : undefined;
+  if (id !== undefined && (typeof id !== 'string' || !/^\d{1,15}$/.test(id))) {
+    throw invalid('REQUEST.INVALID', 'workspace_id must be an integer.', { workspace_id: id });
+  }
+  if (name !== undefined && typeof name !== 'string')
+    throw invalid('REQUEST.INVALID', 'workspace_name must be given once.');
+  if (id === undefined && name === undefined) {
+    throw invalid('REQUEST.SELECTOR_MISSING', 'One of workspace_id or workspace_name is required.');
+  }
+  return { ...(id === undefined ? {} : { id: Number(id) }), ...(name === undefined ? {} : { name }) };
+}

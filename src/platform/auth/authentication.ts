@@ -1,0 +1,23 @@
+import type { Request } from 'express';
+import type { Principal, WorkspaceContext } from './principal';
+import type { WorkspacePermission } from './roles';
+
+/** Injection token of {@link Authenticator}; the `iam` module provides it. */
+export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
+
+/** Finds the caller behind a request's bearer token; throws an `unauthenticated` error otherwise. */
+export interface Authenticator {
+  authenticate(request: Request): Promise<Principal>;
+}
+
+/** Injection token of {@link WorkspaceAuthorizer}; the `workspaces` module provides it. */
+export const WORKSPACE_AUTHORIZER = Symbol('WORKSPACE_AUTHORIZER');
+
+/** Admits a caller to the workspace that a request names, or throws 404 or 403. */
+export interface WorkspaceAuthorizer {
+  authorize(
+    principal: Principal & { tenantId: string },
+    selector: { id?: number; name?: string },
+    needed: WorkspacePermission,
+  ): Promise<WorkspaceContext>;
+}

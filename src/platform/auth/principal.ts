@@ -1,0 +1,31 @@
+import type { Role } from './roles';
+
+/** The caller of a request. */
+export interface Principal {
+  userId: number;
+  username: string;
+  sessionId: string;
+  /** Tenant selected for the session. */
+  tenantId: string | null;
+  roles: ReadonlySet<Role>;
+}
+
+/** What every repository method of a tenant's records takes first. */
+export interface TenantScope {
+  tenantId: string;
+  userId: number;
+  username: string;
+}
+
+/** The workspace that the request names, after the guard has admitted the caller to it. */
+export interface WorkspaceContext {
+  workspaceId: number;
+  name: string;
+  description: string | null;
+  /** False once disabled. */
+  active: boolean;
+}
+
+export function isTenantAdmin(principal: Pick<Principal, 'roles'>): boolean {
+  return principal.roles.has('ADMIN') || principal.roles.has('PLATFORM ADMIN');
+}

@@ -1,0 +1,73 @@
+import { conflict, DomainError } from './domain-error';
+
+interface PgError {
+  code: string;
+  constraint?: string;
+  detail?: string;
+}
+
+function pgErrorOf(thrown: unknown): PgError | null {
+  if (typeof thrown !== 'object' || thrown === null) return null;
+  const candidate = 'driverError' in thrown ? thrown.driverError : thrown;
+  if (typeof candidate !== 'object' || candidate === null || !('code' in candidate)) return null;
+  return typeof candidate.code === 'string' ? (candidate as PgError) : null;
+}
+
+/** Whether the thrown error is PostgreSQL's with one of the given SQLSTATEs. */
+export function isPgError(thrown: unknown, ...sqlStates: string[]): boolean {
+  const error = pgErrorOf(thrown);
+  return error !== null && sqlStates.includes(error.code);
+}
+
+const UNAVAILABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+]);
+
+/**
+ * Domain error for what PostgreSQL refused. Constraints are named for this:
+ * `uq_<table>_name` is a duplicate name, a foreign key names a reference that is gone or still used.
+ */
+export function fromDatabaseError(thrown: unknown): DomainError | null {
+  const error = pgErrorOf(thrown);
+  if (!error) return null;
+  const constraint = error.constraint ?? '';
+  if (error.code === '23505') {
+    const code = /^uq_.*_name$/.test(constraint) ? 'RECORD.DUPLICATE_NAME' : 'RECORD.DUPLICATE';
+    const text =
+      code === 'RECORD.DUPLICATE_NAME'
+        ? 'A current record with this name exists already.'
+        : 'Such a record exists already.';
+    return conflict(code, text, { constraint });
+  }
+  if (error.code === '23503') {
+    return conflict('RECORD.REFERENCE', 'A referenced record does not exist, or this record is still referenced.', {
+      constraint,
+    });
+  }
+  if (error.code === '22003') return new DomainError('invalid', 'REQUEST.OUT_OF_RANGE', 'A number is out of range.');
+  if (error.code === '22021' || error.code === '22P05') {
+    return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text holds a character that cannot be stored.');
+  }
+  if (error.code === '40001' || error.code === '40P01' || error.code === '55P03' || error.code === '57014') {
+    return new DomainError(
+      'unavailable',
+      'DATABASE.BUSY',
+      'The database is busy with the same records. Send the request again.',
+    );
+  }
+  if (UNAVAILABLE.has(error.code)) {
+    return new DomainError(
+      'unavailable',
+      'DATABASE.UNAVAILABLE',
+      'The database cannot be reached. Send the request again later.',
+    );
+  }
+  return null;
+}

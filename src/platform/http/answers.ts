@@ -1,0 +1,75 @@
+import { Field } from './fields';
+
+/** `{message}` answer. */
+export class Message {
+  @Field.text() message: string;
+}
+
+export class UserRef {
+  @Field.id() user_id: number;
+  @Field.text() username: string;
+}
+
+/** Audit fields of a record as read. */
+export class ReadAudit {
+  @Field.object(() => UserRef, { nullable: true }) created_by: UserRef | null;
+  @Field.object(() => UserRef, { nullable: true }) modified_by: UserRef | null;
+  @Field.timestamp() last_update_date: Date;
+  @Field.timestamp() from_date: Date;
+  @Field.validityEnd() to_date: Date | 'infinity' | null;
+}
+
+/** Audit fields of a record as answered by the operation that wrote it. */
+export class WriteAudit {
+  @Field.idText({ nullable: true }) created_by_user_id: string | null;
+  @Field.idText({ nullable: true }) modified_by_user_id: string | null;
+  @Field.timestamp() last_update_date: Date;
+  @Field.timestamp() from_date: Date;
+  @Field.timestamp({ nullable: true }) to_date: Date | null;
+}
+
+/** Audit columns as the database driver reads them; an open `to_date` is `Infinity`. */
+export interface AuditRow {
+  created_by_id: number | null;
+  created_by_name: string | null;
+  modified_by_id: number | null;
+  modified_by_name: string | null;
+  last_update_date: Date;
+  from_date: Date;
+  to_date: Date | number;
+}
+
+export function openEnded(toDate: Date | number): Date | null {
+  return toDate instanceof Date ? toDate : null;
+}
+
+export function readAudit(row: AuditRow): ReadAudit {
+  return {
+    created_by: userRef(row.created_by_id, row.created_by_name),
+    modified_by: userRef(row.modified_by_id, row.modified_by_name),
+    last_update_date: row.last_update_date,
+    from_date: row.from_date,
+    to_date: openEnded(row.to_date) ?? 'infinity',
+  };
+}
+
+export function writeAudit(row: AuditRow): WriteAudit {
+  return {
+    created_by_user_id: idText(row.created_by_id),
+    modified_by_user_id: idText(row.modified_by_id),
+    last_update_date: row.last_update_date,
+    from_date: row.from_date,
+    to_date: openEnded(row.to_date),
+  };
+}
+
+function userRef(id: number | null, name: string | null): UserRef | null {
+  return id === null || name === null ? null : { user_id: id, username: name };
+}
+
+/** An id as write answers render it. */
+export function idText(id: number): string;
+export function idText(id: number | null): string | null;
+export function idText(id: number | null): string | null {
+  return id === null ? null : String(id);
+}

@@ -1,0 +1,30 @@
+import { RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { OPERATION_METADATA, type OperationOptions } from './operation';
+
+/** Every declared operation; throws when a route declares none or two routes share an operation id. */
+export function declaredOperations(
+  discovery: DiscoveryService,
+  scanner: MetadataScanner,
+  reflector: Reflector,
+): OperationOptions[] {
+  const operations = new Map<string, OperationOptions>();
+  for (const wrapper of discovery.getControllers()) {
+    const type = wrapper.metatype;
+    if (!type || typeof type !== 'function') continue;
+    const prototype = type.prototype as Record<string, unknown>;
+    for (const name of scanner.getAllMethodNames(prototype)) {
+      const handler = prototype[name];
+      if (typeof handler !== 'function' || Reflect.getMetadata(PATH_METADATA, handler) === undefined) continue;
+      const operation = reflector.get<OperationOptions | undefined>(OPERATION_METADATA, handler);
+      if (!operation) {
+        const verb = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))];
+        throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
+      }
+      if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
+      operations.set(operation.id, operation);
+    }
+  }
+  return [...operations.values()];
+}

@@ -1,0 +1,34 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { AuthenticatedRequest } from '../auth/request-principal';
+import { correlationId } from '../context/request-context';
+import { DomainError } from '../errors/domain-error';
+import { answerError } from '../errors/error-answer';
+import { LOGGER, type Logger } from '../logging/logger';
+
+/** The one place where errors become answers. */
+@Catch()
+@Injectable()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<AuthenticatedRequest>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const header = response.getHeader('x-correlation-id');
+    const id = typeof header === 'string' ? header : correlationId();
+    const { status, body, unexpected } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
+    if (unexpected) this.logger.error({ err: thrown, operation: request.operation?.id }, 'A request failed');
+    if (response.headersSent) {
+      // A stream broke off halfway: the client must not take what it got for the whole.
+      response.destroy();
+      return;
+    }
+    if (thrown instanceof DomainError && typeof thrown.details['retry_after_seconds'] === 'number') {
+      response.setHeader('Retry-After', String(thrown.details['retry_after_seconds']));
+    }
+    if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+    response.removeHeader('Content-Disposition');
+    response.status(status).json(body);
+  }
+}

@@ -1,0 +1,265 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsString,
+  IsUUID,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { fromWire, toWire } from '../product/product-name';
+
+/** Whether the key may be absent and whether its value may be null. */
+export interface FieldOptions {
+  optional?: boolean;
+  nullable?: boolean;
+  description?: string;
+  example?: unknown;
+  default?: unknown;
+}
+
+interface NumberOptions extends FieldOptions {
+  min?: number;
+  max?: number;
+}
+
+interface TextOptions extends FieldOptions {
+  minLength?: number;
+  maxLength?: number;
+  pattern?: RegExp;
+  /** What the pattern demands, for the error: `must be …`. */
+  meaning?: string;
+}
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
+const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
+
+function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecorator {
+  const { optional = false, nullable = false } = options;
+  const skip = (value: unknown) => (optional && value === undefined) || (nullable && value === null);
+  return applyDecorators(
+    ApiProperty({
+      ...schema,
+      required: !optional && options.default === undefined,
+      ...(nullable ? { nullable: true } : {}),
+      ...(options.description ? { description: options.description } : {}),
+      ...(options.example === undefined ? {} : { example: options.example }),
+      ...(options.default === undefined ? {} : { default: options.default }),
+    } as ApiPropertyOptions),
+    ValidateIf((_object, value) => !skip(value)),
+  );
+}
+
+/** Ids come as numbers or as the decimal strings that write answers carry; anything else is left for the validator. */
+function toInteger(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? Number(value) : value;
+}
+
+function toList(value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  return items.flatMap((item) => (typeof item === 'string' ? item.split(',').filter((part) => part !== '') : [item]));
+}
+
+/** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
+function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
+  if (typeof value !== 'string') return value;
+  const wanted = fromWire(value).toLowerCase();
+  const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
+  return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;
+}
+
+function integer(
+  format: 'int32' | 'int64',
+  limits: { min: number; max: number },
+  options: NumberOptions,
+): PropertyDecorator {
+  const min = options.min ?? limits.min;
+  const max = options.max ?? limits.max;
+  return applyDecorators(
+    base(options, {
+      type: 'integer',
+      format,
+      ...(options.min === undefined ? {} : { minimum: min }),
+      ...(options.max === undefined ? {} : { maximum: max }),
+    }),
+    Transform(({ value }) => toInteger(value), { toClassOnly: true }),
+    IsInt(),
+    Min(min),
+    Max(max),
+  );
+}
+
+/** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
+export const Field = {
+  int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
+  int32: (options: NumberOptions = {}) => integer('int32', { min: -(2 ** 31), max: 2 ** 31 - 1 }, options),
+  /** Id of an existing record. */
+  id: (options: FieldOptions = {}) => integer('int64', { min: 0, max: MAX_ID }, options),
+  /** Id in a write answer: a decimal string. */
+  idText: (options: FieldOptions = {}) =>
+    applyDecorators(base(options, { type: 'string', format: 'int64' }), IsString()),
+  number: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'number' }), IsNumber()),
+  uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
+  email: (options: FieldOptions = {}) =>
+    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), MaxLength(254)),
+  /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
+  timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
+  validityEnd: (options: FieldOptions = {}) =>
+    base({ nullable: true, ...options }, { type: 'string', description: 'ISO 8601, or infinity for a current record' }),
+  boolean: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'boolean' }), IsBoolean()),
+  text: (options: TextOptions = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'string',
+        ...(options.minLength === undefined ? {} : { minLength: options.minLength }),
+        ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
+        ...(options.pattern ? { pattern: options.pattern.source } : {}),
+      }),
+      IsString(),
+      ...(options.minLength === undefined ? [] : [MinLength(options.minLength)]),
+      ...(options.maxLength === undefined ? [] : [MaxLength(options.maxLength)]),
+      ...(options.pattern
+        ? [Matches(options.pattern, { message: `$property must be ${options.meaning ?? 'well formed'}` })]
+        : []),
+    ),
+  /** Name of a record in a request. */
+  name: (options: FieldOptions = {}) => Field.text({ ...options, pattern: NAME_PATTERN, meaning: NAME_MEANING }),
+  /** Optional free text: null clears, a given string is not empty. */
+  description: (options: FieldOptions = {}) =>
+    Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
+  /** One of the listed values, in any letter case. */
+  oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    applyDecorators(
+      base(options, { type: 'string', enum: [...values] }),
+      Transform(({ value }) => toListed(value, values, options.aliases), { toClassOnly: true }),
+      IsIn([...values], { message: () => `$property must be one of ${values.map(toWire).join(', ')}` }),
+    ),
+  texts: (options: FieldOptions & { unique?: boolean; minItemLength?: number; maxItems?: number } = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'array',
+        items: { type: 'string', ...(options.minItemLength ? { minLength: options.minItemLength } : {}) },
+        ...(options.unique ? { uniqueItems: true } : {}),
+      } as ApiPropertyOptions),
+      IsArray(),
+      ArrayMaxSize(options.maxItems ?? 1000),
+      IsString({ each: true }),
+      ...(options.minItemLength ? [MinLength(options.minItemLength, { each: true })] : []),
+      ...(options.unique ? [ArrayUnique()] : []),
+    ),
+  /** Unique ids in a body. */
+  ids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'array',
+        items: { type: 'integer', format: 'int64' },
+        uniqueItems: true,
+      } as ApiPropertyOptions),
+      Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(toInteger) : value), {
+        toClassOnly: true,
+      }),
+      IsArray(),
+      ArrayMaxSize(1000),
+      IsInt({ each: true }),
+      Min(0, { each: true }),
+      Max(MAX_ID, { each: true }),
+      ArrayUnique(),
+    ),
+  /** A nested record of the given class. */
+  object: (type: () => new () => object, options: FieldOptions = {}) =>
+    applyDecorators(base(options, { type }), IsObject(), ValidateNested(), Type(type as () => new () => object)),
+  /** A list of nested records of the given class. */
+  objects: (type: () => new () => object, options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { type, isArray: true } as ApiPropertyOptions),
+      IsArray(),
+      ValidateNested({ each: true }),
+      Type(type as () => new () => object),
+    ),
+  /** A JSON object of free keys. */
+  map: (options: FieldOptions & { values?: 'string' } = {}) =>
+    applyDecorators(
+      base(options, {
+        type: 'object',
+        additionalProperties: options.values ? { type: options.values } : true,
+      } as ApiPropertyOptions),
+      IsObject(),
+    ),
+};
+
+/** Decorators of query parameters, which arrive as text, repeated or comma separated. */
+export const Param = {
+  id: (options: FieldOptions = {}) => Field.id({ optional: true, ...options }),
+  int32: (options: NumberOptions = {}) => Field.int32({ optional: true, ...options }),
+  int64: (options: NumberOptions = {}) => Field.int64({ optional: true, ...options }),
+  text: (options: TextOptions = {}) => Field.text({ optional: true, minLength: 1, maxLength: 4096, ...options }),
+  uuid: (options: FieldOptions = {}) => Field.uuid({ optional: true, ...options }),
+  boolean: (options: FieldOptions = {}) =>
+    applyDecorators(
+      Field.boolean({ optional: true, ...options }),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const text = typeof value === 'string' ? value.toLowerCase() : value;
+          return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : value;
+        },
+        { toClassOnly: true },
+      ),
+    ),
+  oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    Field.oneOf(values, { optional: true, ...options }),
+  ids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base({ optional: true, ...options }, {
+        type: 'array',
+        items: { type: 'integer', format: 'int64' },
+        uniqueItems: true,
+      } as ApiPropertyOptions),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const list = toList(value);
+          return Array.isArray(list) ? list.map(toInteger) : list;
+        },
+        { toClassOnly: true },
+      ),
+      IsArray(),
+      ArrayMaxSize(1000),
+      IsInt({ each: true }),
+      Min(0, { each: true }),
+      ArrayUnique(),
+    ),
+  someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
+    applyDecorators(
+      base({ optional: true, ...options }, {
+        type: 'array',
+        items: { type: 'string', enum: [...values] },
+      } as ApiPropertyOptions),
+      Transform(
+        ({ value }: { value: unknown }) => {
+          const list = toList(value);
+          return Array.isArray(list) ? list.map((item) => toListed(item, values, options.aliases)) : list;
+        },
+        { toClassOnly: true },
+      ),
+      IsArray(),
+      IsIn([...values], {
+        each: true,
+        message: () => `each $property must be one of ${values.map(toWire).join(', ')}`,
+      }),
+    ),
+};

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import type { AuthenticatedRequest } from '../auth/request-principal';
+import { currentContext } from '../context/request-context';
+import { invalid } from '../errors/domain-error';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Hands the `Idempotency-Key` of a POST to the transaction of its effect. Operations without a signed-in user
+ * (login) have no effect worth repeating and ignore it.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const key = request.get('idempotency-key');
+    const current = currentContext();
+    if (request.method === 'POST' && key !== undefined && request.principal && request.operation && current) {
+      if (!KEY.test(key))
+        throw invalid('REQUEST.INVALID', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+      const { principal, operation } = request;
+      // The tenant is part of what the request means: the same body in another tenant is another request.
+      const meaning = JSON.stringify([principal.tenantId, request.originalUrl, request.body ?? null]);
+      current.idempotency = {
+        key,
+        userId: principal.userId,
+        operation: operation.id,
+        requestHash: createHash('sha256').update(meaning).digest('hex'),
+      };
+    }
+    return next.handle();
+  }
+}

@@ -1,0 +1,53 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { toWire } from '../product/product-name';
+
+export const API_PREFIX = 'api/v1';
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** The OpenAPI 3.1 document of the running application. */
+export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
+  const options = new DocumentBuilder()
+    .setTitle('Managed Spark Compute Platform')
+    .setDescription('Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs.')
+    .setVersion(version)
+    .setOpenAPIVersion('3.1.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearerAuth')
+    .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
+    .addServer('/')
+    .build();
+  const document = SwaggerModule.createDocument(app, options);
+  return toOpenApi31(document as unknown as Json) as unknown as OpenAPIObject;
+}
+
+/**
+ * The generator writes OpenAPI 3.0 schemas; 3.1 has no `nullable`. Enumerated values get the product's configured
+ * name, keys are sorted so that the committed file changes only where the interface does.
+ */
+export function toOpenApi31(node: Json): Json {
+  if (Array.isArray(node)) return node.map(toOpenApi31);
+  if (node === null || typeof node !== 'object') return node;
+  const entries = Object.entries(node)
+    .filter(([key]) => key !== 'nullable' || typeof node['nullable'] !== 'boolean')
+    .map(([key, value]): [string, Json] => [key, key === 'enum' ? wireEnum(value) : toOpenApi31(value)])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const schema = Object.fromEntries(entries);
+  return node['nullable'] === true ? allowNull(schema) : schema;
+}
+
+function wireEnum(value: Json): Json {
+  return Array.isArray(value)
+    ? value.map((item) => (typeof item === 'string' ? toWire(item) : item))
+    : toOpenApi31(value);
+}
+
+function allowNull(schema: { [key: string]: Json }): Json {
+  const { type, enum: values, allOf, $ref, ...rest } = schema;
+  if (typeof type === 'string') {
+    return { ...rest, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+  }
+  if (Array.isArray(allOf))
+    return { ...rest, anyOf: [...(allOf.length === 1 ? allOf : [{ allOf }]), { type: 'null' }] };
+  if ($ref !== undefined) return { ...rest, anyOf: [{ $ref }, { type: 'null' }] };
+  return schema;
+}

@@ -1,0 +1,166 @@
+import { applyDecorators, HttpCode, RequestMapping, RequestMethod, SetMetadata, type Type } from '@nestjs/common';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiExcludeEndpoint,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiProduces,
+  ApiResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { Access } from '../auth/access';
+import { Message } from './answers';
+import { ErrorAnswerBody } from './error-answer-body';
+import { ResultSet } from './page';
+
+export type Answer =
+  { kind: 'object' | 'list' | 'page'; type: Type<object> } | { kind: 'message' | 'text' | 'binary' | 'none' };
+
+/** What an operation answers on success. */
+export const Answers = {
+  one: (type: Type<object>): Answer => ({ kind: 'object', type }),
+  list: (type: Type<object>): Answer => ({ kind: 'list', type }),
+  page: (type: Type<object>): Answer => ({ kind: 'page', type }),
+  message: { kind: 'message' } as Answer,
+  text: { kind: 'text' } as Answer,
+  binary: { kind: 'binary' } as Answer,
+  none: { kind: 'none' } as Answer,
+};
+
+export interface OperationOptions {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** As in the contract, with `{braces}`. */
+  path: string;
+  /** OpenAPI operation id; unique. */
+  id: string;
+  summary: string;
+  tag: string;
+  access: Access;
+  answer: Answer;
+  /** 200 unless the contract says otherwise. */
+  status?: number;
+  /** Statuses of the contract beside the usual 400, 401, 404, 500 (and 403 where access is restricted). */
+  errors?: readonly number[];
+  /** Raw bytes instead of JSON. */
+  binaryBody?: boolean;
+  /** Request headers beside the usual ones, name to description. */
+  headers?: Readonly<Record<string, string>>;
+  /** Left out of the document: the node agents' own API. */
+  internal?: boolean;
+}
+
+export const OPERATION_METADATA = 'platform:operation';
+
+const ERROR_TEXT: Record<number, string> = {
+  400: 'Malformed, against a field rule, or not possible in the current state',
+  401: 'Token missing or rejected',
+  403: 'Role, workspace permission or tenant selection missing',
+  404: 'No such record in this tenant',
+  409: 'Conflicts with the current state or with another record',
+  413: 'Body too large',
+  429: 'Too many attempts; see Retry-After',
+  500: 'Unexpected failure, or a dependency does not answer',
+};
+
+/** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
+export function Operation(options: OperationOptions): MethodDecorator {
+  const status = options.status ?? 200;
+  return applyDecorators(
+    SetMetadata(OPERATION_METADATA, options),
+    RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
+    HttpCode(status),
+    ApiOperation({
+      operationId: options.id,
+      summary: options.summary,
+      description: describeAccess(options.access),
+      tags: [options.tag],
+    }),
+    ...(options.internal ? [ApiExcludeEndpoint()] : []),
+    ...(options.access.kind === 'public' || options.access.kind === 'node' ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.binaryBody ? [ApiBody({ required: false, schema: { type: 'string', format: 'binary' } })] : []),
+    ...Object.entries(options.headers ?? {}).map(([name, description]) =>
+      ApiHeader({ name, description, required: false }),
+    ),
+    ...answerDecorators(options.answer, status),
+    ...errorStatuses(options).map((code) =>
+      ApiResponse({ status: code, description: ERROR_TEXT[code] ?? 'Error', type: ErrorAnswerBody }),
+    ),
+  );
+}
+
+/** Error statuses the operation's contract lists. */
+export function errorStatuses(options: OperationOptions): number[] {
+  const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
+  const usual = [400, 401, 404, 500, ...(restricted ? [403] : [])];
+  return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
+}
+
+function describeAccess(access: Access): string {
+  switch (access.kind) {
+    case 'public':
+      return 'Needs no token.';
+    case 'signed-in':
+      return 'Any signed-in user.';
+    case 'tenant':
+      return access.roles
+        ? `Roles: ${access.roles.join(', ')} in the selected tenant.`
+        : 'Any role in the selected tenant.';
+    case 'platform':
+      return `Roles: ${access.roles.join(', ')}.`;
+    case 'workspace':
+      return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
+    case 'node':
+      return 'A node agent with its token.';
+  }
+}
+
+function answerDecorators(answer: Answer, status: number): (ClassDecorator & MethodDecorator)[] {
+  switch (answer.kind) {
+    case 'object':
+      return [ApiResponse({ status, description: 'Done', type: answer.type }) as ClassDecorator & MethodDecorator];
+    case 'list':
+      return [
+        ApiResponse({ status, description: 'Done', type: answer.type, isArray: true }) as ClassDecorator &
+          MethodDecorator,
+      ];
+    case 'page':
+      return [
+        ApiExtraModels(answer.type, ResultSet) as ClassDecorator & MethodDecorator,
+        ApiResponse({
+          status,
+          description: 'A page of records',
+          schema: {
+            type: 'object',
+            required: ['data', 'result_set'],
+            properties: {
+              data: { type: 'array', items: { $ref: getSchemaPath(answer.type) } },
+              result_set: { $ref: getSchemaPath(ResultSet) },
+            },
+          },
+        }) as ClassDecorator & MethodDecorator,
+      ];
+    case 'message':
+      return [ApiResponse({ status, description: 'Done', type: Message }) as ClassDecorator & MethodDecorator];
+    case 'text':
+      return [
+        ApiProduces('text/plain') as ClassDecorator & MethodDecorator,
+        ApiResponse({
+          status,
+          description: 'Text',
+          content: { 'text/plain': { schema: { type: 'string' } } },
+        }) as ClassDecorator & MethodDecorator,
+      ];
+    case 'binary':
+      return [
+        ApiResponse({
+          status,
+          description: 'File content',
+          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        }) as ClassDecorator & MethodDecorator,
+      ];
+    case 'none':
+      return [ApiResponse({ status, description: 'Done' }) as ClassDecorator & MethodDecorator];
+  }
+}

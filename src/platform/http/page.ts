@@ -1,0 +1,58 @@
+import { Field, Param } from './fields';
+
+export const MAX_PAGE = 1000;
+
+/** Query of a paged list. */
+export class PageQuery {
+  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: 'Records of a page' })
+  limit: number = 100;
+
+  @Param.int32({ min: 1, default: 1, description: 'Number of the page, from 1' })
+  pageNumber: number = 1;
+}
+
+/** Query of a paged list that can also be had whole. */
+export class PageOrAllQuery extends PageQuery {
+  @Param.boolean({ default: false, description: 'true answers every record on one page' })
+  all: boolean = false;
+}
+
+export class ResultSet {
+  @Field.int32() current_page: number;
+  @Field.int64() total_objects: number;
+  @Field.int32() total_pages: number;
+  @Field.int32() limit: number;
+  @Field.int32({ optional: true, description: 'Present when a further page exists' }) next_page?: number;
+}
+
+export interface Page<T> {
+  data: T[];
+  result_set: ResultSet;
+}
+
+export interface PageRequest {
+  limit: number;
+  pageNumber: number;
+  all?: boolean;
+}
+
+/** `LIMIT … OFFSET …` of a page; nothing when all records were asked for. */
+export function limitClause(page: PageRequest): string {
+  return page.all ? '' : `LIMIT ${page.limit} OFFSET ${(page.pageNumber - 1) * page.limit}`;
+}
+
+export function resultSet(total: number, page: PageRequest): ResultSet {
+  if (page.all) return { current_page: 1, total_objects: total, total_pages: 1, limit: total };
+  const totalPages = Math.max(1, Math.ceil(total / page.limit));
+  return {
+    current_page: page.pageNumber,
+    total_objects: total,
+    total_pages: totalPages,
+    limit: page.limit,
+    ...(page.pageNumber < totalPages ? { next_page: page.pageNumber + 1 } : {}),
+  };
+}
+
+export function pageOf<T>(data: T[], total: number, page: PageRequest): Page<T> {
+  return { data, result_set: resultSet(total, page) };
+}

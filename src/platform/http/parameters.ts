@@ -1,0 +1,58 @@
+import { Param } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
+import { invalid } from '../errors/domain-error';
+
+/** An int64 id in the path. */
+export function IdParam(name: string): ParameterDecorator {
+  const pipe = {
+    transform: (value: unknown): number => {
+      if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
+        throw invalid('REQUEST.INVALID', `${name} in the path must be an integer.`);
+      }
+      return Number(value);
+    },
+  };
+  return (target, key, index) => {
+    Param(name, pipe)(target, key, index);
+    document(name, { type: 'integer', format: 'int64' }, target, key);
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A UUID in the path. */
+export function UuidParam(name: string): ParameterDecorator {
+  const pipe = {
+    transform: (value: unknown): string => {
+      if (typeof value !== 'string' || !UUID.test(value))
+        throw invalid('REQUEST.INVALID', `${name} in the path must be a UUID.`);
+      return value.toLowerCase();
+    },
+  };
+  return (target, key, index) => {
+    Param(name, pipe)(target, key, index);
+    document(name, { type: 'string', format: 'uuid' }, target, key);
+  };
+}
+
+/** One of the listed words in the path. */
+export function WordParam(name: string, words: readonly string[]): ParameterDecorator {
+  const pipe = {
+    transform: (value: unknown): string => {
+      const found = words.find((word) => word === value);
+      if (found === undefined)
+        throw invalid('REQUEST.INVALID', `${name} in the path must be one of ${words.join(', ')}.`);
+      return found;
+    },
+  };
+  return (target, key, index) => {
+    Param(name, pipe)(target, key, index);
+    document(name, { type: 'string', enum: [...words] }, target, key);
+  };
+}
+
+function document(name: string, schema: object, target: object, key: string | symbol | undefined): void {
+  if (key === undefined) return;
+  const descriptor = Object.getOwnPropertyDescriptor(target, key);
+  if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
+}

@@ -1,0 +1,48 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino } from 'pino';
+import { correlationId } from '../context/request-context';
+
+/** Injection token of the process' logger. */
+export const LOGGER = Symbol('LOGGER');
+
+export type Logger = pino.Logger;
+
+/** JSON lines with the correlation id of the request or job; values under secret names are left out. */
+export function createLogger(service: string, level: string): Logger {
+  return pino({
+    level,
+    base: { service, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    mixin: () => ({ correlation_id: correlationId() }),
+    redact: {
+      paths: ['*.password', '*.token', '*.encoded', '*.credentials', 'headers.authorization'],
+      censor: '[secret]',
+    },
+  });
+}
+
+/** Gives Nest's own messages to the same stream. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, context?: string): void {
+    this.logger.debug({ context }, String(message));
+  }
+
+  warn(message: unknown, context?: string): void {
+    this.logger.warn({ context }, String(message));
+  }
+
+  error(message: unknown, stack?: string, context?: string): void {
+    this.logger.error({ context, stack }, String(message));
+  }
+
+  debug(message: unknown, context?: string): void {
+    this.logger.debug({ context }, String(message));
+  }
+
+  verbose(message: unknown, context?: string): void {
+    this.logger.trace({ context }, String(message));
+  }
+}

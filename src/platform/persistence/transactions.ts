@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { currentContext, type IdempotencyContext } from '../context/request-context';
+import { isPgError } from '../errors/database-error';
+import { conflict } from '../errors/domain-error';
+import { firstRow } from './sql';
+
+const RETRIES = 3;
+
+interface StoredAnswer {
+  request_hash: string;
+  operation: string;
+  answer: unknown;
+}
+
+/** Opens the one transaction of a mutation. */
+@Injectable()
+export class Transactions {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /**
+   * Runs `fn` in a transaction and commits what it did. Under a request with an `Idempotency-Key`, what `fn` returns
+   * is the operation's answer: it is stored with the key in the same transaction, and a repeated request gets it
+   * again without running `fn`. Deadlocks are retried, which is safe because `fn` touches only the database.
+   */
+  async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+    const idempotency = currentContext()?.idempotency ?? null;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.dataSource.transaction((tx) => (idempotency ? this.once(tx, idempotency, fn) : fn(tx)));
+      } catch (error) {
+        if (attempt >= RETRIES || !isPgError(error, '40P01', '40001')) throw error;
+      }
+    }
+  }
+
+  private async once<T>(
+    tx: EntityManager,
+    context: IdempotencyContext,
+    fn: (tx: EntityManager) => Promise<T>,
+  ): Promise<T> {
+    // The insert waits for a concurrent request with the same key to commit or roll back.
+    const inserted: unknown[] = await tx.query(
+      `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (user_id, key) DO NOTHING RETURNING key`,
+      [context.userId, context.key, context.operation, context.requestHash],
+    );
+    if (inserted.length === 0) return this.replay<T>(tx, context);
+    const answer = await fn(tx);
+    await tx.query('UPDATE idempotency_keys SET answer = $3 WHERE user_id = $1 AND key = $2', [
+      context.userId,
+      context.key,
+      JSON.stringify(answer ?? null),
+    ]);
+    return answer;
+  }
+
+  private async replay<T>(tx: EntityManager, context: IdempotencyContext): Promise<T> {
+    const stored = await firstRow<StoredAnswer>(
+      tx,
+      'SELECT request_hash, operation, answer FROM idempotency_keys WHERE user_id = $1 AND key = $2',
+      [context.userId, context.key],
+    );
+    if (!stored || stored.operation !== context.operation || stored.request_hash !== context.requestHash) {
+      throw conflict('REQUEST.IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used before for a different request.');
+    }
+    return stored.answer as T;
+  }
+}

@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DiscoveryService, Reflector } from '@nestjs/core';
+import { UnrecoverableError, Worker } from 'bullmq';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import type { Redis } from 'ioredis';
+import { Config } from '../../config/config';
+import { runInContext } from '../context/request-context';
+import { LOGGER, type Logger } from '../logging/logger';
+import { isJobName, JOB_CATALOGUE, JOB_NAMES, type JobName, QUEUE_NAMES } from './job-catalogue';
+import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
+import { createQueueConnection, type JobEnvelope } from './queues';
+
+/** Consumes the queues this pod serves. */
+@Injectable()
+export class WorkerRuntime {
+  private readonly handlers = new Map<JobName, JobHandler>();
+  private readonly workers: Worker<JobEnvelope>[] = [];
+  private readonly connections: Redis[] = [];
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly reflector: Reflector,
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** Finds the handlers; throws when a job of the catalogue has none or two, or a configured queue does not exist. */
+  discover(): void {
+    for (const wrapper of this.discovery.getProviders()) {
+      if (!wrapper.metatype || typeof wrapper.metatype !== 'function') continue;
+      const names = this.reflector.get<JobName[] | undefined>(JOB_HANDLER_METADATA, wrapper.metatype) ?? [];
+      for (const name of names) {
+        if (this.handlers.has(name)) throw new Error(`Job ${name} has two handlers`);
+        this.handlers.set(name, wrapper.instance as JobHandler);
+      }
+    }
+    const missing = JOB_NAMES.filter((name) => !this.handlers.has(name));
+    if (missing.length > 0) throw new Error(`These jobs have no handler: ${missing.join(', ')}`);
+    const unknown = this.config.worker.queues.filter((queue) => !QUEUE_NAMES.some((known) => known === queue));
+    if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown queues: ${unknown.join(', ')}`);
+  }
+
+  start(): void {
+    const served = this.config.worker.queues.length > 0 ? this.config.worker.queues : QUEUE_NAMES;
+    for (const queue of served) {
+      const connection = createQueueConnection(this.config.redis.url, this.logger);
+      this.connections.push(connection);
+      const worker = new Worker<JobEnvelope>(queue, (job) => this.process(job.name, job.data), {
+        connection,
+        prefix: this.config.redis.prefix,
+        concurrency: this.config.worker.concurrency,
+        lockDuration: Math.max(
+          ...JOB_NAMES.filter((n) => JOB_CATALOGUE[n].queue === queue).map((n) => JOB_CATALOGUE[n].lockMs),
+        ),
+      });
+      worker.on('error', (error) => this.logger.warn({ queue, reason: error.message }, 'A queue reports an error'));
+      worker.on('failed', (job, error) => this.logger.error({ queue, job: job?.name, err: error }, 'A job failed'));
+      this.workers.push(worker);
+    }
+    this.logger.info({ queues: served }, 'Serving queues');
+  }
+
+  /** Lets running jobs end, within the shutdown deadline of the process. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.workers.map((worker) => worker.close()));
+    for (const connection of this.connections) connection.disconnect();
+  }
+
+  private async process(name: string, envelope: JobEnvelope): Promise<void> {
+    if (!isJobName(name)) throw new UnrecoverableError(`Unknown job ${name}`);
+    const payload = plainToInstance(JOB_CATALOGUE[name].payload as new () => object, envelope.payload);
+    const problems = validateSync(payload, { whitelist: true });
+    if (problems.length > 0)
+      throw new UnrecoverableError(`Payload of ${name} is not valid: ${problems.map(String).join('; ')}`);
+    const handler = this.handlers.get(name);
+    if (!handler) throw new UnrecoverableError(`Job ${name} has no handler`);
+    await runInContext({ correlationId: envelope.correlation_id, idempotency: null }, () =>
+      handler.handle(payload as Parameters<JobHandler['handle']>[0], name),
+    );
+  }
+}

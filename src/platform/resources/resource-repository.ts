@@ -1,0 +1,136 @@
+import { DataSource } from 'typeorm';
+import type { TenantScope } from '../auth/principal';
+import { notFound } from '../errors/domain-error';
+import { limitClause, type Page, type PageRequest, pageOf } from '../http/page';
+import { describeSelector, type RecordSelector } from '../http/selector';
+import { Conditions, containsPattern, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
+
+/** What is special about one kind of record in SQL. The main table has the alias `t`. */
+export interface ResourceSql {
+  table: string;
+  idColumn: string;
+  /** What follows SELECT, besides the audit columns: `t.*, …`. */
+  columns: string;
+  /** Joins after `FROM <table> t` and the audit joins. */
+  joins?: string;
+  /** For errors: `VOLUME_CONF` and `volume configuration`. */
+  code: string;
+  label: string;
+}
+
+/** Conditions of a list, one per filter that was given. */
+export type ResourceFilter = (conditions: Conditions) => void;
+
+const AUDIT_COLUMNS = `t.created_by_user_id AS created_by_id, cb.username AS created_by_name,
+  t.modified_by_user_id AS modified_by_id, mb.username AS modified_by_name`;
+const AUDIT_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
+  LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
+
+/** Reads and writes the current records of one kind, always within a tenant. */
+export class ResourceRepository<Row extends object> {
+  private readonly select: string;
+
+  constructor(
+    protected readonly dataSource: DataSource,
+    readonly sql: ResourceSql,
+  ) {
+    this.select = `SELECT ${sql.columns}, ${AUDIT_COLUMNS} FROM ${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`;
+  }
+
+  /** A page of current records, newest first. */
+  async list(
+    scope: TenantScope,
+    page: PageRequest,
+    filter: ResourceFilter = () => undefined,
+    partOfName?: string,
+  ): Promise<Page<Row>> {
+    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    this.addValidity(conditions);
+    if (partOfName !== undefined) conditions.add(`t.name ILIKE ?`, containsPattern(partOfName));
+    filter(conditions);
+    return this.page(conditions, page);
+  }
+
+  /** The current record that the selector names; 404 when this tenant has none. */
+  async get(
+    scope: TenantScope,
+    selector: RecordSelector,
+    tx: Tx = this.dataSource.manager,
+    lock = false,
+  ): Promise<Row> {
+    const row = await this.find(scope, selector, tx, lock);
+    if (!row) {
+      throw notFound(`${this.sql.code}.NOT_FOUND`, `There is no ${this.sql.label} with ${describeSelector(selector)}.`);
+    }
+    return row;
+  }
+
+  async find(
+    scope: TenantScope,
+    selector: RecordSelector,
+    tx: Tx = this.dataSource.manager,
+    lock = false,
+  ): Promise<Row | null> {
+    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    this.addValidity(conditions);
+    if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
+    if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
+    const sql = `${this.select} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lock ? 'FOR UPDATE OF t' : ''}`;
+    return firstRow<Row>(tx, sql, conditions.params);
+  }
+
+  /** Inserts a record of the scope's tenant and answers it as `get` does. */
+  async insert(tx: Tx, scope: TenantScope, values: Readonly<Record<string, unknown>>): Promise<Row> {
+    const inserted = await insertRow<Record<string, unknown>>(tx, this.sql.table, {
+      ...values,
+      tenant_id: scope.tenantId,
+      created_by_user_id: scope.userId,
+      modified_by_user_id: scope.userId,
+    });
+    return this.get(scope, { id: Number(inserted[this.sql.idColumn]) }, tx);
+  }
+
+  /** Changes the given columns and the audit columns of a record of the scope's tenant. */
+  async update(tx: Tx, scope: TenantScope, id: number, values: Readonly<Record<string, unknown>>): Promise<Row> {
+    await this.write(tx, scope, id, values);
+    return this.get(scope, { id }, tx);
+  }
+
+  /** Ends the record's validity; its history stays readable. */
+  async close(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    await this.write(tx, scope, id, { to_date: new Date() });
+  }
+
+  /** Lists show current records; kinds that keep closed ones in their lists override this. */
+  protected addValidity(conditions: Conditions): void {
+    conditions.add(`t.to_date = 'infinity'`);
+  }
+
+  protected async page(conditions: Conditions, page: PageRequest): Promise<Page<Row>> {
+    const [counted] = await rows<{ total: number }>(
+      this.dataSource.manager,
+      `SELECT count(*) AS total FROM ${this.sql.table} t ${this.sql.joins ?? ''} WHERE ${conditions.sql}`,
+      conditions.params,
+    );
+    const data = await rows<Row>(
+      this.dataSource.manager,
+      `${this.select} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC ${limitClause(page)}`,
+      conditions.params,
+    );
+    return pageOf(data, counted?.total ?? 0, page);
+  }
+
+  private async write(
+    tx: Tx,
+    scope: TenantScope,
+    id: number,
+    values: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    await updateRows(
+      tx,
+      this.sql.table,
+      { ...values, modified_by_user_id: scope.userId, last_update_date: new Date() },
+      { [this.sql.idColumn]: id, tenant_id: scope.tenantId },
+    );
+  }
+}

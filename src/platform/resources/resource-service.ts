@@ -1,0 +1,88 @@
+import type { TenantScope } from '../auth/principal';
+import { invalid } from '../errors/domain-error';
+import type { Message } from '../http/answers';
+import type { Page, PageRequest } from '../http/page';
+import type { RecordSelector } from '../http/selector';
+import type { Tx } from '../persistence/sql';
+import type { Transactions } from '../persistence/transactions';
+import type { ResourceFilter, ResourceRepository } from './resource-repository';
+
+/** Columns of a new or changed record; absent ones keep their value. */
+export type ColumnValues = Readonly<Record<string, unknown>>;
+
+/**
+ * The six operations that infrastructure records share. A domain states how its rows are rendered, which rules a
+ * create, update and delete obey, and which filters its lists take.
+ */
+export abstract class ResourceService<
+  Row extends { name: string },
+  Create extends object,
+  Update extends object,
+  Read extends object,
+  Write extends object,
+  ListQuery extends PageRequest,
+> {
+  protected constructor(
+    protected readonly transactions: Transactions,
+    protected readonly repository: ResourceRepository<Row>,
+  ) {}
+
+  async list(scope: TenantScope, query: ListQuery, partOfName?: string): Promise<Page<Read>> {
+    const page = await this.repository.list(scope, query, this.filter(query), partOfName);
+    return { ...page, data: page.data.map((row) => this.read(row)) };
+  }
+
+  async get(scope: TenantScope, selector: RecordSelector): Promise<Read> {
+    return this.read(await this.repository.get(scope, selector));
+  }
+
+  async create(scope: TenantScope, body: Create): Promise<Write> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.insert(tx, scope, await this.columnsOfNew(scope, body, tx));
+      return this.write(await this.afterInsert(scope, body, row, tx));
+    });
+  }
+
+  async update(scope: TenantScope, selector: RecordSelector, body: Update): Promise<Write> {
+    if (Object.values(body).every((value) => value === undefined)) {
+      throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
+    }
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx, true);
+      const values = await this.columnsOfChanged(scope, row, body, tx);
+      return this.write(await this.repository.update(tx, scope, this.idOf(row), values));
+    });
+  }
+
+  async delete(scope: TenantScope, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx, true);
+      await this.assertDeletable(scope, row, tx);
+      await this.repository.close(tx, scope, this.idOf(row));
+      const label = this.repository.sql.label;
+      return { message: `The ${label} "${row.name}" (id ${this.idOf(row)}) is deleted.` };
+    });
+  }
+
+  /** Conditions for the filters given in a list or search. */
+  protected abstract filter(query: ListQuery): ResourceFilter;
+  /** Checks a create request and answers the columns to insert. */
+  protected abstract columnsOfNew(scope: TenantScope, body: Create, tx: Tx): Promise<ColumnValues>;
+  /** Checks an update request against the locked record and answers the columns to change. */
+  protected abstract columnsOfChanged(scope: TenantScope, row: Row, body: Update, tx: Tx): Promise<ColumnValues>;
+  /** Throws a conflict that names what still uses the record. */
+  protected abstract assertDeletable(scope: TenantScope, row: Row, tx: Tx): Promise<void>;
+  /** The record as reads answer it. */
+  protected abstract read(row: Row): Read;
+  /** The record as writes answer it. */
+  protected abstract write(row: Row): Write;
+
+  /** Completes a record that needs its id first; answers the row to render. */
+  protected afterInsert(_scope: TenantScope, _body: Create, row: Row, _tx: Tx): Promise<Row> {
+    return Promise.resolve(row);
+  }
+
+  protected idOf(row: Row): number {
+    return Number((row as Record<string, unknown>)[this.repository.sql.idColumn]);
+  }
+}

@@ -1,0 +1,74 @@
+import { EventEmitter } from 'node:events';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Client } from 'pg';
+import { Config } from '../../config/config';
+import { LOGGER, type Logger } from '../logging/logger';
+import type { Tx } from '../persistence/sql';
+
+/** Channels of wake-ups; the payload is a hint, the database is the truth. */
+export type WakeUpChannel = 'outbox' | 'node' | 'session' | 'log' | 'reference_data';
+
+const CHANNELS: readonly WakeUpChannel[] = ['outbox', 'node', 'session', 'log', 'reference_data'];
+const RECONNECT_MS = 500;
+
+/** Sends a wake-up when the transaction commits, to every process that listens. */
+export async function notify(tx: Tx, channel: WakeUpChannel, payload = ''): Promise<void> {
+  await tx.query('SELECT pg_notify($1, $2)', [channel, payload]);
+}
+
+/**
+ * One LISTEN connection of the process. A lost wake-up is harmless: every listener also polls slowly, and after a
+ * reconnect all of them are called with an empty payload.
+ */
+@Injectable()
+export class PgListener implements OnModuleInit, OnApplicationShutdown {
+  private readonly events = new EventEmitter().setMaxListeners(0);
+  private client: Client | null = null;
+  private closed = false;
+
+  constructor(
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.connect();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.closed = true;
+    await this.client?.end().catch(() => undefined);
+  }
+
+  /** Calls `listener` on each wake-up of the channel; the returned function ends that. */
+  on(channel: WakeUpChannel, listener: (payload: string) => void): () => void {
+    this.events.on(channel, listener);
+    return () => this.events.off(channel, listener);
+  }
+
+  private async connect(): Promise<void> {
+    const client = new Client({
+      connectionString: this.config.database.url,
+      application_name: 'listener',
+      keepAlive: true,
+    });
+    client.on('notification', (message) => this.events.emit(message.channel, message.payload ?? ''));
+    client.on('error', () => this.reconnect(client));
+    client.on('end', () => this.reconnect(client));
+    this.client = client;
+    await client.connect();
+    for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
+    for (const channel of CHANNELS) this.events.emit(channel, '');
+  }
+
+  private reconnect(lost: Client): void {
+    if (this.closed || this.client !== lost) return;
+    this.client = null;
+    this.logger.warn('The wake-up connection to PostgreSQL was lost; reconnecting');
+    const retry = () => {
+      if (this.closed) return;
+      this.connect().catch(() => setTimeout(retry, RECONNECT_MS).unref());
+    };
+    setTimeout(retry, RECONNECT_MS).unref();
+  }
+}

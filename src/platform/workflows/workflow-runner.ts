@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Config } from '../../config/config';
+import { LOGGER, type Logger } from '../logging/logger';
+import { enqueue } from '../outbox/outbox';
+import { returning, type Tx } from '../persistence/sql';
+import type { JobName } from '../queues/job-catalogue';
+import {
+  PermanentError,
+  type StepOutcome,
+  type WorkflowContext,
+  type WorkflowDefinition,
+  type WorkflowFailure,
+} from './workflow-definition';
+import { appendWorkflowState, type WorkflowExecutionState } from './workflow-intents';
+
+interface ClaimedInstance {
+  workflow_job_instance_id: number;
+  step_index: number;
+  attempt: number;
+  failure: WorkflowFailure | null;
+  deadline_at: Date | null;
+  correlation_id: string;
+  tenant_id: string;
+  cluster_id: number;
+  created_by_user_id: number | null;
+}
+
+/** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
+class LeaseLost extends Error {}
+
+const COMPENSATION_RETRY_MS = 2000;
+
+/**
+ * Runs workflows step by step under a lease. The lease fences: every commit of the runner names its owner, so a
+ * worker that lost it changes nothing more. A crash at any point leaves an instance that another worker continues
+ * at the same step.
+ */
+@Injectable()
+export class WorkflowRunner implements OnApplicationShutdown {
+  private readonly owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  private readonly held = new Set<AbortController>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationShutdown(): void {
+    for (const controller of this.held) controller.abort();
+  }
+
+  /** Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended. */
+  async continue(jobName: JobName, instanceId: number, definition: WorkflowDefinition): Promise<void> {
+    const instance = await this.claim(instanceId);
+    if (!instance) return;
+    const controller = new AbortController();
+    this.held.add(controller);
+    const heartbeat = setInterval(() => void this.extend(instanceId, controller), this.config.worker.leaseMs / 3);
+    const context: WorkflowContext = {
+      instanceId,
+      tenantId: instance.tenant_id,
+      clusterId: instance.cluster_id,
+      actorUserId: instance.created_by_user_id,
+      correlationId: instance.correlation_id,
+      signal: controller.signal,
+    };
+    try {
+      await this.drive(jobName, instance, definition, context);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      this.logger.warn({ workflow_job_instance_id: instanceId }, 'Another worker has taken this workflow over');
+    } finally {
+      clearInterval(heartbeat);
+      this.held.delete(controller);
+    }
+  }
+
+  private async drive(
+    jobName: JobName,
+    instance: ClaimedInstance,
+    definition: WorkflowDefinition,
+    context: WorkflowContext,
+  ): Promise<void> {
+    let failure = instance.failure;
+    let attempt = instance.attempt;
+    for (let index = instance.step_index; !failure && index < definition.steps.length;) {
+      const step = definition.steps[index];
+      if (!step) break;
+      const overdue = instance.deadline_at !== null && instance.deadline_at.getTime() < Date.now();
+      attempt += 1;
+      const stepId = await this.openStep(context.instanceId, step.name, attempt);
+      this.crash(jobName, step.name, 'before');
+      let outcome: StepOutcome;
+      try {
+        if (overdue) throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
+        outcome = await step.run(context);
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        const message = error instanceof Error ? error.message : String(error);
+        const permanent = !isRetryable(error) || attempt >= definition.attempts;
+        this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
+        if (!permanent) {
+          await this.sleep(
+            jobName,
+            context,
+            index,
+            attempt,
+            definition.backoffMs * 2 ** (attempt - 1),
+            stepId,
+            'failed',
+            message,
+          );
+          return;
+        }
+        failure = { step: step.name, message };
+        await this.fail(context, failure, stepId);
+        break;
+      }
+      this.crash(jobName, step.name, 'after');
+      if (outcome.kind === 'superseded') {
+        await this.end(context, 'TERMINATED', stepId, 'superseded');
+        return;
+      }
+      if (outcome.kind === 'wait') {
+        // A wait is no failed attempt: only errors count against the step.
+        const asleep = await this.sleep(jobName, context, index, 0, outcome.ms, stepId, 'waiting', null);
+        if (asleep) return;
+        attempt = 0;
+        continue;
+      }
+      index += 1;
+      attempt = 0;
+      await this.advance(context, index, stepId);
+      this.crash(jobName, step.name, 'committed');
+      this.logger.info({ workflow: jobName, step: step.name, cluster_id: context.clusterId }, 'Workflow step done');
+    }
+    if (failure) await this.compensate(jobName, definition, context, failure);
+    else await this.end(context, 'DONE', null, 'done');
+  }
+
+  private async compensate(
+    jobName: JobName,
+    definition: WorkflowDefinition,
+    context: WorkflowContext,
+    failure: WorkflowFailure,
+  ): Promise<void> {
+    const stepId = await this.openStep(context.instanceId, 'compensate', 1);
+    this.crash(jobName, 'compensate', 'before');
+    try {
+      await definition.compensate(context, failure);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.logger.error({ workflow: jobName, err: error }, 'A compensation failed and will be tried again');
+      await this.sleep(jobName, context, definition.steps.length, 0, COMPENSATION_RETRY_MS, stepId, 'failed', message);
+      return;
+    }
+    await this.end(context, 'ERROR', stepId, 'done');
+  }
+
+  private async claim(instanceId: number): Promise<ClaimedInstance | null> {
+    return this.dataSource.transaction(async (tx) => {
+      const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
+        tx,
+        `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond',
+           due_at = now() + $3 * interval '1 millisecond', state = 'EXECUTING', wake_requested = false, executor = $4
+         FROM workflow_jobs j, (SELECT state, workflow_job_instance_id FROM workflow_job_instances
+                                WHERE workflow_job_instance_id = $1 FOR UPDATE) p
+         WHERE i.workflow_job_instance_id = p.workflow_job_instance_id AND j.workflow_job_id = i.workflow_job_id
+           AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < now())
+         RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.deadline_at, i.correlation_id,
+           j.tenant_id, j.cluster_id, j.created_by_user_id, p.state AS previous`,
+        [instanceId, this.owner, this.config.worker.leaseMs, JSON.stringify(executor())],
+      );
+      if (!row) return null;
+      if (row.previous !== 'EXECUTING') {
+        await appendWorkflowState(tx, instanceId, 'RECEIVED');
+        await appendWorkflowState(tx, instanceId, 'EXECUTING');
+      } else {
+        await tx.query(
+          `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = now()
+           WHERE workflow_job_instance_id = $1 AND ended_at IS NULL`,
+          [instanceId],
+        );
+      }
+      return row;
+    });
+  }
+
+  private async extend(instanceId: number, controller: AbortController): Promise<void> {
+    try {
+      await this.fenced(
+        this.dataSource.manager,
+        instanceId,
+        `lease_until = now() + $3 * interval '1 millisecond',
+        due_at = now() + $3 * interval '1 millisecond'`,
+        [this.config.worker.leaseMs],
+      );
+    } catch (error) {
+      if (error instanceof LeaseLost) controller.abort();
+      else
+        this.logger.warn(
+          { err: error, workflow_job_instance_id: instanceId },
+          'A workflow lease could not be extended',
+        );
+    }
+  }
+
+  private async openStep(instanceId: number, name: string, attempt: number): Promise<number> {
+    const [row] = await returning<{ workflow_step_id: number }>(
+      this.dataSource.manager,
+      'INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt) VALUES ($1, $2, $3) RETURNING workflow_step_id',
+      [instanceId, name, attempt],
+    );
+    return row?.workflow_step_id ?? 0;
+  }
+
+  private async advance(context: WorkflowContext, nextIndex: number, stepId: number): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      await this.fenced(tx, context.instanceId, 'step_index = $3, attempt = 0', [nextIndex]);
+      await closeStep(tx, stepId, 'done', null);
+    });
+  }
+
+  private async fail(context: WorkflowContext, failure: WorkflowFailure, stepId: number): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      await this.fenced(tx, context.instanceId, 'failure = $3, attempt = 0', [JSON.stringify(failure)]);
+      await closeStep(tx, stepId, 'failed', failure.message);
+    });
+  }
+
+  /** Gives the lease back until later. False when a wake-up came meanwhile: then the step runs again at once. */
+  private async sleep(
+    jobName: JobName,
+    context: WorkflowContext,
+    stepIndex: number,
+    attempt: number,
+    ms: number,
+    stepId: number,
+    outcome: 'waiting' | 'failed',
+    error: string | null,
+  ): Promise<boolean> {
+    return this.dataSource.transaction(async (tx) => {
+      await closeStep(tx, stepId, outcome, error);
+      const [row] = await returning<{ wake_requested: boolean }>(
+        tx,
+        `SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE`,
+        [context.instanceId, this.owner],
+      );
+      if (!row) throw new LeaseLost();
+      if (row.wake_requested && outcome === 'waiting') {
+        await this.fenced(tx, context.instanceId, 'wake_requested = false', []);
+        return false;
+      }
+      await this.fenced(
+        tx,
+        context.instanceId,
+        `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL,
+         due_at = now() + ($5 + 2000) * interval '1 millisecond'`,
+        [stepIndex, attempt, ms],
+      );
+      await enqueue(tx, jobName as 'cluster.start', { workflow_job_instance_id: context.instanceId }, ms);
+      return true;
+    });
+  }
+
+  private async end(
+    context: WorkflowContext,
+    state: 'DONE' | 'ERROR' | 'TERMINATED',
+    stepId: number | null,
+    stepOutcome: string,
+  ): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      if (stepId !== null) await closeStep(tx, stepId, stepOutcome, null);
+      await this.fenced(
+        tx,
+        context.instanceId,
+        'state = $3, ended_at = now(), to_date = now(), due_at = NULL, lease_owner = NULL, lease_until = NULL',
+        [state],
+      );
+      await appendWorkflowState(tx, context.instanceId, state);
+    });
+  }
+
+  /** Updates the instance while this worker holds it; `$1` and `$2` are taken. */
+  private async fenced(tx: Tx, instanceId: number, set: string, params: unknown[]): Promise<void> {
+    const changed = await returning(
+      tx,
+      `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
+       RETURNING workflow_job_instance_id`,
+      [instanceId, this.owner, ...params],
+    );
+    if (changed.length === 0) throw new LeaseLost();
+  }
+
+  /** Ends the process as kill -9 would, where a test has asked for it. */
+  private crash(jobName: JobName, step: string, moment: 'before' | 'after' | 'committed'): void {
+    if (this.config.product.environment !== 'test') return;
+    if (this.config.worker.crashPoint === `${jobName}:${step}:${moment}`) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+async function closeStep(tx: Tx, stepId: number, outcome: string, error: string | null): Promise<void> {
+  await tx.query('UPDATE workflow_steps SET ended_at = now(), outcome = $2, error = $3 WHERE workflow_step_id = $1', [
+    stepId,
+    outcome,
+    error,
+  ]);
+}
+
+function isRetryable(error: unknown): boolean {
+  if (error instanceof PermanentError) return false;
+  if (typeof error === 'object' && error !== null && 'retryable' in error) return error.retryable === true;
+  return true;
+}
+
+function executor(): Record<string, string> {
+  return {
+    machine_hostname: hostname(),
+    machine_pid_number: String(process.pid),
+    machine_pid_user: userInfo().username,
+  };
+}
