@@ -4,7 +4,6 @@
  */
 const esModules = [
   '@nestjs',
-  'typeorm',
   // of @nestjs/common
   'file-type',
   'strtok3',
@@ -34,6 +33,8 @@ const swc = {
 
 const shared = {
   rootDir: __dirname,
+  // Not below TMPDIR, which is another one in every run of scripts/test.mjs.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testEnvironment: 'node',
   transform: { '^.+\\.[cm]?[jt]s$': ['@swc/jest', swc] },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules.join('|')})/)`],

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { destroyCluster, runDemo } from './demo/demo.mjs';
 import { login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { acquireLock, LockHeldError } from './embedded/lock.mjs';
-import { endLeftoverPlatform, startPlatform } from './embedded/platform.mjs';
+import { endLeftoverPlatform, loadSecrets, startPlatform, stopLocalNodes } from './embedded/platform.mjs';
 import { assertPortFree } from './embedded/ports.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
@@ -103,11 +103,13 @@ class Quickstart {
         this.aborting.abort();
       });
     }
+    this.followParent();
     for (const name of ['uncaughtException', 'unhandledRejection']) process.on(name, (error) => this.fail(error));
 
+    const work = this.serve();
     let status;
     try {
-      status = await Promise.race([this.serve(), this.fatal]);
+      status = await Promise.race([work, this.fatal]);
     } catch (error) {
       if (this.signal.aborted) status = this.serving ? 0 : 130;
       else {
@@ -116,7 +118,22 @@ class Quickstart {
       }
     }
     this.aborting.abort();
+    // What is being started ends itself on the abort; only then is the list of what to undo complete.
+    await work.catch(() => {});
     return (await this.stop()) ? status : 1;
+  }
+
+  /**
+   * npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word to its
+   * child. So under npm the loss of the parent is the signal.
+   */
+  followParent() {
+    if (!this.env.npm_lifecycle_event) return;
+    const parent = process.ppid;
+    const watch = () => {
+      if (process.ppid !== parent) this.aborting.abort();
+    };
+    setInterval(watch, 200).unref();
   }
 
   async serve() {
@@ -129,11 +146,12 @@ class Quickstart {
     // A platform whose quickstart was killed still holds the port, so it goes before the port is tried.
     await endLeftoverPlatform(runtimeDir);
     await assertPortFree(this.port, this.host);
+    this.keys();
     const install = { onProgress: print, signal };
     print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are there');
     print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
-    // The driver that ends nodes may have been built only now.
-    await endLeftoverPlatform(runtimeDir);
+    // Not before the build: it is the compiled driver that knows how to end nodes.
+    await stopLocalNodes(join(runtimeDir, 'nodes'));
     const runtime = await prepareRuntime(runtimeDir, install);
     print(`Java, Spark ${runtime.sparkVersion} and Redis are ready in ${runtimeDir}`);
 
@@ -223,6 +241,17 @@ class Quickstart {
         `Another quickstart (process ${error.pid}) is running in ${this.runtimeDir}. Stop it, or give this one its own RUNTIME_DIR and PORT.`,
       );
     }
+  }
+
+  /** Made before the database, so that a database without them tells that they were lost. */
+  keys() {
+    const file = join(this.runtimeDir, 'secrets.json');
+    if (!existsSync(file) && existsSync(join(this.runtimeDir, 'postgres', 'data'))) {
+      throw new SetupError(
+        `${file} is gone, and without it the database beside it cannot be read. Restore the file, or remove ${this.runtimeDir} to begin anew.`,
+      );
+    }
+    loadSecrets(this.runtimeDir);
   }
 
   async database() {

@@ -4,16 +4,22 @@
 //   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium and e2e, the files whose path matches
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ensureBuild, ensureDependencies, projectRoot } from './embedded/install.mjs';
-import { endProcess, processRef, runCommand } from './embedded/processes.mjs';
+import { endProcess, processRef } from './embedded/processes.mjs';
 
 const MINUTE = 60_000;
 const OVERALL_LIMIT = 58 * MINUTE;
+
+/** Characters of a failed command's output that are shown. */
+const OUTPUT_KEPT = 200_000;
 
 /** Variables of a developer's shell that would make the run depend on it. */
 const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
@@ -23,7 +29,8 @@ const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_EN
  * @property {string} name
  * @property {number} limit milliseconds
  * @property {boolean} [quick]
- * @property {(run: Run) => Promise<{passed: number, failed: number}>} action
+ * @property {boolean} [auxiliary] prepares what later phases need; counts only when it fails
+ * @property {(run: Run) => Promise<unknown>} action
  */
 
 /** @type {Phase[]} */
@@ -36,10 +43,14 @@ const PHASES = [
   { name: 'unit', limit: 10 * MINUTE, quick: true, action: (run) => run.jest('unit', ['--testTimeout=20000']) },
   { name: 'build', limit: 5 * MINUTE, action: (run) => run.check(() => run.build()) },
   { name: 'openapi', limit: MINUTE, action: (run) => run.check(() => run.openapiDrift()) },
+  // Its limit covers the download of Java and Spark.
+  { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
   { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
   { name: 'medium', limit: 15 * MINUTE, action: (run) => run.medium() },
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
+
+const NEED_RUNTIME = ['migrations', 'medium', 'e2e'];
 
 /** @returns {Phase} */
 function staticPhase(name, minutes, [binary, ...args]) {
@@ -68,19 +79,21 @@ class Run {
   }
 
   /** @param {Phase} phase */
-  async phase({ name, limit, action }) {
+  async phase({ name, limit, auxiliary = false, action }) {
     console.log(`\n== ${name}`);
     const started = Date.now();
     this.signal = AbortSignal.any([this.overall, AbortSignal.timeout(limit)]);
     let result;
     try {
       result = await action(this);
+      if (auxiliary) result = { passed: 0, failed: 0 };
     } catch (error) {
       result = { passed: 0, failed: 1 };
       if (!(error instanceof CheckFailed)) console.log(this.describe(error, limit));
     }
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
-    console.log(`== ${name}: ${result.passed} passed, ${result.failed} failed (${seconds} s)`);
+    const counts = auxiliary && result.failed === 0 ? 'ready' : `${result.passed} passed, ${result.failed} failed`;
+    console.log(`== ${name}: ${counts} (${seconds} s)`);
     return result;
   }
 
@@ -98,8 +111,8 @@ class Run {
   /** Runs a command; its output is shown as it comes when `live`, else only when the command fails. */
   async command(command, args, { env = {}, live = false } = {}) {
     const onLine = live ? (line) => console.log(line) : undefined;
-    const options = { cwd: projectRoot, env: { ...this.env, ...env }, onLine, signal: this.signal };
-    const { code, output } = await withPatience(runCommand(command, args, options), this.signal);
+    const options = { env: { ...this.env, ...env }, onLine, signal: this.signal };
+    const { code, output } = await execute(command, args, options);
     if (code !== 0 && !live) console.log(output.trimEnd());
     return code;
   }
@@ -199,7 +212,11 @@ class Run {
     for (const service of this.services.reverse()) {
       await service.stop().catch((error) => console.log(`Stopping a service failed: ${error.message}`));
     }
-    const left = await leftovers(this.folder);
+    let left = leftovers(this.folder);
+    // What was just told to end may still be about it.
+    for (const deadline = Date.now() + 5_000; left.length > 0 && Date.now() < deadline; left = leftovers(this.folder)) {
+      await delay(100);
+    }
     for (const { ref, command } of left) {
       console.log(`Left running: ${ref.pid} ${command}`);
       await endProcess(ref, [['SIGTERM', 5_000]]);
@@ -209,20 +226,49 @@ class Run {
   }
 }
 
-/** A grandchild in a session of its own may hold the output open after its group is gone: that is not waited for. */
-async function withPatience(promise, signal) {
-  let giveUp;
-  const given = new Promise((_, reject) => {
-    const onAbort = () => {
-      giveUp = setTimeout(() => reject(signal.reason), 15_000);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
+/**
+ * Runs a command in a process group of its own to the end of its first process; an abort ends the group. What others of
+ * the group still write is not waited for: a process that a test left behind may hold the output open for ever.
+ * @returns {Promise<{code: number | null, output: string}>} the last of the output, and null after a signal
+ */
+async function execute(command, args, { env, onLine, signal }) {
+  signal.throwIfAborted();
+  const child = spawn(command, args, { cwd: projectRoot, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = '';
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      output = (output + chunk).slice(-OUTPUT_KEPT);
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine?.(line);
+    });
+  }
+  let force;
+  const onAbort = () => {
+    signalGroup(child.pid, 'SIGTERM');
+    force = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), 10_000);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([promise, given]);
+    const closed = once(child, 'close');
+    const [code] = await once(child, 'exit');
+    await Promise.race([closed, delay(2_000, undefined, { ref: false })]);
+    signal.throwIfAborted();
+    return { code, output };
   } finally {
-    clearTimeout(giveUp);
+    signal.removeEventListener('abort', onAbort);
+    clearTimeout(force);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+function signalGroup(groupId, signal) {
+  try {
+    process.kill(-groupId, signal);
+  } catch {
+    // It is gone.
   }
 }
 
@@ -252,7 +298,7 @@ async function sql(url, statement) {
 }
 
 /** Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none. */
-async function leftovers(folder) {
+function leftovers(folder) {
   const found = [];
   for (const name of readdirQuietly('/proc')) {
     const pid = Number(name);
@@ -288,7 +334,10 @@ function selectPhases() {
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
-  const phases = PHASES.filter((phase) => (only ? only.includes(phase.name) : !values.quick || phase.quick));
+  const phases = PHASES.filter(({ name, quick }) => (only ? only.includes(name) : !values.quick || quick));
+  if (only?.some((name) => NEED_RUNTIME.includes(name)) && !only.includes('runtime')) {
+    phases.unshift(.../** @type {Phase[]} */ (PHASES.filter(({ name }) => name === 'runtime')));
+  }
   return { phases, match: values.match };
 }
 

@@ -19,7 +19,14 @@ export interface RunEnd {
 }
 
 const LONGEST_MESSAGE = 600;
-const SIGNALS: Record<number, string> = { 1: 'SIGHUP', 2: 'SIGINT', 6: 'SIGABRT', 9: 'SIGKILL', 11: 'SIGSEGV', 15: 'SIGTERM' };
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  6: 'SIGABRT',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  15: 'SIGTERM',
+};
 /** SparkExitCode.OOM. */
 const SPARK_OUT_OF_MEMORY = 52;
 
@@ -89,7 +96,11 @@ function scalaError(output: string): string | null {
 
 /** Head of the last Java stack trace, with its innermost cause. */
 function javaError(output: string): string | null {
-  const heads = [...output.matchAll(/^(?!\s|Caused by: )(?:Exception in thread "[^"]*" )?(.*)\n(?:(?!\s+at )(?!\d\d\/\d\d).*\n){0,20}?[ \t]+at /gm)];
+  const heads = [
+    ...output.matchAll(
+      /^(?!\s|Caused by: )(?:Exception in thread "[^"]*" )?(.*)\n(?:(?!\s+at )(?!\d\d\/\d\d).*\n){0,20}?[ \t]+at /gm,
+    ),
+  ];
   const named = heads.filter((match) => /^(?:[\w$]+\.)+[\w$]+(?::|$)/.test(match[1] ?? ''));
   const main = named.filter((match) => match[0].startsWith('Exception in thread "main"'));
   const head = (main[main.length - 1] ?? named[named.length - 1]) as RegExpMatchArray | undefined;
@@ -103,11 +114,16 @@ function javaError(output: string): string | null {
 function missingApplication(output: string): string | null {
   const python = /^.*can't open file '([^']+)'.*No such file or directory.*$/m.exec(output);
   if (python) return `The application file ${python[1]} does not exist.`;
-  const submit = /^Exception in thread "main" java\.(?:io\.FileNotFoundException|nio\.file\.NoSuchFileException): (.*)\n((?:\s+at .*\n?)*)/m.exec(
-    output,
-  );
+  const submit =
+    /^Exception in thread "main" java\.(?:io\.FileNotFoundException|nio\.file\.NoSuchFileException): (.*)\n((?:\s+at .*\n?)*)/m.exec(
+      output,
+    );
   // Only before the application ran: a file that the user's own code misses is the application's failure.
-  if (submit && /deploy\.(?:SparkSubmit|DependencyUtils)/.test(submit[2] ?? '') && !/JavaMainApplication/.test(submit[2] ?? ''))
+  if (
+    submit &&
+    /deploy\.(?:SparkSubmit|DependencyUtils)/.test(submit[2] ?? '') &&
+    !/JavaMainApplication/.test(submit[2] ?? '')
+  )
     return `A file of the run was not found: ${submit[1]}`;
   return /^(?:Error: )?(?:Local jar|Cannot load main class from JAR) (.*) (?:does not exist|with URI).*$/m.test(output)
     ? (/^.*(?:Local jar|Cannot load main class from JAR).*$/m.exec(output)?.[0] ?? null)
@@ -115,9 +131,10 @@ function missingApplication(output: string): string | null {
 }
 
 function submitError(output: string): string | null {
-  const found = /^(?:Error: (?:Failed to load|Missing|No main class|Unrecognized option|Invalid|Must specify|.* must be |Unknown).*|Exception in thread "main" org\.apache\.spark\.SparkException: (?:Master must|Could not parse Master|External scheme).*)$/m.exec(
-    output,
-  );
+  const found =
+    /^(?:Error: (?:Failed to load|Missing|No main class|Unrecognized option|Invalid|Must specify|.* must be |Unknown).*|Exception in thread "main" org\.apache\.spark\.SparkException: (?:Master must|Could not parse Master|External scheme).*)$/m.exec(
+      output,
+    );
   return found ? found[0].replace(/^Error: |^Exception in thread "main" /, '') : null;
 }
 

@@ -79,8 +79,8 @@ export function submitCommand(
     ...spec.conf.map((entry) => entry.split('=', 1)[0]?.trim() ?? ''),
   ]);
   const defaults: [string, string][] = [['spark.ui.showConsoleProgress', 'false']];
-  // A run with an event log of its own keeps it whole: a folder without the switch, or the reverse, would break it.
-  if (!set.has('spark.eventLog.dir') && !set.has('spark.eventLog.enabled'))
+  // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
+  if (!set.has('spark.eventLog.dir'))
     defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
 
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
@@ -156,9 +156,10 @@ export function submitCommand(
     ...nodeEnv,
     ...spec.env,
   };
+  const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
   return {
     argv,
-    env: { ...env, SPARK_SUBMIT_OPTS: [...javaOptions, spec.env['SPARK_SUBMIT_OPTS'] ?? ''].join(' ').trim() },
+    env: { ...env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
     stdin,
     files,
   };

@@ -32,8 +32,12 @@ export async function ensureDependencies({ onProgress = () => {}, signal, root =
       return false;
     }
     onProgress('Installing Node packages (npm ci)');
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
-    const { code, output } = await runNpm(args, { root, signal, onProgress });
+    const flags = ['--include=dev', '--no-audit', '--no-fund'];
+    let { code, output } = await runNpm(['ci', ...flags], { root, signal, onProgress });
+    if (code !== 0 && onlyOtherSystemsMissing(output)) {
+      // Takes the versions of the lock file all the same, and leaves it as it is.
+      ({ code, output } = await runNpm(['install', '--no-save', ...flags], { root, signal, onProgress }));
+    }
     if (code !== 0) {
       // npm writes this file last; without it node_modules is a torso that would only confuse the next command.
       if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
@@ -105,6 +109,17 @@ async function runNpm(args, { root, signal, onProgress }) {
   }
 }
 
+/**
+ * Whether `npm ci` refused only because the lock file lacks optional packages of other systems, which npm leaves out when
+ * the registry it was made with did not have them. Such a package is named without a version.
+ */
+function onlyOtherSystemsMissing(output) {
+  const complaints = output.match(/(Missing|Invalid): .*/g) ?? [];
+  return (
+    output.includes('EUSAGE') && complaints.length > 0 && complaints.every((line) => /^Missing: \S+@ from/.test(line))
+  );
+}
+
 function npmCause(output) {
   if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
@@ -113,7 +128,9 @@ function npmCause(output) {
   if (/EINTEGRITY|Z_BUF_ERROR|TAR_/.test(output)) {
     return 'a download arrived broken. Run `npm cache verify` and then the command again.';
   }
-  return lastLines(output, 15);
+  // npm ends with pages on its usage; what is wrong stands at the top of its errors.
+  const errors = output.match(/^npm error .*/gm) ?? [];
+  return errors.length > 0 ? errors.slice(0, 8).join('\n') : lastLines(output, 15);
 }
 
 /** Whether npm's own record of node_modules is what the lock file asks for, optional packages of other systems aside. */

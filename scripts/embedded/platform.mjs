@@ -27,7 +27,7 @@ const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
 const STABLE_AFTER_MS = 60_000;
 
 /** The name of the administrator that the first start makes. */
-export const ADMIN_USERNAME = 'admin';
+const ADMIN_USERNAME = 'admin';
 
 /**
  * @typedef {object} Secrets
@@ -37,18 +37,14 @@ export const ADMIN_USERNAME = 'admin';
  */
 
 /**
- * The keys and the first password of the installation in this folder, generated once.
+ * The keys and the first password of the installation in this folder, generated once. A database made with one set of
+ * them cannot be read with another.
  * @param {string} runtimeDir
  * @returns {Secrets}
  */
 export function loadSecrets(runtimeDir) {
   const file = join(resolve(runtimeDir), 'secrets.json');
   if (!existsSync(file)) {
-    if (existsSync(join(resolve(runtimeDir), 'postgres', 'data'))) {
-      throw new SetupError(
-        `${file} is gone, and without it the database beside it cannot be read. Restore the file, or remove ${resolve(runtimeDir)} to begin anew.`,
-      );
-    }
     mkdirSync(resolve(runtimeDir), { recursive: true });
     const secrets = {
       AUTH_JWT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
@@ -71,7 +67,7 @@ export function loadSecrets(runtimeDir) {
  * @param {number} port
  * @returns {string}
  */
-export function baseUrlOf(host, port) {
+function baseUrlOf(host, port) {
   const reachable = ['0.0.0.0', '::', 'localhost', ''].includes(host) ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
@@ -167,11 +163,10 @@ export async function startPlatform(options) {
 }
 
 /**
- * Ends the API, the worker and the local nodes that a killed program left running in this folder.
+ * Ends the API and the worker that a killed program left running in this folder. Their nodes are stopLocalNodes' matter.
  * @param {string} runtimeDir
- * @param {string} [root] project folder
  */
-export async function endLeftoverPlatform(runtimeDir, root = projectRoot) {
+export async function endLeftoverPlatform(runtimeDir) {
   const file = join(resolve(runtimeDir), 'processes.json');
   let refs = [];
   try {
@@ -181,7 +176,6 @@ export async function endLeftoverPlatform(runtimeDir, root = projectRoot) {
   }
   await Promise.all(refs.map((ref) => endProcess(ref, [['SIGTERM', STOP_PATIENCE_MS]])));
   rmSync(file, { force: true });
-  await stopLocalNodes(join(resolve(runtimeDir), 'nodes'), root);
 }
 
 /**
@@ -208,7 +202,7 @@ async function migrate({ root, env, logFile, signal }) {
 
 async function untilHealthy(baseUrl, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
-  let last = 'no answer';
+  let last;
   for (;;) {
     signal?.throwIfAborted();
     for (const child of processes) child.assertAlive();

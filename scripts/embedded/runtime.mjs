@@ -61,6 +61,7 @@ class RuntimeSetup {
     this.python = join(this.venv, 'bin', 'python');
     this.logFile = join(folder, 'logs', 'install.log');
     this.onProgress = onProgress;
+    this.showsProgress = false;
     this.signal = signal;
     this.env = env;
   }
@@ -78,7 +79,7 @@ class RuntimeSetup {
     if (!installed || missing.length > 0) {
       const interpreter = installed ? null : await this.findPython();
       await this.checkDisk(missing);
-      installed = await this.install(interpreter, missing, installed?.packages ?? []);
+      installed = await this.install(interpreter, missing, installed);
     }
     return {
       python: this.python,
@@ -177,7 +178,7 @@ class RuntimeSetup {
     }
   }
 
-  async install(interpreter, packages, present) {
+  async install(interpreter, packages, previous) {
     rmSync(this.stamp, { force: true });
     // pip unpacks under TMPDIR, and /tmp is often a small file system in memory.
     const temporary = join(this.folder, 'tmp');
@@ -185,15 +186,15 @@ class RuntimeSetup {
     try {
       mkdirSync(temporary, { recursive: true });
       if (interpreter) await this.createVenv(interpreter);
-      await this.upgradePip();
+      if (packages.length > 0) await this.upgradePip();
       for (const name of packages) {
         if (name === REDIS_PACKAGE) await this.installRedis();
         else await this.pip([name], name);
       }
-      const all = [...present, ...packages];
+      const all = [...(previous?.packages ?? []), ...packages];
       const record = { venv: this.venv, packages: all, ...(await this.locate(all)) };
       await this.verify(record);
-      writeFileSync(this.stamp, `${JSON.stringify(record, null, 2)}\n`);
+      this.writeStamp(record);
       complete = true;
       return record;
     } catch (error) {
@@ -201,8 +202,13 @@ class RuntimeSetup {
       throw error;
     } finally {
       rmSync(temporary, { recursive: true, force: true });
-      if (!complete) rmSync(this.venv, { recursive: true, force: true });
+      if (!complete && previous) this.writeStamp(previous);
+      else if (!complete) rmSync(this.venv, { recursive: true, force: true });
     }
+  }
+
+  writeStamp(record) {
+    writeFileSync(this.stamp, `${JSON.stringify(record, null, 2)}\n`);
   }
 
   async createVenv(interpreter) {
@@ -218,12 +224,18 @@ class RuntimeSetup {
     throw this.classify('Creating the Python environment failed', output);
   }
 
-  /** The machine-readable progress of downloads came with pip 24.1. */
+  /** The machine-readable progress of downloads came with pip 24.1; an older pip does as well, showing less. */
   async upgradePip() {
+    this.showsProgress = await this.hasRecentPip();
+    if (this.showsProgress) return;
+    await this.runPip(['--upgrade', 'pip>=24.1'], 'pip');
+    this.showsProgress = await this.hasRecentPip();
+  }
+
+  async hasRecentPip() {
     const { output } = await this.run(this.python, ['-m', 'pip', '--version']);
-    const [, major, minor] = /pip (\d+)\.(\d+)/.exec(output) ?? [0, 0, 0];
-    if (Number(major) * 100 + Number(minor) >= 2401) return;
-    await this.pip(['--upgrade', 'pip>=24.1'], 'pip');
+    const [, major, minor] = /pip (\d+)\.(\d+)/.exec(output) ?? [];
+    return Number(major) * 100 + Number(minor) >= 2401;
   }
 
   /**
@@ -243,7 +255,7 @@ class RuntimeSetup {
     const built = await this.runPip([...target, '--no-cache-dir', REDIS_PACKAGE], REDIS_PACKAGE);
     if (built.code === 0) return;
     const cause = this.classify(`Installing ${REDIS_PACKAGE} failed`, built.output);
-    throw new SetupError(`${cause.message} Or set REDIS_URL to a running Redis.`);
+    throw new SetupError(`${cause.message} (A running Redis named in REDIS_URL does as well.)`);
   }
 
   /** @returns {Promise<string | null>} */
@@ -264,7 +276,7 @@ class RuntimeSetup {
   runPip(args, label) {
     this.onProgress(`Installing ${label}`);
     const onLine = pipProgress((text) => this.onProgress(text, true));
-    const progress = label === 'pip' ? [] : ['--progress-bar', 'raw'];
+    const progress = this.showsProgress ? ['--progress-bar', 'raw'] : [];
     const common = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', ...progress];
     return this.run(this.python, [...common, ...args], onLine);
   }
@@ -352,6 +364,11 @@ const INSTALL_FAILURES = [
     cause: 'the Python package index could not be reached',
     remedy:
       'Check the network; behind a proxy set HTTPS_PROXY, with a mirror set PIP_INDEX_URL. Then run the command again.',
+  },
+  {
+    pattern: /from versions: none/,
+    cause: 'the Python package index could not be reached or does not have it',
+    remedy: 'Check the network and PIP_INDEX_URL, then run the command again.',
   },
   {
     pattern:

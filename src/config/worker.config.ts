@@ -11,8 +11,6 @@ export interface WorkerConfig {
   reconcileMs: number;
   /** Fallback poll of the outbox when no wake-up came, milliseconds. */
   relayPollMs: number;
-  /** Nodes that did not report ready within this time fail the start, milliseconds. */
-  clusterStartTimeoutMs: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
   healthPort: number | null;
   /** `<workflow>:<step>:<before|after|committed>` at which a test build of the process kills itself. */
@@ -27,7 +25,6 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
     leaseMs: env.integer('WORKFLOW_LEASE_MS', { default: 15_000, min: 500 }),
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
-    clusterStartTimeoutMs: env.integer('CLUSTER_START_TIMEOUT_MS', { default: 15 * 60_000, min: 1000 }),
     healthPort: healthPort === 0 ? null : healthPort,
     crashPoint: env.optional('WORKFLOW_CRASH_POINT'),
   };

@@ -34,6 +34,11 @@ export class Transactions {
     }
   }
 
+  /** Runs reads that must see one state of the database. */
+  async read<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction('REPEATABLE READ', fn);
+  }
+
   private async once<T>(
     tx: EntityManager,
     context: IdempotencyContext,

@@ -26,15 +26,18 @@ const AUDIT_COLUMNS = `t.created_by_user_id AS created_by_id, cb.username AS cre
 const AUDIT_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
   LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
 
+/** `true` locks for a change; `share` keeps the record as it is while another comes to refer to it. */
+export type RowLock = boolean | 'share';
+
 /** Reads and writes the current records of one kind, always within a tenant. */
 export class ResourceRepository<Row extends object> {
-  private readonly select: string;
+  private readonly selectSql: string;
 
   constructor(
     protected readonly dataSource: DataSource,
     readonly sql: ResourceSql,
   ) {
-    this.select = `SELECT ${sql.columns}, ${AUDIT_COLUMNS} FROM ${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`;
+    this.selectSql = `SELECT ${sql.columns}, ${AUDIT_COLUMNS} FROM ${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`;
   }
 
   /** A page of current records, newest first. */
@@ -56,7 +59,7 @@ export class ResourceRepository<Row extends object> {
     scope: TenantScope,
     selector: RecordSelector,
     tx: Tx = this.dataSource.manager,
-    lock = false,
+    lock: RowLock = false,
   ): Promise<Row> {
     const row = await this.find(scope, selector, tx, lock);
     if (!row) {
@@ -69,13 +72,13 @@ export class ResourceRepository<Row extends object> {
     scope: TenantScope,
     selector: RecordSelector,
     tx: Tx = this.dataSource.manager,
-    lock = false,
+    lock: RowLock = false,
   ): Promise<Row | null> {
     const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
-    const sql = `${this.select} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lock ? 'FOR UPDATE OF t' : ''}`;
+    const sql = `${this.selectSql} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
   }
 
@@ -114,7 +117,7 @@ export class ResourceRepository<Row extends object> {
     );
     const data = await rows<Row>(
       this.dataSource.manager,
-      `${this.select} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC ${limitClause(page)}`,
+      `${this.selectSql} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC ${limitClause(page)}`,
       conditions.params,
     );
     return pageOf(data, counted?.total ?? 0, page);
@@ -133,4 +136,9 @@ export class ResourceRepository<Row extends object> {
       { [this.sql.idColumn]: id, tenant_id: scope.tenantId },
     );
   }
+}
+
+function lockClause(lock: RowLock): string {
+  if (lock === false) return '';
+  return lock === 'share' ? 'FOR SHARE OF t' : 'FOR UPDATE OF t';
 }

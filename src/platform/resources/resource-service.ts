@@ -36,6 +36,11 @@ export abstract class ResourceService<
     return this.read(await this.repository.get(scope, selector));
   }
 
+  /** The record for one that comes to refer to it: it can be neither changed nor deleted before `tx` ends. */
+  async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<Row> {
+    return this.repository.get(scope, selector, tx, 'share');
+  }
+
   async create(scope: TenantScope, body: Create): Promise<Write> {
     return this.transactions.run(async (tx) => {
       const row = await this.repository.insert(tx, scope, await this.columnsOfNew(scope, body, tx));

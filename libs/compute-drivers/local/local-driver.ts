@@ -1,0 +1,341 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
+import type { AgentConfig } from '../../node-agent/config';
+import { markedProcesses, NODE_MARK, signal, tryLock, type MarkedProcess } from '../../node-agent/processes';
+import {
+  ComputeDriverError,
+  type ComputeDriver,
+  type DriverContext,
+  type NodeSpec,
+  type OwnershipLabels,
+  type ProviderNode,
+  type ProviderNodeState,
+} from '../compute-driver';
+
+/** Where the local driver finds what nodes need. Paths are absolute. */
+export interface LocalDriverOptions {
+  /** Holds one directory per node. */
+  dir: string;
+  /** Installed Spark by version. */
+  sparkHomes: Record<string, string>;
+  javaHome: string;
+  python: string;
+  /** The compiled agent, `dist/libs/node-agent/main.js`. */
+  agentEntry: string;
+  nodeExecutable?: string;
+  bindAddress?: string;
+}
+
+/** What the driver writes down about a node before anything of it runs. */
+interface NodeRecord {
+  labels: OwnershipLabels;
+  nodeNumber: number;
+  machineType: string;
+  cores: number;
+  memoryMb: number;
+  sparkVersion: string;
+  userLabels: Record<string, string>;
+}
+
+const NODE_FILE = 'node.json';
+const STOPPED_FILE = 'stopped';
+const SUPERVISOR = 'node-supervisor';
+/** An agent has this long to end its runs and to say so; milliseconds. */
+const STOP_DEADLINE_MS = 8_000;
+const DESTROY_DEADLINE_MS = 1_000;
+const KILL_DEADLINE_MS = 10_000;
+const LOCK_DEADLINE_MS = 60_000;
+
+/**
+ * Runs the agent, and again when it dies; 0 and 86 are the agent's own ends. Asked to end, it passes that on and waits.
+ * Arguments: node executable, agent entry, configuration.
+ */
+const SUPERVISE = `
+trap 'asked=1; kill -TERM "$agent" 2>/dev/null' TERM INT HUP
+while [ -z "$asked" ]; do
+  "$1" "$2" "$3" >>data/logs/stdout 2>>data/logs/stderr &
+  agent=$!
+  wait "$agent"; code=$?
+  while kill -0 "$agent" 2>/dev/null; do wait "$agent"; code=$?; done
+  case $code in 0|86) exit "$code" ;; esac
+  [ -n "$asked" ] || sleep 0.5
+done
+`;
+
+/** Nodes that are process groups on this machine, each with its own directory; for tests, trials and OnPrem machines. */
+export class LocalDriver implements ComputeDriver {
+  readonly name = 'local';
+  private readonly nodeExecutable: string;
+  private readonly bindAddress: string;
+
+  constructor(private readonly options: LocalDriverOptions) {
+    this.nodeExecutable = options.nodeExecutable ?? process.execPath;
+    this.bindAddress = options.bindAddress ?? '127.0.0.1';
+  }
+
+  async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
+    const token = spec.labels.nodeToken;
+    const sparkHome = this.sparkHome(spec.sparkVersion);
+    this.checkRuntime(sparkHome);
+    return this.locked(token, context, async () => {
+      const dir = this.nodeDir(token);
+      if (!existsSync(`${dir}/${NODE_FILE}`)) await this.lay(dir, spec, sparkHome);
+      if (!existsSync(`${dir}/${STOPPED_FILE}`)) await this.supervise(dir);
+      return this.describeOne(token);
+    });
+  }
+
+  async describe(nodeTokens: string[]): Promise<ProviderNode[]> {
+    const alive = this.supervisors();
+    return Promise.all(nodeTokens.map((token) => this.describeOne(token, alive)));
+  }
+
+  async stop(nodeToken: string, context: DriverContext): Promise<void> {
+    await this.locked(nodeToken, context, async () => {
+      const dir = this.nodeDir(nodeToken);
+      if (!existsSync(`${dir}/${NODE_FILE}`)) return;
+      // Written first: a driver that dies half-way leaves a node that the next stop finishes and nothing revives.
+      await writeFile(`${dir}/${STOPPED_FILE}`, '');
+      await endProcesses(dir, STOP_DEADLINE_MS);
+    });
+  }
+
+  async start(nodeToken: string, context: DriverContext): Promise<ProviderNode> {
+    return this.locked(nodeToken, context, async () => {
+      const dir = this.nodeDir(nodeToken);
+      const record = await readRecord(dir);
+      if (!record) throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, false);
+      this.checkRuntime(this.sparkHome(record.sparkVersion));
+      await rm(`${dir}/${STOPPED_FILE}`, { force: true });
+      await this.supervise(dir);
+      return this.describeOne(nodeToken);
+    });
+  }
+
+  async destroy(nodeToken: string, context: DriverContext): Promise<void> {
+    await this.locked(nodeToken, context, async () => {
+      const dir = this.nodeDir(nodeToken);
+      await endProcesses(dir, DESTROY_DEADLINE_MS);
+      // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
+      const gone = `${dirname(dir)}/.gone-${nodeToken}`;
+      const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
+      await rm(gone, remove);
+      if (existsSync(dir)) await rename(dir, gone);
+      await rm(gone, remove);
+    });
+  }
+
+  async listOwned(): Promise<ProviderNode[]> {
+    return this.describe(await nodeNames(this.options.dir));
+  }
+
+  private nodeDir(token: string): string {
+    if (!/^[\w-][\w.-]{0,199}$/.test(token))
+      throw new ComputeDriverError('LOCAL.INVALID_TOKEN', 'A node token must be a plain name.', false);
+    return `${this.options.dir}/${token}`;
+  }
+
+  private sparkHome(version: string): string {
+    const home = this.options.sparkHomes[version];
+    if (home !== undefined) return home;
+    const available = Object.keys(this.options.sparkHomes).join(', ') || 'none';
+    throw new ComputeDriverError(
+      'LOCAL.SPARK_VERSION_UNAVAILABLE',
+      `Spark ${version} is not installed for the local driver. Available: ${available}.`,
+      false,
+    );
+  }
+
+  private checkRuntime(sparkHome: string): void {
+    const { javaHome, python, agentEntry } = this.options;
+    const needed: [string, string, number][] = [
+      ['JAVA', `${javaHome}/bin/java`, constants.X_OK],
+      ['SPARK', `${sparkHome}/bin/spark-submit`, constants.X_OK],
+      ['PYTHON', python, constants.X_OK],
+      ['NODE', this.nodeExecutable, constants.X_OK],
+      ['AGENT', agentEntry, constants.R_OK],
+    ];
+    for (const [what, path, mode] of needed)
+      try {
+        accessSync(path, mode);
+      } catch (cause) {
+        const code = (cause as NodeJS.ErrnoException).code ?? 'no access';
+        const message = `A local node needs ${path}, which cannot be used (${code}).`;
+        throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, false, { cause });
+      }
+  }
+
+  /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
+  private async lay(dir: string, spec: NodeSpec, sparkHome: string): Promise<void> {
+    const draft = `${dirname(dir)}/.new-${randomUUID()}`;
+    const { agentApiUrl, bootstrapToken, labels, nodeNumber, machineType, cores, memoryMb, sparkVersion } = spec;
+    const record: NodeRecord = {
+      ...{ labels, nodeNumber, machineType, cores, memoryMb, sparkVersion },
+      userLabels: spec.userLabels,
+    };
+    const config: AgentConfig = {
+      api_url: agentApiUrl,
+      bootstrap_token: bootstrapToken,
+      node_dir: `${dir}/data`,
+      spark_home: sparkHome,
+      java_home: this.options.javaHome,
+      python: this.options.python,
+      spark_version: sparkVersion,
+      cores,
+      memory_mb: memoryMb,
+      bind_address: this.bindAddress,
+      // Nodes share the machine; without it Spark would announce the machine's own name and address.
+      env: { SPARK_LOCAL_IP: this.bindAddress },
+    };
+    try {
+      await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
+      await writeFile(`${draft}/agent.json`, JSON.stringify(config), { mode: 0o600 });
+      await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
+      // What is left of a node whose removal was cut short has no record and so is no node.
+      await rm(dir, { recursive: true, force: true });
+      await rename(draft, dir);
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private supervisors(): Map<string, number> {
+    const found = markedProcesses((nodeDir) => dirname(dirname(nodeDir)) === this.options.dir);
+    return new Map(found.filter(isSupervisor).map((process) => [process.nodeDir, process.pid]));
+  }
+
+  /** Starts the node's supervisor unless it runs. An agent that outlived its supervisor is ended; its runs stay. */
+  private async supervise(dir: string): Promise<void> {
+    const marked = markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
+    if (marked.some(isSupervisor)) return;
+    const { agentEntry } = this.options;
+    for (const process of marked) if (process.argv.includes(agentEntry)) signal(process.pid, 'SIGKILL');
+    const child = spawn(
+      '/bin/sh',
+      ['-c', SUPERVISE, SUPERVISOR, this.nodeExecutable, agentEntry, `${dir}/agent.json`],
+      {
+        cwd: dir,
+        detached: true,
+        stdio: 'ignore',
+        env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: dir, LANG: 'C.UTF-8', [NODE_MARK]: `${dir}/data` },
+      },
+    );
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+  }
+
+  private async describeOne(token: string, alive = this.supervisors()): Promise<ProviderNode> {
+    const dir = this.nodeDir(token);
+    const record = await readRecord(dir);
+    const labels = record?.labels ?? { clusterId: '', tenantId: '', nodeToken: token };
+    const node = (state: ProviderNodeState, detail: string | null = null): ProviderNode => ({
+      labels,
+      providerRef: `local:${token}`,
+      state,
+      ipAddress: state === 'running' ? this.bindAddress : null,
+      detail,
+    });
+    if (!record) return node('gone');
+    if (existsSync(`${dir}/${STOPPED_FILE}`)) return node('stopped');
+    if (alive.has(`${dir}/data`)) return node('running');
+    return node('failed', 'The supervisor of the node has ended.');
+  }
+
+  /** One call at a time per node, among all processes; two callers race only for who is first. */
+  private async locked<T>(token: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
+    const lock = `local driver ${this.nodeDir(token)}`;
+    const deadline = performance.now() + LOCK_DEADLINE_MS;
+    for (;;) {
+      const release = await tryLock(lock);
+      if (release) {
+        try {
+          return await work();
+        } catch (error) {
+          throw asDriverError(error, this.options.dir);
+        } finally {
+          await release();
+        }
+      }
+      if (context.signal.aborted || performance.now() > deadline)
+        throw new ComputeDriverError('LOCAL.BUSY', `Another call works on node ${token}.`, true);
+      await pause(20);
+    }
+  }
+}
+
+/** Ends every process of every node under `dir` and keeps the directories, from which nodes can be started again. */
+export async function stopAllLocalNodes(dir: string): Promise<void> {
+  const running = new Set(
+    markedProcesses((nodeDir) => dirname(dirname(nodeDir)) === dir).map(({ nodeDir }) => nodeDir),
+  );
+  await Promise.all([...running].map((nodeDir) => endProcesses(dirname(nodeDir), STOP_DEADLINE_MS)));
+}
+
+function isSupervisor(process: MarkedProcess): boolean {
+  return process.argv.includes(SUPERVISOR);
+}
+
+/** Asks the node's supervisor to end, and with it agent, runs and daemons; kills what is left after `politeMs`. */
+async function endProcesses(dir: string, politeMs: number): Promise<void> {
+  const find = (): MarkedProcess[] => markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
+  const asked = new Set<number>();
+  const start = performance.now();
+  for (;;) {
+    const found = find();
+    if (found.length === 0) return;
+    const supervised = found.filter(isSupervisor);
+    const elapsed = performance.now() - start;
+    for (const process of supervised)
+      if (!asked.has(process.pid)) {
+        asked.add(process.pid);
+        signal(process.pid, 'SIGTERM');
+      }
+    // Without a supervisor nobody ends them in order.
+    if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
+    if (elapsed > politeMs + KILL_DEADLINE_MS)
+      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node do not end: ${pids(found)}.`, true);
+    await pause(25);
+  }
+}
+
+const pids = (found: MarkedProcess[]): string => found.map((process) => process.pid).join(', ');
+
+async function readRecord(dir: string): Promise<NodeRecord | null> {
+  try {
+    return JSON.parse(await readFile(`${dir}/${NODE_FILE}`, 'utf8')) as NodeRecord;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+async function nodeNames(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw asDriverError(error, dir);
+  });
+  const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+  return names.filter((name) => existsSync(`${dir}/${name}/${NODE_FILE}`));
+}
+
+function asDriverError(cause: unknown, dir: string): ComputeDriverError {
+  if (cause instanceof ComputeDriverError) return cause;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new ComputeDriverError('LOCAL.DISK_FULL', `The disk that holds ${dir} is full.`, true, { cause });
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return new ComputeDriverError('LOCAL.NOT_WRITABLE', `${dir} cannot be written (${code}).`, false, { cause });
+  return new ComputeDriverError('LOCAL.FAILED', `The local driver failed: ${message}`, true, { cause });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { DesiredRun, PollResponse, RunReport } from '../contracts/agent-protocol';
+import type { AgentConfig } from './config';
+import { AnswerError, ControlPlane } from './control-plane';
+import { Daemons } from './daemons';
+import { readJson, writeJson } from './files';
+import { LogShipper } from './log-shipper';
+import { NodeLog } from './node-log';
+import { Run, type RunContext } from './run';
+import { Backoff, pause } from './waiting';
+
+/** What the agent keeps about its node. */
+interface NodeJournal {
+  agent_id: string;
+  node_id: string | null;
+  node_token: string | null;
+  lease_ms: number | null;
+}
+
+/** Why the agent's work is over: it was asked to stop, or the control plane no longer wants the node. */
+export type AgentEnd = 'stopped' | 'not-wanted';
+
+const POLL_WAIT_MS = 25_000;
+const TICK_MS = 100;
+const LAST_REPORT_MS = 3_000;
+const NODE_STOP_GRACE_MS = 1_500;
+/** Refusals of the bootstrap token in a row after which it is taken to be spent. */
+const REGISTER_REFUSALS = 5;
+
+/** Does on its node what the control plane wants, and tells it what it sees. */
+export class Agent {
+  private readonly controlPlane: ControlPlane;
+  private readonly log: NodeLog;
+  private readonly daemons: Daemons;
+  private readonly runs = new Map<string, Run>();
+  private readonly nodeLogs: LogShipper[];
+  private readonly journal: NodeJournal;
+  private readonly journalPath: string;
+  private readonly stopping = new AbortController();
+  private readonly context: RunContext;
+  private readonly unsent = new Map<string, RunReport>();
+  private daemonsUnsent = true;
+  private wakeReporter: () => void = () => undefined;
+  private notWanted = false;
+  private ticker: NodeJS.Timeout | undefined;
+
+  constructor(private readonly config: AgentConfig) {
+    const nodeDir = config.node_dir;
+    mkdirSync(nodeDir, { recursive: true, mode: 0o700 });
+    mkdirSync(`${nodeDir}/home`, { recursive: true, mode: 0o700 });
+    this.log = new NodeLog(nodeDir);
+    this.controlPlane = new ControlPlane(config.api_url);
+    this.journalPath = `${nodeDir}/agent.json`;
+    this.journal = readJson<NodeJournal>(this.journalPath) ?? {
+      agent_id: randomUUID(),
+      node_id: null,
+      node_token: null,
+      lease_ms: null,
+    };
+    const runtime = {
+      sparkHome: config.spark_home,
+      javaHome: config.java_home,
+      python: config.python,
+      home: `${nodeDir}/home`,
+    };
+    this.daemons = new Daemons({
+      nodeDir,
+      runtime,
+      bindAddress: config.bind_address,
+      env: config.env ?? {},
+      log: this.log,
+      changed: () => {
+        this.daemonsUnsent = true;
+        this.wakeReporter();
+      },
+    });
+    this.context = {
+      nodeDir,
+      runtime,
+      env: () => this.daemons.env,
+      controlPlane: this.controlPlane,
+      log: this.log,
+      changed: (report) => {
+        this.unsent.set(report.run_id, report);
+        this.wakeReporter();
+      },
+      applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
+    };
+    this.nodeLogs = (['stdout', 'stderr'] as const).map(
+      (stream) =>
+        new LogShipper(
+          this.log[stream],
+          null,
+          (offset, chunk) => this.controlPlane.sendLog(`/node/logs/${stream}`, offset, chunk),
+          (error) => this.log.warn('node log refused', { stream, error: error.message }),
+        ),
+    );
+  }
+
+  /** Works until {@link stop} or until the control plane no longer wants the node. */
+  async work(): Promise<AgentEnd> {
+    this.log.info('agent started', { pid: process.pid, agent_id: this.journal.agent_id });
+    for (const run of Run.restore(this.context)) {
+      this.runs.set(run.id, run);
+      this.unsent.set(run.id, run.report);
+      if (!run.ended) void run.begin();
+    }
+    this.ticker = setInterval(() => this.tick(), TICK_MS);
+    try {
+      await this.register();
+      await Promise.all([this.pollLoop(), this.reportLoop()]);
+    } finally {
+      clearInterval(this.ticker);
+      await this.windUp();
+      this.controlPlane.close();
+    }
+    return this.notWanted ? 'not-wanted' : 'stopped';
+  }
+
+  /** Ends the agent with its runs and daemons; {@link work} returns when that is done. */
+  stop(): void {
+    this.log.info('agent stopping');
+    this.stopping.abort();
+    this.wakeReporter();
+  }
+
+  private async register(): Promise<void> {
+    if (this.journal.node_token === null) writeJson(this.journalPath, this.journal);
+    const backoff = new Backoff(200, 5_000);
+    let refusals = 0;
+    while (this.journal.node_token === null && !this.stopping.signal.aborted) {
+      try {
+        this.controlPlane.token = this.config.bootstrap_token;
+        const { agent_id } = this.journal;
+        const answer = await this.controlPlane.register(
+          { agent_id, hostname: hostname(), pid: process.pid },
+          this.stopping.signal,
+        );
+        const { node_id, node_token, lease_ms } = answer;
+        Object.assign(this.journal, { node_id, node_token, lease_ms });
+        writeJson(this.journalPath, this.journal);
+        this.log.info('agent registered', { node_id });
+      } catch (error) {
+        if (this.stopping.signal.aborted) return;
+        const refused = error instanceof AnswerError && (error.status === 401 || error.status === 410);
+        refusals = refused ? refusals + 1 : 0;
+        if (refusals >= REGISTER_REFUSALS) return this.leave('the bootstrap token is refused');
+        this.log.warn('registering failed', { error: (error as Error).message });
+        await pause(backoff.next(), this.stopping.signal);
+      }
+    }
+    this.controlPlane.token = this.journal.node_token ?? '';
+    this.controlPlane.lastContact = performance.now();
+  }
+
+  private async pollLoop(): Promise<void> {
+    const backoff = new Backoff(100, 2_000);
+    let version = 0;
+    while (!this.stopping.signal.aborted) {
+      const sentBefore = new Map([...this.runs].map(([id, run]) => [id, run.ended && !this.unsent.has(id)]));
+      try {
+        const answer = await this.controlPlane.poll({ version, wait_ms: POLL_WAIT_MS }, this.stopping.signal);
+        version = answer.version;
+        backoff.reset();
+        this.apply(answer, sentBefore);
+      } catch (error) {
+        if (this.stopping.signal.aborted) return;
+        if (this.unwanted(error)) return this.leave('the node token is refused');
+        this.log.warn('poll failed', { error: (error as Error).message });
+        await pause(backoff.next(), this.stopping.signal);
+      }
+    }
+  }
+
+  private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {
+    void this.daemons.apply(answer.daemons);
+    const wanted = new Set(answer.runs.map((run) => run.run_id));
+    for (const desired of answer.runs) {
+      try {
+        this.applyRun(desired, sentBefore.get(desired.run_id) ?? false);
+      } catch (error) {
+        this.refuse(desired, error as Error);
+      }
+    }
+    for (const [id, run] of this.runs) {
+      if (wanted.has(id)) continue;
+      // Its end is on record, be it ours or the one that the control plane wrote while it could not reach us.
+      this.runs.delete(id);
+      this.unsent.delete(id);
+      run.discard().catch((error: Error) => this.log.warn('run left behind', { run_id: id, error: error.message }));
+    }
+  }
+
+  private applyRun(desired: DesiredRun, endSentBefore: boolean): void {
+    let run = this.runs.get(desired.run_id);
+    if (!run) {
+      run = Run.accept(this.context, {
+        run_id: desired.run_id,
+        correlation_id: desired.correlation_id,
+        spec: desired.spec,
+        offsets: desired.log_offsets,
+      });
+      this.runs.set(run.id, run);
+      if (desired.action === 'stop') run.stop('stop', 0);
+      void run.begin();
+    } else if (run.ended) {
+      // The control plane had our report before it answered and still asks: it has lost it.
+      if (endSentBefore) this.context.changed(run.report);
+    } else if (desired.action === 'stop') {
+      run.stop('stop', desired.spec.kill_grace_ms);
+    }
+  }
+
+  /** A run that cannot even be written down, such as on a full disk, ends in the only place left: the report. */
+  private refuse(desired: DesiredRun, error: Error): void {
+    this.log.warn('run not accepted', { run_id: desired.run_id, error: error.message });
+    rmSync(`${this.config.node_dir}/runs/${desired.run_id}`, { recursive: true, force: true });
+    this.context.changed({
+      run_id: desired.run_id,
+      seq: 1_000_000,
+      state: 'ended',
+      application_id: null,
+      outcome: 'terminated',
+      reason: 'AGENT_ERROR',
+      message: `The node could not take the run: ${error.message}`,
+      exit_code: null,
+      pid: null,
+      at: new Date().toISOString(),
+    });
+  }
+
+  private async reportLoop(): Promise<void> {
+    const backoff = new Backoff(100, 2_000);
+    while (!this.stopping.signal.aborted) {
+      if (this.unsent.size === 0 && !this.daemonsUnsent) {
+        await new Promise<void>((resolve) => {
+          this.wakeReporter = resolve;
+          if (this.stopping.signal.aborted || this.unsent.size > 0 || this.daemonsUnsent) resolve();
+        });
+        continue;
+      }
+      try {
+        await this.reportOnce(this.stopping.signal);
+        backoff.reset();
+      } catch (error) {
+        if (this.unwanted(error)) return this.leave('the node token is refused');
+        this.log.warn('report failed', { error: (error as Error).message });
+        await pause(backoff.next(), this.stopping.signal);
+      }
+    }
+  }
+
+  private async reportOnce(signal: AbortSignal): Promise<void> {
+    const runs = [...this.unsent.values()];
+    this.daemonsUnsent = false;
+    try {
+      await this.controlPlane.report({ daemons: this.daemons.state, runs }, signal);
+    } catch (error) {
+      this.daemonsUnsent = true;
+      throw error;
+    }
+    for (const sent of runs) if (this.unsent.get(sent.run_id) === sent) this.unsent.delete(sent.run_id);
+  }
+
+  private tick(): void {
+    for (const shipper of this.nodeLogs) shipper.kick();
+    for (const run of this.runs.values()) {
+      try {
+        run.tick();
+      } catch (error) {
+        this.log.warn('run not looked after', { run_id: run.id, error: (error as Error).message });
+      }
+    }
+    const { lease_ms: lease } = this.journal;
+    if (lease !== null && performance.now() - this.controlPlane.lastContact > lease)
+      for (const run of this.runs.values()) run.stop('lease', 0);
+  }
+
+  private unwanted(error: unknown): boolean {
+    return error instanceof AnswerError && (error.status === 401 || error.status === 410);
+  }
+
+  private leave(why: string): void {
+    this.log.warn('the control plane does not want this node', { why });
+    this.notWanted = true;
+    this.stop();
+  }
+
+  private async windUp(): Promise<void> {
+    const runs = [...this.runs.values()];
+    for (const run of runs) run.stop('node-stop', this.notWanted ? 0 : NODE_STOP_GRACE_MS);
+    const looking = setInterval(() => runs.forEach((run) => run.tick()), TICK_MS / 2);
+    const settled = new AbortController();
+    const gone = Promise.all([this.daemons.stop(), ...runs.map((run) => run.gone)]);
+    await Promise.race([gone, pause(NODE_STOP_GRACE_MS + LAST_REPORT_MS, settled.signal)]);
+    settled.abort();
+    clearInterval(looking);
+    if (!this.notWanted) await this.lastWords(runs);
+    for (const shipper of this.nodeLogs) shipper.close();
+    for (const run of runs) run.close();
+  }
+
+  private async lastWords(runs: Run[]): Promise<void> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), LAST_REPORT_MS);
+    const words = async (): Promise<void> => {
+      while (runs.some((run) => !run.ended) && !limit.signal.aborted) await pause(20, limit.signal);
+      await Promise.all(this.nodeLogs.map((shipper) => shipper.drain()));
+      if (this.unsent.size > 0 || this.daemonsUnsent) await this.reportOnce(limit.signal);
+    };
+    const aborted = pause(LAST_REPORT_MS, limit.signal);
+    await Promise.race([words(), aborted]).catch((error: Error) =>
+      this.log.warn('last report failed', { error: error.message }),
+    );
+    clearTimeout(timer);
+    limit.abort();
+  }
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+
+/** The agent's configuration file. Paths are absolute. */
+export interface AgentConfig {
+  /** Where the control plane is, such as `http://127.0.0.1:8080`. */
+  api_url: string;
+  /** One-time token exchanged for the node's own. */
+  bootstrap_token: string;
+  /** Disk of the node: journal, runs, logs, work folders. */
+  node_dir: string;
+  spark_home: string;
+  java_home: string;
+  python: string;
+  spark_version: string;
+  cores: number;
+  memory_mb: number;
+  /** Address that Spark's daemons listen on and are reached at. */
+  bind_address: string;
+  /** Extra environment of daemons and runs. */
+  env?: Record<string, string>;
+}
+
+const TEXTS = [
+  'api_url',
+  'bootstrap_token',
+  'node_dir',
+  'spark_home',
+  'java_home',
+  'python',
+  'spark_version',
+  'bind_address',
+];
+
+/** Reads and checks the configuration file; the error names the first field that is wrong, never its value. */
+export function readConfig(path: string): AgentConfig {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Error(`The agent's configuration ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  const config = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  for (const name of TEXTS)
+    if (typeof config[name] !== 'string' || config[name] === '')
+      throw new Error(`The agent's configuration ${path} needs a text for ${name}.`);
+  for (const name of ['cores', 'memory_mb'])
+    if (typeof config[name] !== 'number')
+      throw new Error(`The agent's configuration ${path} needs a number for ${name}.`);
+  const env = config['env'] ?? {};
+  if (typeof env !== 'object' || Object.values(env).some((entry) => typeof entry !== 'string'))
+    throw new Error(`The agent's configuration ${path} needs texts in env.`);
+  return value as AgentConfig;
+}

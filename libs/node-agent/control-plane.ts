@@ -1,0 +1,182 @@
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import {
+  AGENT_BASE_PATH,
+  CORRELATION_HEADER,
+  type LogChunkResponse,
+  type PollRequest,
+  type PollResponse,
+  type RegisterRequest,
+  type RegisterResponse,
+  type ReportRequest,
+} from '../contracts/agent-protocol';
+
+/** An answer of the control plane that is no success, with what it says. */
+export class AnswerError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return this.status >= 500 || this.status === 408 || this.status === 425 || this.status === 429;
+  }
+}
+
+interface Call {
+  method: 'GET' | 'POST' | 'PUT';
+  path: string;
+  body?: string | Buffer;
+  type?: string;
+  correlationId?: string | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+const CALL_TIMEOUT_MS = 15_000;
+/** A file that sends nothing for so long is given up. */
+const FILE_IDLE_MS = 30_000;
+
+/** The agent's only way out: calls to the control plane over kept connections. */
+export class ControlPlane {
+  /** The node's token, or the bootstrap token before it has one. */
+  token = '';
+  /** Time of the last answer, by the monotonic clock; milliseconds. */
+  lastContact = performance.now();
+  private readonly connections: http.Agent;
+  private readonly base: URL;
+
+  constructor(apiUrl: string) {
+    this.base = new URL(apiUrl);
+    const Connections = this.base.protocol === 'https:' ? https.Agent : http.Agent;
+    this.connections = new Connections({ keepAlive: true, keepAliveMsecs: 10_000 });
+  }
+
+  close(): void {
+    this.connections.destroy();
+  }
+
+  register(request: RegisterRequest, signal: AbortSignal): Promise<RegisterResponse> {
+    return this.post('/register', request, CALL_TIMEOUT_MS, signal);
+  }
+
+  poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse> {
+    return this.post('/poll', request, request.wait_ms + CALL_TIMEOUT_MS, signal);
+  }
+
+  async report(request: ReportRequest, signal: AbortSignal): Promise<void> {
+    await this.post('/report', request, CALL_TIMEOUT_MS, signal);
+  }
+
+  /** Sends a piece of a log; answers the length that the store holds then. */
+  async sendLog(path: string, offset: number, chunk: Buffer, correlationId?: string): Promise<number> {
+    const answer = await this.json<LogChunkResponse>({
+      method: 'PUT',
+      path: `${path}?offset=${offset}`,
+      body: chunk,
+      type: 'application/octet-stream',
+      correlationId,
+      timeoutMs: CALL_TIMEOUT_MS,
+    });
+    return answer.size;
+  }
+
+  /** Fetches a workspace file of a run into `target`, which appears only when it is whole. */
+  async fetchFile(
+    runId: string,
+    index: number,
+    target: string,
+    correlationId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const call: Call = {
+      method: 'GET',
+      path: `/runs/${runId}/files/${index}`,
+      correlationId,
+      timeoutMs: FILE_IDLE_MS,
+      signal,
+    };
+    const answer = await this.send(call);
+    if (answer.statusCode !== 200) throw await refusal(answer);
+    await pipeline(answer, createWriteStream(`${target}.part`, { mode: 0o600 }), { signal });
+    await rename(`${target}.part`, target);
+  }
+
+  private post<T>(path: string, body: object, timeoutMs: number, signal?: AbortSignal): Promise<T> {
+    return this.json({ method: 'POST', path, body: JSON.stringify(body), type: 'application/json', timeoutMs, signal });
+  }
+
+  private async json<T>(call: Call): Promise<T> {
+    const answer = await this.send(call);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 299) throw await refusal(answer);
+    const text = await textOf(answer);
+    return (text === '' ? {} : JSON.parse(text)) as T;
+  }
+
+  private async send(call: Call): Promise<http.IncomingMessage> {
+    const answer = await this.attempt(call);
+    // A proxy that answers for an absent control plane is no contact with it.
+    if ((answer.statusCode ?? 500) < 500) this.lastContact = performance.now();
+    return answer;
+  }
+
+  private attempt(call: Call, repeated = false): Promise<http.IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const body = call.body ?? '';
+      const headers: http.OutgoingHttpHeaders = { authorization: `Bearer ${this.token}` };
+      if (call.method !== 'GET') headers['content-length'] = Buffer.byteLength(body);
+      if (call.type !== undefined) headers['content-type'] = call.type;
+      if (call.correlationId !== undefined) headers[CORRELATION_HEADER] = call.correlationId;
+      const request = (this.base.protocol === 'https:' ? https : http).request(
+        {
+          agent: this.connections,
+          protocol: this.base.protocol,
+          hostname: this.base.hostname.replace(/^\[|\]$/g, ''),
+          port: this.base.port,
+          path: `${this.base.pathname.replace(/\/$/, '')}${AGENT_BASE_PATH}${call.path}`,
+          method: call.method,
+          headers,
+          timeout: call.timeoutMs,
+          signal: call.signal,
+        },
+        resolve,
+      );
+      request.on('timeout', () =>
+        request.destroy(new Error(`No answer from the control plane in ${call.timeoutMs} ms.`)),
+      );
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The server may have closed a kept connection just as it was used again; every call can be repeated.
+        const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+        if (stale && !repeated && !call.signal?.aborted) this.attempt(call, true).then(resolve, reject);
+        else reject(error);
+      });
+      request.end(body);
+    });
+  }
+}
+
+async function textOf(answer: http.IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of answer) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+async function refusal(answer: http.IncomingMessage): Promise<AnswerError> {
+  const status = answer.statusCode ?? 0;
+  let said = '';
+  try {
+    const body: unknown = JSON.parse(await textOf(answer));
+    if (typeof body === 'object' && body !== null && 'error_message' in body && typeof body.error_message === 'string')
+      said = body.error_message;
+  } catch {
+    // A proxy's page says nothing more than its status.
+  }
+  return new AnswerError(status, said || `The control plane answered ${status}.`);
+}

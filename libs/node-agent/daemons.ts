@@ -1,0 +1,477 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { get } from 'node:http';
+import { connect, createServer } from 'node:net';
+import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
+import {
+  masterCommand,
+  parseMasterStatus,
+  parseWorkerRegistered,
+  workerCommand,
+  type DaemonCommand,
+  type MasterStatus,
+} from '../spark/daemon-command';
+import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
+import { readJson, readTail, writeJson } from './files';
+import type { NodeLog } from './node-log';
+import { identify, isAlive, killSession, markedProcesses, NODE_MARK, signal, type ProcessId } from './processes';
+import { Backoff, pause } from './waiting';
+
+/** What the daemons need from their agent. */
+export interface DaemonsContext {
+  nodeDir: string;
+  runtime: SparkRuntime;
+  bindAddress: string;
+  env: Record<string, string>;
+  log: NodeLog;
+  changed: (observed: ObservedDaemons) => void;
+}
+
+/** What the journal keeps of a daemon, so that a restarted agent finds it. */
+interface DaemonJournal {
+  process: ProcessId;
+  port: number;
+  web_ui_port: number;
+  /** Master that a worker was told to join. */
+  master_url: string | null;
+  started_at: number;
+}
+
+const BOOTSTRAP_DEADLINE_MS = 10 * 60_000;
+const TAIL_BYTES = 4_000;
+/** Crashes in a row after which the node counts as failed; it goes on trying. */
+const CRASHES_TO_FAIL = 5;
+/** A daemon that ran so long did not crash at once. */
+const STEADY_MS = 30_000;
+const STOP_GRACE_MS = 2_000;
+
+/** Keeps the Spark daemons of the node as the control plane wants them. */
+export class Daemons {
+  private desired: DesiredDaemons | null = null;
+  private observed: ObservedDaemons = { state: 'starting', master_url: null, error: null };
+  private readonly loops = new Map<string, Daemon>();
+  /** Names of daemons that are being ended; their successors wait for that. */
+  private readonly retiring = new Set<string>();
+  private bootstrapped: Promise<boolean> | null = null;
+  private readonly stopping = new AbortController();
+  private watching = false;
+
+  constructor(private readonly context: DaemonsContext) {
+    mkdirSync(`${context.nodeDir}/daemons`, { recursive: true, mode: 0o700 });
+  }
+
+  get state(): ObservedDaemons {
+    return this.observed;
+  }
+
+  /** Environment of the node for daemons and runs. */
+  get env(): Record<string, string> {
+    return { ...this.context.env, ...this.desired?.env };
+  }
+
+  /** Brings the daemons to what is desired; may be called with the same again and again. */
+  async apply(desired: DesiredDaemons): Promise<void> {
+    this.desired = desired;
+    this.bootstrapped ??= this.bootstrap(desired.bootstrap_script).catch((error: Error) => {
+      this.observe({ state: 'failed', error: `The bootstrap script could not be run: ${error.message}` });
+      return false;
+    });
+    if (!(await this.bootstrapped) || this.stopping.signal.aborted) return;
+    if (!this.watching) this.sweep();
+    this.reconcile();
+    if (!this.watching) {
+      this.watching = true;
+      void this.watch();
+    }
+  }
+
+  /** Ends every daemon and the bootstrap script. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all([...this.loops.values()].map((daemon) => daemon.stop()));
+    this.loops.clear();
+  }
+
+  /**
+   * Resolves once no executor of an application is left whose driver was ended: after its master has dropped it, or,
+   * when that takes too long, after this node has killed what it finds of it. Gives up after ten seconds.
+   */
+  async applicationGone(master: string, applicationId: string): Promise<void> {
+    const place = this.loops.get('master')?.place;
+    if (!master.startsWith('spark://') || !place || this.observed.master_url !== master) return;
+    const start = performance.now();
+    while (performance.now() - start < 10_000) {
+      const status = await this.masterStatus(place.webUiPort);
+      const executors = markedProcesses((dir) => dir === this.context.nodeDir).filter((found) =>
+        executorOf(found.argv, applicationId),
+      );
+      if (status && !status.activeApplications.includes(applicationId) && executors.length === 0) return;
+      if (performance.now() - start > 3_000) for (const executor of executors) signal(executor.pid, 'SIGKILL');
+      await pause(100, this.stopping.signal);
+      if (this.stopping.signal.aborted) return;
+    }
+    this.context.log.warn('executors may be left', { application_id: applicationId });
+  }
+
+  private observe(change: Partial<ObservedDaemons>): void {
+    const next = { ...this.observed, ...change };
+    if (JSON.stringify(next) === JSON.stringify(this.observed)) return;
+    this.observed = next;
+    this.context.log.info('daemons', { ...next });
+    this.context.changed(next);
+  }
+
+  private async bootstrap(script: string | null): Promise<boolean> {
+    const { nodeDir, log } = this.context;
+    const marker = `${nodeDir}/bootstrap.done`;
+    if (script === null || script.trim() === '' || existsSync(marker)) return true;
+    // One that an agent before this one left half done must not run beside its repetition.
+    const last = readJson<ProcessId>(`${nodeDir}/bootstrap.json`);
+    if (last) while (!killSession(last, nodeDir)) await pause(20);
+    const path = `${nodeDir}/bootstrap.sh`;
+    writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}`, { mode: 0o700 });
+    chmodSync(path, 0o700);
+    const begin = [log.stdout, log.stderr].map(sizeOf);
+    const child = this.launch({ argv: [path], env: {} });
+    const process = child.pid === undefined ? null : identify(child.pid);
+    if (process) writeJson(`${nodeDir}/bootstrap.json`, process);
+    const ended = new Promise<string | null>((resolve) => {
+      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      child.once('exit', (code, name) =>
+        resolve(code === 0 ? null : name ? `was ended by ${name}` : `ended with ${code}`),
+      );
+    });
+    const patience = new AbortController();
+    const given = AbortSignal.any([patience.signal, this.stopping.signal]);
+    const limit = pause(BOOTSTRAP_DEADLINE_MS, given).then(() => 'took longer than 10 minutes');
+    const problem = await Promise.race([ended, limit]);
+    patience.abort();
+    if (process && problem !== null) while (!killSession(process, nodeDir)) await pause(20);
+    if (problem === null) {
+      writeFileSync(marker, '');
+      return true;
+    }
+    const output = [log.stderr, log.stdout]
+      .map((file, at) => tailSince(file, begin[1 - at] ?? 0))
+      .join('\n')
+      .trim();
+    this.observe({ state: 'failed', error: `The bootstrap script ${problem}. Its last output: ${output}` });
+    return false;
+  }
+
+  /** Ends daemons that an agent before this one had started and not yet written down when it died. */
+  private sweep(): void {
+    const { nodeDir } = this.context;
+    const known = readdirSync(`${nodeDir}/daemons`).map((name) =>
+      readJson<DaemonJournal>(`${nodeDir}/daemons/${name}`),
+    );
+    for (const { pid, argv } of markedProcesses((dir) => dir === nodeDir)) {
+      if (!argv.some((word) => /^org\.apache\.spark\.deploy\.(?:master\.Master|worker\.Worker)$/.test(word))) continue;
+      if (!known.some((daemon) => daemon?.process.pid === pid)) signal(pid, 'SIGKILL');
+    }
+  }
+
+  private reconcile(): void {
+    const { desired } = this;
+    if (!desired || this.stopping.signal.aborted) return;
+    const wanted = new Map<string, () => Daemon>();
+    const { role } = desired;
+    if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
+    const masterUrl = role === 'worker' ? desired.master_url : this.observed.master_url;
+    const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
+    // A worker that comes before its master listens would wait ten seconds for its second try.
+    if (masterUrl !== null)
+      for (let number = 1; number <= workers; number++)
+        wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
+    for (const [name, daemon] of this.loops) {
+      const left = !wanted.has(name) && !(name.startsWith('worker') && masterUrl === null);
+      const moved = daemon.masterUrl !== null && masterUrl !== null && daemon.masterUrl !== masterUrl;
+      if (!left && !moved) continue;
+      this.loops.delete(name);
+      this.retiring.add(name);
+      void daemon.stop().then(() => {
+        this.retiring.delete(name);
+        this.reconcile();
+      });
+    }
+    for (const [name, make] of wanted) {
+      if (this.loops.has(name) || this.retiring.has(name)) continue;
+      const daemon = make();
+      this.loops.set(name, daemon);
+      daemon.start();
+    }
+  }
+
+  private master(): Daemon {
+    return new Daemon('master', null, this.daemonContext(), (place) =>
+      masterCommand(this.context.runtime.sparkHome, {}, { host: this.context.bindAddress, ...place }),
+    );
+  }
+
+  private worker(number: number, masterUrl: string, desired: DesiredDaemons): Daemon {
+    const name = `worker-${number}`;
+    const workDir = `${this.context.nodeDir}/work/${number}`;
+    mkdirSync(workDir, { recursive: true, mode: 0o700 });
+    return new Daemon(name, masterUrl, this.daemonContext(), ({ webUiPort }) =>
+      workerCommand(
+        this.context.runtime.sparkHome,
+        {},
+        {
+          host: this.context.bindAddress,
+          webUiPort,
+          cores: desired.worker_cores,
+          memoryMb: desired.worker_memory_mb,
+          workDir,
+        },
+        masterUrl,
+      ),
+    );
+  }
+
+  private daemonContext(): DaemonContext {
+    const { nodeDir, bindAddress, log } = this.context;
+    return {
+      nodeDir,
+      bindAddress,
+      log,
+      launch: (command) => this.launch(command),
+      crashed: (name, times, detail) =>
+        this.observe({
+          state: times >= CRASHES_TO_FAIL ? 'failed' : 'starting',
+          error: `The Spark ${name} ended (${detail}). Its last output: ${readTail(log.stderr, TAIL_BYTES).trim()}`,
+        }),
+    };
+  }
+
+  private launch(command: DaemonCommand): ChildProcess {
+    const { nodeDir, runtime, log } = this.context;
+    mkdirSync(`${nodeDir}/local`, { recursive: true, mode: 0o700 });
+    mkdirSync(`${nodeDir}/tmp`, { recursive: true, mode: 0o700 });
+    const [stdout, stderr] = [log.stdout, log.stderr].map((path) => openSync(path, 'a', 0o600));
+    try {
+      // Straight to the files: a pipe through the agent would end the daemon with it.
+      return spawn(command.argv[0] ?? '', command.argv.slice(1), {
+        detached: true,
+        cwd: nodeDir,
+        stdio: ['ignore', stdout, stderr],
+        env: {
+          ...baseEnvironment(runtime),
+          SPARK_LOCAL_DIRS: `${nodeDir}/local`,
+          TMPDIR: `${nodeDir}/tmp`,
+          ...this.env,
+          ...command.env,
+          [NODE_MARK]: nodeDir,
+        },
+      });
+    } finally {
+      for (const fd of [stdout, stderr]) if (fd !== undefined) closeSync(fd);
+    }
+  }
+
+  /** Follows the daemons until they are ready, and again after each crash. */
+  private async watch(): Promise<void> {
+    const { signal: stopped } = this.stopping;
+    while (!stopped.aborted) {
+      const ready = await this.look();
+      if (ready) this.observe({ state: 'ready', error: null });
+      else if (this.observed.state === 'ready') this.observe({ state: 'starting' });
+      await pause(ready ? 2_000 : this.observed.master_url === null ? 25 : 100, stopped);
+    }
+  }
+
+  private async look(): Promise<boolean> {
+    const { desired } = this;
+    if (!desired) return false;
+    if (desired.role === 'single') return true;
+    if (desired.role === 'worker') {
+      const place = this.loops.get('worker-1')?.place;
+      return place ? parseWorkerRegistered((await this.page(place.webUiPort)) ?? '') : false;
+    }
+    const place = this.loops.get('master')?.place;
+    if (!place) return false;
+    const { bindAddress } = this.context;
+    if (this.observed.master_url !== `spark://${bindAddress}:${place.port}`) {
+      if (!(await accepts(bindAddress, place.port))) return false;
+      this.observe({ master_url: `spark://${bindAddress}:${place.port}` });
+      this.reconcile();
+      return false;
+    }
+    const status = await this.masterStatus(place.webUiPort);
+    if (!status?.alive) return false;
+    return desired.role === 'master' || status.aliveWorkers >= desired.workers;
+  }
+
+  private async masterStatus(webUiPort: number): Promise<MasterStatus | null> {
+    return parseMasterStatus((await this.page(webUiPort)) ?? '');
+  }
+
+  private page(port: number): Promise<string | null> {
+    return new Promise((resolve) => {
+      const request = get({ host: this.context.bindAddress, port, path: '/json/', timeout: 2_000 }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => (text += part));
+        answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
+        answer.on('error', () => resolve(null));
+      });
+      request.on('timeout', () => request.destroy());
+      request.on('error', () => resolve(null));
+    });
+  }
+}
+
+interface DaemonContext {
+  nodeDir: string;
+  bindAddress: string;
+  log: NodeLog;
+  launch: (command: DaemonCommand) => ChildProcess;
+  crashed: (name: string, times: number, detail: string) => void;
+}
+
+/** One daemon that is started again whenever it ends. */
+class Daemon {
+  private current: DaemonJournal | null = null;
+  private readonly stopping = new AbortController();
+  /** Resolves once the daemon is asked to end. */
+  private readonly asked = new Promise<null>((resolve) => {
+    this.stopping.signal.addEventListener('abort', () => resolve(null));
+  });
+  private done: Promise<void> = Promise.resolve();
+  private readonly path: string;
+
+  constructor(
+    private readonly name: string,
+    readonly masterUrl: string | null,
+    private readonly context: DaemonContext,
+    private readonly command: (place: { port: number; webUiPort: number }) => DaemonCommand,
+  ) {
+    this.path = `${context.nodeDir}/daemons/${name}.json`;
+  }
+
+  /** Ports of the running daemon; null while there is none. */
+  get place(): { port: number; webUiPort: number } | null {
+    return this.current && { port: this.current.port, webUiPort: this.current.web_ui_port };
+  }
+
+  start(): void {
+    this.done = this.loop().catch((error: Error) => this.context.crashed(this.name, CRASHES_TO_FAIL, error.message));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.done;
+  }
+
+  private async loop(): Promise<void> {
+    const backoff = new Backoff(200, 30_000);
+    let crashes = 0;
+    while (!this.stopping.signal.aborted) {
+      const detail = await this.runOnce();
+      if (this.stopping.signal.aborted) return;
+      const steady = this.current !== null && Date.now() - this.current.started_at > STEADY_MS;
+      this.current = null;
+      crashes = steady ? 1 : crashes + 1;
+      if (steady) backoff.reset();
+      this.context.log.warn('daemon ended', { daemon: this.name, detail, crashes });
+      this.context.crashed(this.name, crashes, detail);
+      await pause(backoff.next(), this.stopping.signal);
+    }
+  }
+
+  /** Finds the daemon of an earlier agent or starts one; resolves with how it ended. */
+  private async runOnce(): Promise<string> {
+    const last = readJson<DaemonJournal>(this.path);
+    let ended: Promise<string>;
+    if (last && last.master_url === this.masterUrl && isAlive(last.process)) {
+      this.current = last;
+      ended = this.endOf(last.process);
+    } else {
+      if (last) while (!killSession(last.process, this.context.nodeDir)) await pause(20);
+      // The old address is kept where it can be, since workers and drivers know it.
+      const host = this.context.bindAddress;
+      const port = last && (await isFree(host, last.port)) ? last.port : await freePort(host);
+      const webUiPort = await freePort(host);
+      const child = this.context.launch(this.command({ port, webUiPort }));
+      ended = new Promise((resolve) => {
+        child.once('error', (error) => resolve(error.message));
+        child.once('exit', (code, name) => resolve(name ?? `exit code ${code}`));
+      });
+      const process = child.pid === undefined ? null : identify(child.pid);
+      if (!process) return ended;
+      this.current = { process, port, web_ui_port: webUiPort, master_url: this.masterUrl, started_at: Date.now() };
+      writeJson(this.path, this.current);
+    }
+    const leader = this.current.process;
+    const detail = await Promise.race([ended, this.asked]);
+    if (detail !== null) return detail;
+    if (isAlive(leader)) signal(-leader.pid, 'SIGTERM');
+    const patience = new AbortController();
+    await Promise.race([ended, pause(STOP_GRACE_MS, patience.signal)]);
+    patience.abort();
+    while (!killSession(leader, this.context.nodeDir)) await pause(20);
+    rmSync(this.path, { force: true });
+    return 'stopped';
+  }
+
+  private async endOf(process: ProcessId): Promise<string> {
+    while (isAlive(process)) await pause(100);
+    return 'ended while no agent watched';
+  }
+}
+
+function executorOf(argv: string[], applicationId: string): boolean {
+  const at = argv.indexOf('--app-id');
+  return at >= 0 && argv[at + 1] === applicationId;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path).size;
+}
+
+function tailSince(path: string, begin: number): string {
+  return readTail(path, Math.min(TAIL_BYTES, sizeOf(path) - begin));
+}
+
+function accepts(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 1_000 });
+    const done = (open: boolean): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('timeout', () => done(false));
+    socket.once('error', () => done(false));
+  });
+}
+
+function listen(host: string, port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(port, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : null));
+    });
+  });
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  return (await listen(host, port)) !== null;
+}
+
+async function freePort(host: string): Promise<number> {
+  const port = await listen(host, 0);
+  if (port === null) throw new Error(`No port is free on ${host}.`);
+  return port;
+}

@@ -1,0 +1,514 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type {
+  LogStream,
+  RunFile,
+  RunOutcome,
+  RunReason,
+  RunReport,
+  RunSpec,
+  RunState,
+} from '../contracts/agent-protocol';
+import { applicationIdInLog, applicationIdOf } from '../spark/application-id';
+import { classifyEnd, type RunEnd } from '../spark/run-end';
+import { SubmitError, submitCommand, type RunPaths, type SparkRuntime } from '../spark/submit-command';
+import { AnswerError, type ControlPlane } from './control-plane';
+import { readJson, readTail, readText, writeJson } from './files';
+import { LogShipper } from './log-shipper';
+import type { NodeLog } from './node-log';
+import { identify, isAlive, killSession, NODE_MARK, signal, type ProcessId } from './processes';
+import { Backoff, pause } from './waiting';
+
+/** Why the agent ends a run. */
+export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop';
+
+/** What a run needs from its agent. */
+export interface RunContext {
+  nodeDir: string;
+  runtime: SparkRuntime;
+  /** Environment of the node for every run, as it is when the run starts. */
+  env: () => Record<string, string>;
+  controlPlane: ControlPlane;
+  log: NodeLog;
+  changed: (report: RunReport) => void;
+  /** Resolves once no executor of an application that was ended by force is left, as far as this node can tell. */
+  applicationGone: (master: string, applicationId: string) => Promise<void>;
+}
+
+/** What the journal keeps of a run; with it a restarted agent goes on where the last one was. */
+interface Journal {
+  run_id: string;
+  correlation_id: string;
+  seq: number;
+  state: RunState;
+  application_id: string | null;
+  pid: number | null;
+  at: string;
+  /** Wall clock in milliseconds. */
+  deadline: number | null;
+  stop: { cause: StopCause; kill_at: number; forced: boolean } | null;
+  end: { outcome: RunOutcome; reason: RunReason; message: string; exit_code: number | null } | null;
+}
+
+const STAGING_DEADLINE_MS = 10 * 60_000;
+/** How long an end waits for its log when the control plane answers but takes no log. */
+const LOG_DEADLINE_MS = 60_000;
+const TAIL_BYTES = 64 * 1024;
+
+/**
+ * Runs the driver in its own session and leaves behind who ran and how it ended, so that it needs no parent. `mkdir`
+ * lets only the first of two starts through. The trap keeps the wrapper alive when its group is asked to end.
+ */
+const WRAPPER = `
+cd "$1" && shift || exit 111
+mkdir started 2>/dev/null || exit 111
+read -r a b c d e f g h i j k l m n o p q r s t u start rest </proc/$$/stat
+echo "$$ $start" >pid
+trap : TERM INT HUP
+cd work && "$@" <../stdin >>../stdout 2>>../stderr
+echo $? >../exit
+`;
+
+const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
+  stop: { outcome: 'stopped', reason: 'STOP_REQUESTED', message: 'The run was stopped on request.' },
+  timeout: { outcome: 'terminated', reason: 'TIMEOUT', message: 'The run took longer than its time limit.' },
+  lease: {
+    outcome: 'terminated',
+    reason: 'LEASE_EXPIRED',
+    message: 'The node lost the control plane for longer than its lease and ended its runs.',
+  },
+  'node-stop': { outcome: 'terminated', reason: 'NODE_STOPPED', message: 'The node was stopped.' },
+};
+
+/** One run on this node, from its files to its reported end. */
+export class Run {
+  private child: ChildProcess | null = null;
+  private process: ProcessId | null = null;
+  private staging: AbortController | null = null;
+  private finishing = false;
+  private discarded = false;
+  private setOver: () => void = () => undefined;
+  private readonly over = new Promise<void>((resolve) => {
+    this.setOver = resolve;
+  });
+  private flushed = false;
+  private readonly shippers: LogShipper[];
+  private readonly dir: string;
+
+  private constructor(
+    private readonly context: RunContext,
+    private readonly journal: Journal,
+    offsets: Record<LogStream, number> | null,
+  ) {
+    this.dir = `${context.nodeDir}/runs/${journal.run_id}`;
+    if (journal.end) this.setOver();
+    this.shippers = (['stdout', 'stderr'] as const).map(
+      (stream) =>
+        new LogShipper(
+          `${this.dir}/${stream}`,
+          offsets?.[stream] ?? null,
+          (offset, chunk) =>
+            context.controlPlane.sendLog(
+              `/runs/${journal.run_id}/logs/${stream}`,
+              offset,
+              chunk,
+              journal.correlation_id,
+            ),
+          (error) => this.warn('log refused', { stream, error: error.message }),
+          stream === 'stdout' ? () => this.stdoutBegin() : undefined,
+        ),
+    );
+  }
+
+  /** Accepts a run: after this it is in the journal and a restarted agent knows it. */
+  static accept(
+    context: RunContext,
+    accepted: { run_id: string; correlation_id: string; spec: RunSpec; offsets: Record<LogStream, number> },
+  ): Run {
+    const dir = `${context.nodeDir}/runs/${accepted.run_id}`;
+    for (const name of ['work', 'events', 'tmp', 'local', 'staging', 'generated'])
+      mkdirSync(`${dir}/${name}`, { recursive: true, mode: 0o700 });
+    const run = new Run(
+      context,
+      {
+        run_id: accepted.run_id,
+        correlation_id: accepted.correlation_id,
+        seq: 0,
+        state: 'accepted',
+        application_id: null,
+        pid: null,
+        at: new Date().toISOString(),
+        deadline: null,
+        stop: null,
+        end: null,
+      },
+      accepted.offsets,
+    );
+    writeJson(`${dir}/spec.json`, accepted.spec);
+    run.change({});
+    return run;
+  }
+
+  /** Runs that the journal of an earlier agent tells. Folders without one are leftovers of a run never accepted. */
+  static restore(context: RunContext): Run[] {
+    const runs = `${context.nodeDir}/runs`;
+    mkdirSync(runs, { recursive: true, mode: 0o700 });
+    return readdirSync(runs).flatMap((name) => {
+      const journal = readJson<Journal>(`${runs}/${name}/state.json`);
+      if (journal) return [new Run(context, journal, null)];
+      rmSync(`${runs}/${name}`, { recursive: true, force: true });
+      return [];
+    });
+  }
+
+  get id(): string {
+    return this.journal.run_id;
+  }
+
+  /** Whether the end is on its way to the control plane, or there: nothing is left to do but to forget the run. */
+  get ended(): boolean {
+    return this.journal.state === 'ended';
+  }
+
+  /** Resolves once the driver is gone and the verdict is kept. */
+  get gone(): Promise<void> {
+    return this.over;
+  }
+
+  /** Ceases to send anything; what was not sent is in the journal. */
+  close(): void {
+    this.discarded = true;
+    for (const shipper of this.shippers) shipper.close();
+  }
+
+  /** The report to send: an end becomes one only after its log. */
+  get report(): RunReport {
+    const { run_id, seq, state, application_id, pid, at } = this.journal;
+    const end = state === 'ended' ? this.journal.end : null;
+    return {
+      run_id,
+      seq,
+      state,
+      application_id,
+      pid,
+      at,
+      outcome: end?.outcome ?? null,
+      reason: end?.reason ?? null,
+      message: end?.message ?? null,
+      exit_code: end?.exit_code ?? null,
+    };
+  }
+
+  /** Starts the run, or finds it where the journal says it is. Returns when the driver runs or the run ended. */
+  begin(): Promise<void> {
+    if (this.journal.end) return this.settle(this.finish());
+    if (existsSync(`${this.dir}/started`)) return this.settle(this.adopt());
+    return this.settle(this.journal.stop ? this.finishStopped(null) : this.submit());
+  }
+
+  /** Asks the run to end, and sees to it that it does `graceMs` later. A second call can only shorten that. */
+  stop(cause: StopCause, graceMs: number): void {
+    if (this.journal.end) return;
+    const killAt = Date.now() + graceMs;
+    const { stop } = this.journal;
+    if (stop) {
+      if (killAt < stop.kill_at) this.change({ stop: { ...stop, kill_at: killAt } });
+      return;
+    }
+    this.info('ending run', { cause });
+    this.change({ stop: { cause, kill_at: killAt, forced: false }, state: graceMs > 0 ? 'stopping' : 'killing' });
+    this.staging?.abort();
+    if (this.process && graceMs > 0 && isAlive(this.process)) signal(-this.process.pid, 'SIGTERM');
+    this.tick();
+  }
+
+  /** Looks after what has no event of its own: logs, the application id, deadlines, a process that is no child. */
+  tick(): void {
+    for (const shipper of this.shippers) shipper.kick();
+    if (this.journal.end || !this.process) return;
+    if (this.journal.application_id === null) this.findApplication();
+    const now = Date.now();
+    const { stop, deadline } = this.journal;
+    if (stop && now >= stop.kill_at) {
+      if (!stop.forced) this.change({ stop: { ...stop, forced: true }, state: 'killing' });
+      killSession(this.process, this.context.nodeDir);
+    } else if (!stop && deadline !== null && now >= deadline) {
+      this.stop('timeout', this.spec().kill_grace_ms);
+    }
+    if (!this.child && !isAlive(this.process)) void this.settle(this.finishProcess(null));
+  }
+
+  /** Ends at once whatever is left of the run and forgets it; the control plane wants no more of it. */
+  async discard(): Promise<void> {
+    this.close();
+    this.staging?.abort();
+    this.finishing = true;
+    if (this.process) await this.clearSession(this.process);
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** A failure of the agent itself ends the run rather than leave it without an end. */
+  private async settle(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (this.discarded) return;
+      this.warn('run failed in the agent', { error: String(error) });
+      await this.fail('AGENT_ERROR', `The agent could not run it: ${(error as Error).message}`).catch((again: Error) =>
+        this.warn('end not kept', { error: again.message }),
+      );
+    }
+  }
+
+  private spec(): RunSpec {
+    const spec = readJson<RunSpec>(`${this.dir}/spec.json`);
+    if (!spec) throw new Error('its description is gone from the node');
+    return spec;
+  }
+
+  private async submit(): Promise<void> {
+    const spec = this.spec();
+    const staged = [spec.application, ...spec.files, ...spec.jars, ...spec.py_files, ...spec.archives];
+    const files = [...staged, ...spec.properties_files].filter((file) => file !== null);
+    const problem = await this.stage(files.filter((file) => file.kind === 'workspace'));
+    if (this.journal.stop) return this.finishStopped(null);
+    if (problem) return this.fail(problem.reason, problem.message, problem.outcome);
+
+    const paths: RunPaths = {
+      work: `${this.dir}/work`,
+      events: `${this.dir}/events`,
+      local: `${this.dir}/local`,
+      tmp: `${this.dir}/tmp`,
+      generated: `${this.dir}/generated`,
+      stdout: `${this.dir}/stdout`,
+      stdoutBegin: `${this.dir}/stdout.begin`,
+    };
+    let command;
+    try {
+      const properties = spec.properties_files.map((file) => this.readProperties(file));
+      const env = { ...this.context.env(), [NODE_MARK]: this.context.nodeDir };
+      command = submitCommand(spec, this.context.runtime, paths, env, properties, (file) => this.locate(file));
+    } catch (error) {
+      if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
+      throw error;
+    }
+    for (const file of command.files) {
+      mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
+      writeFileSync(file.path, file.content, { mode: 0o600 });
+    }
+    writeFileSync(`${this.dir}/stdin`, command.stdin);
+    for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
+
+    const child = spawn('/bin/sh', ['-c', WRAPPER, 'run', this.dir, ...command.argv], {
+      detached: true,
+      stdio: 'ignore',
+      env: command.env,
+    });
+    this.child = child;
+    const exited = new Promise<NodeJS.Signals | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (_code, name) => resolve(name));
+    });
+    if (child.pid === undefined) {
+      await exited;
+      return;
+    }
+    this.process = identify(child.pid) ?? { pid: child.pid, startTime: '' };
+    const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
+    this.change({ state: 'running', pid: child.pid, deadline });
+    this.info('run started', { pid: child.pid });
+    const { pid } = child;
+    void this.settle(exited.then((name) => this.childEnded(pid, name)));
+  }
+
+  private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
+    this.child = null;
+    const winner = this.startedProcess();
+    // The wrapper of an agent that died right after its spawn may have come first; that one is the run.
+    if (winner && winner.pid !== pid) return this.adopt();
+    await this.finishProcess(name);
+  }
+
+  /** Takes over the process of an earlier agent, or of its end. */
+  private async adopt(): Promise<void> {
+    for (let tries = 0; !this.startedProcess() && tries < 100; tries++) await pause(20);
+    this.process = this.startedProcess();
+    if (!this.process) return this.finishProcess(null);
+    if (!isAlive(this.process)) return this.finishProcess(null);
+    this.info('run found again', { pid: this.process.pid });
+    if (this.journal.pid === null || this.journal.state === 'accepted') {
+      const { timeout_ms: timeout } = this.spec();
+      const deadline = this.journal.deadline ?? (timeout === null ? null : Date.now() + timeout);
+      this.change({ state: this.journal.stop ? 'stopping' : 'running', pid: this.process.pid, deadline });
+    }
+    const { stop } = this.journal;
+    if (stop && !stop.forced) signal(-this.process.pid, 'SIGTERM');
+  }
+
+  private startedProcess(): ProcessId | null {
+    const found = /^(\d+) (\d+)\n/.exec(readText(`${this.dir}/pid`) ?? '');
+    return found ? { pid: Number(found[1]), startTime: found[2] ?? '' } : null;
+  }
+
+  private findApplication(): void {
+    const names = readdirSync(`${this.dir}/events`);
+    const id = names.map(applicationIdOf).find((found) => found !== null) ?? null;
+    if (id !== null) this.change({ application_id: id });
+  }
+
+  private async finishProcess(name: string | null): Promise<void> {
+    if (this.finishing) return;
+    this.finishing = true;
+    const left = this.process ? this.clearSession(this.process) : Promise.resolve();
+    const text = readText(`${this.dir}/exit`);
+    const exitCode = text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
+    if (this.journal.application_id === null) this.findApplication();
+    const stdoutTail = readTail(`${this.dir}/stdout`, TAIL_BYTES);
+    const stderrTail = readTail(`${this.dir}/stderr`, TAIL_BYTES);
+    if (this.journal.application_id === null)
+      this.change({ application_id: applicationIdInLog(stderrTail) ?? applicationIdInLog(stdoutTail) });
+    await left;
+    if (this.journal.stop) return this.finishStopped(exitCode);
+    const end = classifyEnd({ kind: this.spec().kind, exitCode, signal: name, stdoutTail, stderrTail });
+    await this.endWith(end, exitCode);
+  }
+
+  private async finishStopped(exitCode: number | null): Promise<void> {
+    const { stop, application_id: application } = this.journal;
+    if (!stop) throw new Error('it was not asked to end');
+    if (application !== null) await this.context.applicationGone(this.spec().master, application);
+    const end = { ...STOPPED[stop.cause] };
+    if (stop.cause === 'stop' && stop.forced) {
+      end.outcome = 'killed';
+      end.message = 'The run was killed on request.';
+    }
+    await this.endWith(end, exitCode);
+  }
+
+  private async fail(reason: RunReason, message: string, outcome: RunOutcome = 'terminated'): Promise<void> {
+    if (this.journal.end) return;
+    await this.endWith({ outcome, reason, message }, null);
+  }
+
+  private async endWith(end: RunEnd, exitCode: number | null): Promise<void> {
+    this.finishing = true;
+    // Saved first: should the agent die here, the next one has the verdict and only the log is left to do.
+    this.journal.end = { ...end, exit_code: exitCode };
+    this.save();
+    this.setOver();
+    for (const name of ['staging', 'generated', 'spec.json', 'local', 'tmp'])
+      rmSync(`${this.dir}/${name}`, { recursive: true, force: true, maxRetries: 3 });
+    this.info('run ended', { outcome: end.outcome, reason: end.reason, exit_code: exitCode });
+    await this.finish();
+  }
+
+  /** Brings the whole log to the store and then reports the end, so that who sees the end sees the whole log. */
+  private async finish(): Promise<void> {
+    const given = performance.now() + LOG_DEADLINE_MS;
+    const drained = Promise.all(this.shippers.map((shipper) => shipper.drain())).then(() => {
+      this.flushed = true;
+    });
+    while (!this.flushed) {
+      await Promise.race([drained, pause(1_000)]);
+      const reached = performance.now() - this.context.controlPlane.lastContact < 10_000;
+      if (!this.flushed && reached && performance.now() > given) {
+        this.warn('the end is reported before its log, which the control plane does not take');
+        break;
+      }
+    }
+    this.change({ state: 'ended' });
+  }
+
+  private async clearSession(leader: ProcessId): Promise<void> {
+    for (let tries = 0; !killSession(leader, this.context.nodeDir) && tries < 500; tries++) await pause(10);
+  }
+
+  private async stage(files: RunFile[]): Promise<{ reason: RunReason; outcome: RunOutcome; message: string } | null> {
+    if (files.length === 0) return null;
+    this.staging = new AbortController();
+    const deadline = setTimeout(() => this.staging?.abort(), STAGING_DEADLINE_MS);
+    try {
+      const problems = await Promise.all(files.map((file) => this.fetch(file, this.staging?.signal as AbortSignal)));
+      return problems.find((problem) => problem !== null) ?? null;
+    } finally {
+      clearTimeout(deadline);
+      this.staging = null;
+    }
+  }
+
+  private async fetch(
+    file: RunFile,
+    stopped: AbortSignal,
+  ): Promise<{ reason: RunReason; outcome: RunOutcome; message: string } | null> {
+    const target = this.locate(file);
+    const backoff = new Backoff(100, 5_000);
+    let last = 'there was no answer';
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    while (!stopped.aborted) {
+      try {
+        await this.context.controlPlane.fetchFile(this.id, file.index, target, this.journal.correlation_id, stopped);
+        return null;
+      } catch (error) {
+        const { message, code } = error as NodeJS.ErrnoException;
+        if (error instanceof AnswerError && error.status === 404)
+          return { reason: 'FILE_NOT_FOUND', outcome: 'error', message };
+        const permanent = (error instanceof AnswerError && !error.retryable) || code === 'ENOSPC' || code === 'EACCES';
+        if (permanent)
+          return {
+            reason: 'STAGING_FAILED',
+            outcome: 'terminated',
+            message: `${file.name} was not fetched: ${message}`,
+          };
+        last = message;
+      }
+      await pause(backoff.next(), stopped);
+    }
+    return {
+      reason: 'STAGING_FAILED',
+      outcome: 'terminated',
+      message: `${file.name} was not fetched in time: ${last}`,
+    };
+  }
+
+  /** Staged files keep their names, which Python imports and Spark's file lookup depend on. */
+  private locate(file: RunFile): string {
+    if (file.kind === 'workspace')
+      return `${this.dir}/staging/${file.index}/${file.name.replace(/^.*\//, '') || 'file'}`;
+    if (file.uri === null) throw new SubmitError(`The file ${file.name} has no address.`);
+    return file.uri;
+  }
+
+  private readProperties(file: RunFile): string {
+    const path = this.locate(file).replace(/^file:\/*/, '/');
+    const text = path.startsWith('/') ? readText(path) : null;
+    if (text === null) throw new SubmitError(`The properties file ${file.name} cannot be read on the node.`);
+    return text;
+  }
+
+  private stdoutBegin(): number | null {
+    if (!existsSync(`${this.dir}/generated/scala`) && !existsSync(`${this.dir}/stdout.begin`)) return 0;
+    const text = readText(`${this.dir}/stdout.begin`);
+    if (text !== null) return Number(text);
+    return this.journal.end ? 0 : null;
+  }
+
+  private change(change: Partial<Journal>): void {
+    if (this.discarded) return;
+    Object.assign(this.journal, change, { seq: this.journal.seq + 1, at: new Date().toISOString() });
+    this.save();
+    this.context.changed(this.report);
+  }
+
+  private save(): void {
+    writeJson(`${this.dir}/state.json`, this.journal);
+  }
+
+  private info(message: string, fields: Record<string, string | number | null> = {}): void {
+    this.context.log.info(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
+  }
+
+  private warn(message: string, fields: Record<string, string> = {}): void {
+    this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { DirectoryBlobStore } from './directory-blob-store';
+
+describe('DirectoryBlobStore', () => {
+  let root: string;
+  let store: DirectoryBlobStore;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'blobs-'));
+    store = new DirectoryBlobStore(root);
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it('gives back what was written, whole and in part', async () => {
+    const blob = await store.write(Readable.from([Buffer.from('hello '), Buffer.from('world')]), 100);
+    expect(blob.size).toBe(11);
+    expect(blob.sha256).toBe('b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9');
+    expect(String(await buffer(await store.read(blob.key)))).toBe('hello world');
+    expect(String(await buffer(await store.read(blob.key, { start: 6, end: 8 })))).toBe('wor');
+  });
+
+  it('leaves nothing of an upload that is too large or cut off', async () => {
+    await expect(store.write(Readable.from([Buffer.alloc(11)]), 10)).rejects.toMatchObject({ problem: 'too-large' });
+    const broken = new Readable({
+      read() {
+        this.push('part');
+        this.destroy();
+      },
+    });
+    await expect(store.write(broken, 100)).rejects.toMatchObject({ problem: 'cut-off' });
+    expect(await readdir(join(root, 'incoming'))).toEqual([]);
+  });
+
+  it('answers absent for a key it does not have and for one that is a path', async () => {
+    await expect(store.read('ab/00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({ problem: 'absent' });
+    await expect(store.read('../../etc/passwd')).rejects.toMatchObject({ problem: 'absent' });
+  });
+
+  it('sweeps old blobs that nobody claims', async () => {
+    const kept = await store.write(Readable.from(['kept']), 100);
+    const lost = await store.write(Readable.from(['lost']), 100);
+    const fresh = await store.write(Readable.from(['fresh']), 100);
+    const old = new Date(Date.now() - 60_000);
+    for (const blob of [kept, lost]) await utimes(join(root, blob.key), old, old);
+    expect(await store.sweep(30_000, (keys) => Promise.resolve(new Set(keys.filter((key) => key === kept.key))))).toBe(
+      1,
+    );
+    await expect(store.read(lost.key)).rejects.toMatchObject({ problem: 'absent' });
+    await expect(store.read(kept.key)).resolves.toBeDefined();
+    await expect(store.read(fresh.key)).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+// Adds to package-lock.json the optional packages that npm left out because its registry does not offer them: binaries
+// for other systems. Without them `npm ci` calls the file out of step with package.json. To be run after `npm install`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
+
+const file = join(dirname(fileURLToPath(import.meta.url)), '..', 'package-lock.json');
+const lock = JSON.parse(readFileSync(file, 'utf8'));
+const unresolved = [];
+
+for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
+  for (const [name, range] of Object.entries(optionalDependencies)) {
+    if (isLocked(path, name)) continue;
+    const { os, cpu } = platformOf(name);
+    // Such packages are pinned by what they belong to; a range would have to be resolved, and cannot be.
+    if (os && cpu && /^\d+\.\d+\.\d+[\w.+-]*$/.test(range)) {
+      lock.packages[`node_modules/${name}`] = {
+        version: range,
+        cpu: [cpu],
+        ...(dev ? { dev: true } : {}),
+        optional: true,
+        os: [os],
+      };
+      console.log(`added ${name}@${range} (${os}, ${cpu})`);
+    } else {
+      unresolved.push(`${name}@${range} of ${path}`);
+    }
+  }
+}
+
+lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+if (unresolved.length > 0) {
+  console.error(`Not added, add by hand: ${unresolved.join(', ')}`);
+  process.exitCode = 1;
+}
+
+/** Whether Node's way up from the folder of a package finds this dependency. */
+function isLocked(from, name) {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
+    if (lock.packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]) return true;
+    if (folder === '') return false;
+  }
+}
+
+/** Read from the name: `@swc/core-linux-arm-gnueabihf` is for Linux on arm. */
+function platformOf(name) {
+  const words = name.slice(name.lastIndexOf('/') + 1).split(/[-_]/);
+  return { os: SYSTEMS.find((system) => words.includes(system)), cpu: PROCESSORS.find((cpu) => words.includes(cpu)) };
+}

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type CloudProviderRef,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import { bootDiskImageRef } from './boot-disk-images.contract';
+import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
+import type {
+  BootDiskImageListQuery,
+  BootDiskImageRead,
+  BootDiskImageWrite,
+  CreateBootDiskImage,
+  UpdateBootDiskImage,
+} from './dto/boot-disk-image.dto';
+
+/** Images that machines boot from. A tenant's own records, though their answers do not say so. */
+@Injectable()
+export class BootDiskImagesService extends ResourceService<
+  BootDiskImageRow,
+  CreateBootDiskImage,
+  UpdateBootDiskImage,
+  BootDiskImageRead,
+  BootDiskImageWrite,
+  BootDiskImageListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: BootDiskImagesRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly cloudEnvUsage: CloudEnvUsageService,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: BootDiskImageListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider !== undefined) {
+        conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+      }
+      if (query.architecture_type !== undefined)
+        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+    };
+  }
+
+  protected async columnsOfNew(_scope: TenantScope, body: CreateBootDiskImage): Promise<ColumnValues> {
+    this.cloudProvider(body.cloud_provider_id);
+    this.assertLinuxDistro(body.linux_distro_id);
+    const architectureId = body.architecture_type_id;
+    known(this.referenceData.architecture(architectureId), 'architecture type', architectureId);
+    return { ...body };
+  }
+
+  protected async columnsOfChanged(
+    _scope: TenantScope,
+    _row: BootDiskImageRow,
+    body: UpdateBootDiskImage,
+  ): Promise<ColumnValues> {
+    if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id);
+    return { ...body };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: BootDiskImageRow, tx: Tx): Promise<void> {
+    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'boot disk image', row.boot_disk_image_id);
+  }
+
+  protected read(row: BootDiskImageRow): BootDiskImageRead {
+    const { name, ...image } = bootDiskImageRef(row, this.referenceData);
+    return {
+      ...image,
+      boot_disk_image_name: name,
+      cloud_provider: this.cloudProvider(row.cloud_provider_id),
+      ...readAudit(row),
+    };
+  }
+
+  protected write(row: BootDiskImageRow): BootDiskImageWrite {
+    return {
+      boot_disk_image_id: idText(row.boot_disk_image_id),
+      boot_disk_image_name: row.name,
+      description: row.description,
+      cloud_provider_id: row.cloud_provider_id,
+      linux_distro_id: row.linux_distro_id,
+      boot_disk_image: row.boot_disk_image,
+      architecture_type_id: row.architecture_type_id,
+      ...writeAudit(row),
+    };
+  }
+
+  private cloudProvider(id: number): CloudProviderRef {
+    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+  }
+
+  private assertLinuxDistro(id: number): void {
+    known(this.referenceData.linuxDistro(id), 'linux distro', id);
+  }
+}

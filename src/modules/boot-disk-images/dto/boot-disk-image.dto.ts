@@ -1,0 +1,60 @@
+import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
+import { Field, Param } from '../../../platform/http/fields';
+import { PageOrAllQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+import {
+  ARCHITECTURES,
+  CLOUD_PROVIDER_ALIASES,
+  CLOUD_PROVIDERS,
+  CloudProviderRef,
+  LinuxDistroRef,
+  MachineArchitectureRef,
+} from '../../reference-data/reference-data.contract';
+
+export class BootDiskImageSelector extends RecordSelectorQuery('boot_disk_image') {}
+
+export class BootDiskImageListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+  @Param.oneOf(ARCHITECTURES) architecture_type?: string;
+}
+
+export class BootDiskImageSearchQuery extends BootDiskImageListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) boot_disk_image_name: string;
+}
+
+export class CreateBootDiskImage {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.id() cloud_provider_id: number;
+  @Field.id() linux_distro_id: number;
+  @Field.text({ minLength: 1, description: 'The image as the provider names it' }) boot_disk_image: string;
+  @Field.id() architecture_type_id: number;
+}
+
+export class UpdateBootDiskImage {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.id({ optional: true }) linux_distro_id?: number;
+  @Field.text({ optional: true, minLength: 1, description: 'The image as the provider names it' })
+  boot_disk_image?: string;
+}
+
+export class BootDiskImageRead extends ReadAudit {
+  @Field.id() boot_disk_image_id: number;
+  @Field.text() boot_disk_image_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.object(() => LinuxDistroRef) linux_distro: LinuxDistroRef;
+  @Field.text() boot_disk_image: string;
+  @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
+}
+
+export class BootDiskImageWrite extends WriteAudit {
+  @Field.idText() boot_disk_image_id: string;
+  @Field.text() boot_disk_image_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.id() cloud_provider_id: number;
+  @Field.id() linux_distro_id: number;
+  @Field.text() boot_disk_image: string;
+  @Field.id() architecture_type_id: number;
+}

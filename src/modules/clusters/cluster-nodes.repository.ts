@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { appendState } from '../../platform/history/state-history';
+import { firstRow, insertRow, returning, rows, type Tx } from '../../platform/persistence/sql';
+import { notify } from '../../platform/wakeups/pg-listener';
+import type { NodeRole } from '../../../libs/contracts/agent-protocol';
+import { type NodeStatus, nodeMayBecome } from './cluster-state';
+
+export interface NodeRow {
+  node_id: number;
+  tenant_id: string;
+  cluster_id: number;
+  node_number: number;
+  role: NodeRole;
+  status: NodeStatus;
+  token: string;
+  provider_ref: string | null;
+  ip_address: string | null;
+  cores: number;
+  memory_mb: number;
+  bootstrap_token: string | null;
+  bootstrap_token_hash: string;
+  node_token_hash: string | null;
+  agent_id: string | null;
+  desired_version: number;
+  daemons_state: string;
+  master_url: string | null;
+  error: string | null;
+  last_seen_at: Date | null;
+  to_date: Date | number;
+}
+
+const HISTORY = { table: 'node_states', idColumn: 'node_state_id', subjectColumn: 'node_id' };
+
+export interface NodeTransition {
+  to: NodeStatus;
+  reason: string | null;
+  userId: number | null;
+  workflowInstanceId: number | null;
+}
+
+/** Rows of nodes and their history. Nodes are found by cluster or token; the caller has checked the tenant. */
+@Injectable()
+export class ClusterNodesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Nodes of the cluster that are not destroyed, by number; locked when asked. */
+  async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<NodeRow[]> {
+    return rows<NodeRow>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number ${lock ? 'FOR UPDATE' : ''}`,
+      [clusterId],
+    );
+  }
+
+  async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<NodeRow | null> {
+    return firstRow<NodeRow>(tx, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
+      nodeId,
+    ]);
+  }
+
+  async insert(tx: Tx, values: Readonly<Record<string, unknown>>): Promise<NodeRow> {
+    return insertRow<NodeRow>(tx, 'cluster_nodes', values);
+  }
+
+  async update(tx: Tx, nodeId: number, values: Readonly<Record<string, unknown>>): Promise<void> {
+    const entries = Object.entries(values);
+    const set = entries.map(([column], index) => `"${column}" = $${index + 2}`).join(', ');
+    await tx.query(`UPDATE cluster_nodes SET ${set} WHERE node_id = $1`, [
+      nodeId,
+      ...entries.map(([, value]) => value),
+    ]);
+  }
+
+  /** Moves a locked node to another status with its history row; does nothing when it is there already. */
+  async transition(tx: Tx, node: NodeRow, change: NodeTransition): Promise<void> {
+    if (node.status === change.to) return;
+    if (!nodeMayBecome(node.status, change.to)) {
+      throw new Error(`Node ${node.node_id} cannot go from ${node.status} to ${change.to}`);
+    }
+    await tx.query(
+      `UPDATE cluster_nodes SET status = $2, to_date = CASE WHEN $2 = 'DESTROYED' THEN now() ELSE to_date END WHERE node_id = $1`,
+      [node.node_id, change.to],
+    );
+    await this.appendHistory(tx, node, node.status, change);
+    node.status = change.to;
+  }
+
+  /** First history row of a new node. */
+  async appendHistory(tx: Tx, node: NodeRow, from: NodeStatus | null, change: NodeTransition): Promise<void> {
+    const current = await firstRow<{ cluster_state_id: number }>(
+      tx,
+      `SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1 AND end_time = 'infinity'`,
+      [node.cluster_id],
+    );
+    await appendState(tx, HISTORY, node.node_id, {
+      from,
+      to: change.to,
+      reason: change.reason,
+      userId: change.userId,
+      extra: {
+        cluster_id: node.cluster_id,
+        cluster_state_id: current?.cluster_state_id ?? null,
+        workflow_job_instance_id: change.workflowInstanceId,
+      },
+    });
+  }
+
+  /** Raises the version of what the node should do and wakes its long poll when the transaction commits. */
+  async wake(tx: Tx, nodeId: number): Promise<void> {
+    await tx.query('UPDATE cluster_nodes SET desired_version = desired_version + 1 WHERE node_id = $1', [nodeId]);
+    await notify(tx, 'node', String(nodeId));
+  }
+
+  /** Notes that the node's agent was heard; answers false when the node is gone. */
+  async heard(nodeId: number): Promise<boolean> {
+    const seen = await returning(
+      this.dataSource.manager,
+      `UPDATE cluster_nodes SET last_seen_at = now() WHERE node_id = $1 AND to_date = 'infinity' RETURNING node_id`,
+      [nodeId],
+    );
+    return seen.length > 0;
+  }
+
+  /** Live nodes of running clusters that were silent for longer; milliseconds. */
+  async silentSince(ms: number): Promise<(NodeRow & { silent_ms: number })[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT n.*, (extract(epoch FROM now() - n.last_seen_at) * 1000)::bigint AS silent_ms
+       FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+       WHERE n.to_date = 'infinity' AND n.status = 'RUNNING' AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')
+         AND n.last_seen_at < now() - $1 * interval '1 millisecond'`,
+      [ms],
+    );
+  }
+}

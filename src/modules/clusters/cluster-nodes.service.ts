@@ -1,0 +1,162 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
+import { DomainError, unauthenticated } from '../../platform/errors/domain-error';
+import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
+import { lockCluster } from './cluster-lifecycle';
+import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
+import type { ClusterStatus } from './cluster-state';
+import type { SparkConfig } from './dto/cluster-fields.dto';
+
+interface NodeCluster {
+  status: ClusterStatus;
+  bootstrap_shell_script: string | null;
+  num_of_workers: number | null;
+  spark_config: SparkConfig;
+  master_url: string | null;
+}
+
+const hash = (token: string) => createHash('sha256').update(token).digest('hex');
+
+/** The node agents' side of a cluster: tokens, what a node should run, and what it reports. */
+@Injectable()
+export class ClusterNodesService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly nodes: ClusterNodesRepository,
+  ) {}
+
+  /**
+   * Exchanges a node's bootstrap token for its own. A repeat by the same agent, whose answer was lost, gets a fresh
+   * token; any other use of a spent token is refused.
+   */
+  async register(bootstrapToken: string, agentId: string): Promise<{ node: NodeRow; nodeToken: string }> {
+    return this.dataSource.transaction(async (tx) => {
+      const node = await firstRow<NodeRow>(
+        tx,
+        `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' FOR UPDATE`,
+        [hash(bootstrapToken)],
+      );
+      if (!node) throw unauthenticated('The bootstrap token is not known.');
+      if (node.agent_id !== null && node.agent_id !== agentId)
+        throw unauthenticated('The bootstrap token was used before.');
+      const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
+      await this.nodes.update(tx, node.node_id, {
+        agent_id: agentId,
+        node_token_hash: hash(nodeToken),
+        bootstrap_token: null,
+        last_seen_at: new Date(),
+      });
+      return { node, nodeToken };
+    });
+  }
+
+  /** The node behind a token; 401 for a wrong one, `NODE.GONE` when the node is not wanted any more. */
+  async authenticate(nodeToken: string): Promise<NodeRow> {
+    const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
+    const node = id === undefined ? null : await this.nodes.get(Number(id));
+    const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
+    if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
+      throw unauthenticated('The node token is not valid.');
+    }
+    return node;
+  }
+
+  /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
+  assertWanted(node: NodeRow): void {
+    if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
+      throw new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+    }
+  }
+
+  /** Version of what the node should do; renews nothing. */
+  async desiredVersion(nodeId: number): Promise<number> {
+    const row = await firstRow<{ desired_version: number }>(
+      this.dataSource.manager,
+      'SELECT desired_version FROM cluster_nodes WHERE node_id = $1',
+      [nodeId],
+    );
+    return row?.desired_version ?? 0;
+  }
+
+  heard(nodeId: number): Promise<boolean> {
+    return this.nodes.heard(nodeId);
+  }
+
+  async desiredDaemons(node: NodeRow): Promise<DesiredDaemons> {
+    const cluster = await firstRow<NodeCluster>(
+      this.dataSource.manager,
+      `SELECT c.status, c.bootstrap_shell_script, c.num_of_workers, c.spark_config,
+         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
+          AND m.to_date = 'infinity') AS master_url
+       FROM clusters c WHERE c.cluster_id = $1`,
+      [node.cluster_id],
+    );
+    const workers =
+      node.role === 'master-and-workers' ? (cluster?.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
+    return {
+      role: node.role,
+      workers,
+      // Workers of one node share what it has.
+      worker_cores: Math.max(1, Math.floor(node.cores / Math.max(1, workers))),
+      worker_memory_mb: Math.max(512, Math.floor((node.memory_mb - 1024) / Math.max(1, workers))),
+      master_url: node.role === 'worker' ? (cluster?.master_url ?? null) : null,
+      bootstrap_script: cluster?.bootstrap_shell_script ?? null,
+      env: parseEnvironment(cluster?.spark_config.env_var ?? []),
+    };
+  }
+
+  /** Records what the agent sees of its daemons and wakes whoever waits for it. */
+  async reported(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
+    const before = await this.nodes.get(nodeId, tx);
+    if (!before || isUnchanged(before, daemons)) return;
+    // The cluster first, as everywhere: two nodes reporting at once must not wait for each other.
+    const cluster = await lockCluster(tx, before.cluster_id);
+    const node = await this.nodes.get(nodeId, tx, true);
+    if (!cluster || !node) return;
+    await this.nodes.update(tx, nodeId, {
+      daemons_state: daemons.state,
+      master_url: daemons.master_url,
+      error: daemons.error,
+    });
+    if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
+    if (cluster.status !== 'INITIATING' || cluster.workflow_job_instance_id === null) return;
+    if (daemons.state === 'ready' && node.status === 'INITIATING') {
+      await this.nodes.transition(tx, node, {
+        to: 'RUNNING',
+        reason: 'Its agent reports ready',
+        userId: null,
+        workflowInstanceId: cluster.workflow_job_instance_id,
+      });
+    }
+    const all = await this.nodes.ofCluster(node.cluster_id, tx);
+    if (daemons.state === 'failed' || all.every((other) => other.daemons_state === 'ready')) {
+      await wakeWorkflow(tx, cluster.workflow_job_instance_id);
+    }
+  }
+
+  private async wakeWorkers(tx: Tx, master: NodeRow): Promise<void> {
+    const workers = await rows<{ node_id: number }>(
+      tx,
+      `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker' AND to_date = 'infinity'`,
+      [master.cluster_id],
+    );
+    for (const worker of workers) await this.nodes.wake(tx, worker.node_id);
+  }
+}
+
+function isUnchanged(node: NodeRow, daemons: ObservedDaemons): boolean {
+  return node.daemons_state === daemons.state && node.master_url === daemons.master_url && node.error === daemons.error;
+}
+
+/** `KEY=VALUE` strings as a map; entries without `=` are refused when the cluster is written. */
+export function parseEnvironment(entries: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const at = entry.indexOf('=');
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import { mayFollow, type TransitionTable } from '../../platform/history/transition-table';
+
+export const CLUSTER_STATUSES = [
+  'INITIATING',
+  'RUNNING',
+  'STOPPING',
+  'STOPPED',
+  'DESTROYING',
+  'DESTROYED',
+  'ERROR',
+  'RESIZING_UP',
+  'RESIZING_DOWN',
+] as const;
+export type ClusterStatus = (typeof CLUSTER_STATUSES)[number];
+
+export const NODE_STATUSES = [
+  'INITIATING',
+  'RUNNING',
+  'STOPPING',
+  'STOPPED',
+  'DESTROYING',
+  'DESTROYED',
+  'ERROR',
+] as const;
+export type NodeStatus = (typeof NODE_STATUSES)[number];
+
+export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
+export type ClusterType = (typeof CLUSTER_TYPES)[number];
+
+/** DESTROYED → STOPPED is enable after disable: the way to run a destroyed cluster again. */
+export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
+  INITIATING: ['RUNNING', 'ERROR'],
+  RUNNING: ['STOPPING', 'DESTROYING', 'ERROR', 'RESIZING_UP', 'RESIZING_DOWN'],
+  STOPPING: ['STOPPED', 'ERROR'],
+  STOPPED: ['INITIATING', 'DESTROYING', 'ERROR'],
+  DESTROYING: ['DESTROYED', 'ERROR'],
+  DESTROYED: ['STOPPED'],
+  ERROR: ['DESTROYING'],
+  RESIZING_UP: ['RUNNING', 'ERROR'],
+  RESIZING_DOWN: ['RUNNING', 'ERROR'],
+};
+
+export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {
+  INITIATING: ['RUNNING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  RUNNING: ['STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  STOPPING: ['STOPPED', 'DESTROYING', 'ERROR'],
+  STOPPED: ['INITIATING', 'DESTROYING', 'DESTROYED', 'ERROR'],
+  DESTROYING: ['DESTROYED', 'ERROR'],
+  DESTROYED: [],
+  ERROR: ['INITIATING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED'],
+};
+
+/** The operations a caller asks for, the states they need and the state they begin with. */
+export const CLUSTER_OPERATIONS = {
+  start: { from: ['STOPPED'], to: 'INITIATING' },
+  stop: { from: ['RUNNING'], to: 'STOPPING' },
+  destroy: { from: ['RUNNING', 'STOPPED', 'ERROR'], to: 'DESTROYING' },
+} as const satisfies Record<string, { from: readonly ClusterStatus[]; to: ClusterStatus }>;
+
+export type ClusterOperation = keyof typeof CLUSTER_OPERATIONS;
+
+export function clusterMayBecome(from: ClusterStatus, to: ClusterStatus): boolean {
+  return mayFollow(CLUSTER_TRANSITIONS, from, to);
+}
+
+export function nodeMayBecome(from: NodeStatus, to: NodeStatus): boolean {
+  return mayFollow(NODE_TRANSITIONS, from, to);
+}
+
+/** Every field of a cluster may change in these. */
+export const EDITABLE_STATUSES: readonly ClusterStatus[] = ['DESTROYED', 'ERROR'];

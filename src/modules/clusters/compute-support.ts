@@ -1,0 +1,8 @@
+import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
+
+export const LOCAL_ENDPOINT = 'local://';
+
+/** Where a cloud environment's nodes are made; null when this release has no driver for it. */
+export function computeDriverName(cloudProviderId: number, endpoint: string | null): 'local' | null {
+  return cloudProviderId === CLOUD_PROVIDER_ID.OnPrem && endpoint === LOCAL_ENDPOINT ? 'local' : null;
+}

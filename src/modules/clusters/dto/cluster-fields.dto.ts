@@ -1,0 +1,43 @@
+import { Field } from '../../../platform/http/fields';
+
+/** Spark settings of a cluster that its jobs inherit. */
+export class SparkConfig {
+  @Field.texts({ optional: true, nullable: true, description: 'Spark properties, "key value" each' }) conf?:
+    string[] | null;
+  @Field.texts({ optional: true, nullable: true, description: 'Maven coordinates' }) packages?: string[] | null;
+  @Field.texts({ optional: true, nullable: true }) repositories?: string[] | null;
+  @Field.texts({ optional: true, nullable: true }) jars?: string[] | null;
+  @Field.texts({ optional: true, nullable: true }) archives?: string[] | null;
+  @Field.texts({ optional: true, nullable: true, description: 'KEY=VALUE each' }) env_var?: string[] | null;
+  @Field.map({ optional: true, nullable: true, description: 'Spark property to secret reference' })
+  conf_secret?: Record<string, unknown> | null;
+  @Field.map({ optional: true, nullable: true, description: 'Environment variable to secret reference' })
+  env_var_secret?: Record<string, unknown> | null;
+  @Field.texts({ optional: true, nullable: true }) files?: string[] | null;
+  @Field.texts({ optional: true, nullable: true }) 'py-files'?: string[] | null;
+}
+
+export const SPARK_CONFIG_KEYS = [
+  'conf',
+  'packages',
+  'repositories',
+  'jars',
+  'archives',
+  'env_var',
+  'conf_secret',
+  'env_var_secret',
+  'files',
+  'py-files',
+] as const satisfies readonly (keyof SparkConfig)[];
+
+export class EngineClusterSparkConfigInput {
+  @Field.int64({ optional: true, min: 1, max: 1000, description: 'Default 5' })
+  max_parallel_spark_job_execution_per_instance?: number;
+  @Field.int64({ optional: true, nullable: true, min: 1, max: 100 }) num_of_workers?: number | null;
+}
+
+export class EngineClusterSparkConfig {
+  @Field.int64() max_parallel_spark_job_execution_per_instance: number;
+  @Field.int64({ nullable: true }) num_of_workers: number | null;
+  @Field.int64({ optional: true, nullable: true }) standalone_workers_number?: number | null;
+}

@@ -1,0 +1,100 @@
+import { Field, Param } from '../../../platform/http/fields';
+import { PageQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
+import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
+import { EngineClusterSparkConfigInput, SparkConfig } from './cluster-fields.dto';
+
+export class ClusterSelector extends RecordSelectorQuery('cluster') {}
+
+/** Body of start, stop, destroy, disable and enable. */
+export class ClusterRefBody extends RecordSelectorQuery('cluster') {}
+
+export class ClusterListQuery extends PageQuery {
+  @Param.someOf(CLUSTER_STATUSES) cluster_status?: string[];
+  @Param.id() cluster_conf_id?: number;
+  @Param.text() cluster_conf_name?: string;
+  @Param.boolean({ description: 'true lists active clusters, false disabled ones, absent both' }) enable?: boolean;
+  @Param.someOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_providers?: string[];
+  @Param.someOf(CLUSTER_TYPES) cluster_types?: string[];
+  @Param.ids() spark_infra_version_ids?: number[];
+  @Param.ids() machine_type_ids?: number[];
+  @Param.ids() created_by_ids?: number[];
+  @Param.ids() modified_by_ids?: number[];
+}
+
+export class ClusterSearchQuery extends ClusterListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cluster_name: string;
+}
+
+export class ClusterPageQuery extends RecordSelectorQuery('cluster') {
+  @Param.int32({ min: 1, max: 1000, default: 100 }) limit: number = 100;
+  @Param.int32({ min: 1, default: 1 }) pageNumber: number = 1;
+}
+
+export class ClusterNodeStatesQuery extends ClusterPageQuery {
+  @Param.int64({ min: 0 }) node_number?: number;
+}
+
+export class ClusterErrorsQuery extends PageQuery {
+  @Param.id({ optional: false }) node_status_id: number;
+}
+
+export class NodeLogQuery extends RecordSelectorQuery('cluster') {
+  @Param.id({ optional: false, description: 'Which node, by one of its states' }) node_status_id: number;
+  @Param.int32({ min: 1, max: 1000, description: 'The last lines only' }) last_n_lines?: number;
+  @Param.int64({ min: 1, description: 'The first bytes only' }) file_size_bytes?: number;
+}
+
+export class DriverMemoryQuery {
+  @Param.int64({ optional: false, min: 1, description: 'GB' }) machine_memory: number;
+  @Param.int64({ optional: false, min: 1 }) max_parallel_spark_job_execution_per_instance: number;
+}
+
+/** Fields that create and update share, each optional. */
+export class ClusterSettings {
+  @Field.description() description?: string | null;
+  @Field.int64({ optional: true, min: 1000, description: 'Without a job for this long the cluster stops' })
+  idle_timeout_ms?: number;
+  @Field.map({ optional: true }) labels?: Record<string, unknown>;
+  @Field.boolean({ optional: true }) is_turbo_enabled?: boolean;
+  @Field.boolean({ optional: true }) is_cuda_enabled?: boolean;
+  @Field.boolean({ optional: true }) block_project_ssh_keys?: boolean;
+  @Field.text({ optional: true, nullable: true, maxLength: 1_000_000 }) bootstrap_shell_script?: string | null;
+  @Field.id({ optional: true, nullable: true }) object_storage_manager_id?: number | null;
+  @Field.object(() => SparkConfig, { optional: true }) spark_config?: SparkConfig;
+  @Field.id({ optional: true, nullable: true }) metastore_catalog_id?: number | null;
+  @Field.ids({ optional: true }) mount_ids?: number[];
+  @Field.object(() => EngineClusterSparkConfigInput, { optional: true })
+  engine_cluster_spark_config?: EngineClusterSparkConfigInput;
+  @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) min_instances?: number | null;
+  @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) max_instances?: number | null;
+  @Field.int64({ optional: true, min: 0, description: 'Minutes before a surplus node goes' }) clean_up_timeout?: number;
+  @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
+  @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;
+  @Field.int64({ optional: true, min: 1 }) disk_iops?: number;
+  @Field.int64({ optional: true, min: 1 }) disk_throughput_MB?: number;
+  @Field.int64({ optional: true, min: 1, description: 'GB' }) size?: number;
+  @Field.int64({ optional: true, min: 1, max: 100 }) number_of_disks?: number;
+}
+
+export class CreateCluster extends ClusterSettings {
+  @Field.name() name: string;
+  @Field.boolean() is_spot_instance: boolean;
+  @Field.boolean() enable_public_ip: boolean;
+  @Field.id() cloud_env_id: number;
+  @Field.id() cluster_conf_id: number;
+  @Field.id() spark_infra_version_id: number;
+  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
+  @Field.id({ optional: true }) disk_type_id?: number;
+}
+
+export class UpdateCluster extends ClusterSettings {
+  @Field.name({ optional: true }) name?: string;
+  @Field.boolean({ optional: true }) is_spot_instance?: boolean;
+  @Field.boolean({ optional: true }) enable_public_ip?: boolean;
+  @Field.id({ optional: true }) cloud_env_id?: number;
+  @Field.id({ optional: true }) cluster_conf_id?: number;
+  @Field.id({ optional: true }) spark_infra_version_id?: number;
+  @Field.id({ optional: true, nullable: true }) disk_type_id?: number | null;
+}

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { ComputeDriver, DriverContext, NodeSpec } from '../../../../libs/compute-drivers/compute-driver';
+import { Config } from '../../../config/config';
+import { firstRow } from '../../../platform/persistence/sql';
+import { PermanentError, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
+import { ReferenceData } from '../../reference-data/reference-data.contract';
+import type { NodeRow } from '../cluster-nodes.repository';
+import type { ClusterType } from '../cluster-state';
+import { Drivers } from './drivers';
+
+const CALL_DEADLINE_MS = 120_000;
+
+/** What the workflows need to know of a cluster, its environment and its machine type. */
+export interface ClusterFacts {
+  clusterId: number;
+  tenantId: string;
+  clusterType: ClusterType;
+  minInstances: number | null;
+  numOfWorkers: number | null;
+  keepScratchDisk: boolean;
+  isSpot: boolean;
+  enablePublicIp: boolean;
+  labels: Record<string, string>;
+  machineType: string;
+  cores: number;
+  memoryMb: number;
+  sparkVersion: string;
+  endpoint: string | null;
+  cloudProviderId: number;
+  credentialsConfId: number;
+}
+
+interface FactsRow {
+  cluster_id: number;
+  tenant_id: string;
+  cluster_type: ClusterType;
+  min_instances: number | null;
+  num_of_workers: number | null;
+  keep_scratch_disk: boolean | null;
+  is_spot_instance: boolean;
+  enable_public_ip: boolean;
+  labels: Record<string, string>;
+  machine_type_id: number;
+  spark_infra_version_id: number;
+  endpoint: string | null;
+  cloud_provider_id: number;
+  credentials_conf_id: number;
+}
+
+/** Reads a cluster for its workflow and makes the calls to its driver. */
+@Injectable()
+export class ClusterFactsReader {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly referenceData: ReferenceData,
+    private readonly credentials: CredentialsConfsService,
+    private readonly drivers: Drivers,
+    private readonly config: Config,
+  ) {}
+
+  async read(clusterId: number): Promise<ClusterFacts> {
+    const row = await firstRow<FactsRow>(
+      this.dataSource.manager,
+      `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
+         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, cc.machine_type_id,
+         ce.endpoint, ce.cloud_provider_id, ce.credentials_conf_id
+       FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id
+         JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id WHERE c.cluster_id = $1`,
+      [clusterId],
+    );
+    if (!row) throw new PermanentError(`Cluster ${clusterId} does not exist.`);
+    const machineType = this.referenceData.machineType(row.machine_type_id);
+    const spark = this.referenceData.sparkInfraVersion(row.spark_infra_version_id);
+    if (!machineType || !spark)
+      throw new PermanentError('The machine type or Spark version of the cluster is not offered any more.');
+    return {
+      clusterId: row.cluster_id,
+      tenantId: row.tenant_id,
+      clusterType: row.cluster_type,
+      minInstances: row.min_instances,
+      numOfWorkers: row.num_of_workers,
+      keepScratchDisk: row.keep_scratch_disk ?? false,
+      isSpot: row.is_spot_instance,
+      enablePublicIp: row.enable_public_ip,
+      labels: row.labels,
+      machineType: machineType.info.name,
+      cores: machineType.info.vCPUs,
+      memoryMb: Math.floor(machineType.memoryGib * 1024),
+      sparkVersion: spark.spark_version,
+      endpoint: row.endpoint,
+      cloudProviderId: row.cloud_provider_id,
+      credentialsConfId: row.credentials_conf_id,
+    };
+  }
+
+  /** Calls the cluster's driver with decrypted credentials and a deadline. */
+  async withDriver<T>(
+    facts: ClusterFacts,
+    caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
+    call: (driver: ComputeDriver, context: DriverContext) => Promise<T>,
+  ): Promise<T> {
+    const driver = this.drivers.forEnvironment(facts.cloudProviderId, facts.endpoint);
+    const { values } = await this.credentials.reveal(this.dataSource.manager, facts.tenantId, facts.credentialsConfId);
+    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(CALL_DEADLINE_MS)]);
+    return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });
+  }
+
+  nodeSpec(facts: ClusterFacts, node: NodeRow): NodeSpec {
+    return {
+      labels: { clusterId: String(facts.clusterId), tenantId: facts.tenantId, nodeToken: node.token },
+      nodeNumber: node.node_number,
+      machineType: facts.machineType,
+      cores: node.cores,
+      memoryMb: node.memory_mb,
+      sparkVersion: facts.sparkVersion,
+      userLabels: facts.labels,
+      isSpot: facts.isSpot,
+      enablePublicIp: facts.enablePublicIp,
+      agentApiUrl: this.config.agent.apiUrl,
+      bootstrapToken: node.bootstrap_token ?? '',
+    };
+  }
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
+import { Config } from '../../../config/config';
+import { PermanentError } from '../../../platform/workflows/workflow-definition';
+import { computeDriverName } from '../compute-support';
+
+/** The compute drivers this worker can use. */
+@Injectable()
+export class Drivers {
+  private readonly local: ComputeDriver | null;
+
+  constructor(config: Config) {
+    const { local } = config.compute;
+    // Compiled beside this file's tree: dist/src/… and dist/libs/….
+    const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
+    this.local = local ? new LocalDriver({ ...local, agentEntry }) : null;
+  }
+
+  /** The driver of a cloud environment; throws `PermanentError` when there is none. */
+  forEnvironment(cloudProviderId: number, endpoint: string | null): ComputeDriver {
+    const name = computeDriverName(cloudProviderId, endpoint);
+    if (name === null)
+      throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
+    if (!this.local)
+      throw new PermanentError('The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).');
+    return this.local;
+  }
+
+  /** Drivers whose every node is ours to account for. */
+  all(): ComputeDriver[] {
+    return this.local ? [this.local] : [];
+  }
+}

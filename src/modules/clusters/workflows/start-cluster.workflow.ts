@@ -1,0 +1,152 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import {
+  PermanentError,
+  Step,
+  type StepOutcome,
+  type WorkflowContext,
+  type WorkflowDefinition,
+  type WorkflowFailure,
+} from '../../../platform/workflows/workflow-definition';
+import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
+import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
+import { planNodes } from '../node-plan';
+import { ClusterFactsReader } from './cluster-facts';
+import { NodeTeardown } from './node-teardown';
+
+const LOOK_AGAIN_MS = 3000;
+
+/** STOPPED → INITIATING → RUNNING: plans nodes, makes or resumes them, and waits until every agent is ready. */
+@Injectable()
+export class StartClusterWorkflow implements WorkflowDefinition {
+  readonly attempts = 5;
+  readonly backoffMs = 500;
+  readonly steps = [
+    { name: 'plan-nodes', run: (context: WorkflowContext) => this.planNodes(context) },
+    { name: 'provision-nodes', run: (context: WorkflowContext) => this.provisionNodes(context) },
+    { name: 'await-nodes', run: (context: WorkflowContext) => this.awaitNodes(context) },
+    { name: 'mark-running', run: (context: WorkflowContext) => this.markRunning(context) },
+  ];
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly nodes: ClusterNodesRepository,
+    private readonly facts: ClusterFactsReader,
+    private readonly teardown: NodeTeardown,
+  ) {}
+
+  async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+    const reason = `Step ${failure.step} failed: ${failure.message}`;
+    const facts = await this.facts.read(context.clusterId);
+    await this.markNodesFailed(context, reason);
+    await (facts.keepScratchDisk ? this.teardown.stopAll(facts, context) : this.teardown.destroyAll(facts, context));
+    await failOperation(this.dataSource, context, 'INITIATING', reason);
+  }
+
+  private async planNodes(context: WorkflowContext): Promise<StepOutcome> {
+    const facts = await this.facts.read(context.clusterId);
+    const change = { userId: context.actorUserId, workflowInstanceId: context.instanceId };
+    const current = await whileCurrent(
+      this.dataSource,
+      context.clusterId,
+      context.instanceId,
+      'INITIATING',
+      async (tx) => {
+        const existing = await this.nodes.ofCluster(context.clusterId, tx, true);
+        for (const node of existing) {
+          await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
+          if (node.status === 'RUNNING') continue;
+          await this.nodes.transition(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
+        }
+        const known = new Set(existing.map((node) => node.node_number));
+        for (const planned of planNodes(facts)) {
+          if (known.has(planned.nodeNumber)) continue;
+          const bootstrapToken = randomBytes(32).toString('base64url');
+          const node = await this.nodes.insert(tx, {
+            tenant_id: context.tenantId,
+            cluster_id: context.clusterId,
+            node_number: planned.nodeNumber,
+            role: planned.role,
+            status: 'INITIATING',
+            token: randomUUID(),
+            cores: facts.cores,
+            memory_mb: facts.memoryMb,
+            bootstrap_token: bootstrapToken,
+            bootstrap_token_hash: createHash('sha256').update(bootstrapToken).digest('hex'),
+          });
+          await this.nodes.appendHistory(tx, node, null, { to: 'INITIATING', reason: 'Planned', ...change });
+        }
+      },
+    );
+    return current ? Step.done : Step.superseded;
+  }
+
+  private async provisionNodes(context: WorkflowContext): Promise<StepOutcome> {
+    const facts = await this.facts.read(context.clusterId);
+    const nodes = await this.nodes.ofCluster(context.clusterId);
+    await this.facts.withDriver(facts, context, async (driver, call) => {
+      await Promise.all(
+        nodes.map(async (node) => {
+          const made =
+            node.provider_ref === null
+              ? await driver.provision(this.facts.nodeSpec(facts, node), call)
+              : await driver.start(node.token, call);
+          await this.nodes.update(this.dataSource.manager, node.node_id, {
+            provider_ref: made.providerRef,
+            ip_address: made.ipAddress,
+          });
+        }),
+      );
+    });
+    return Step.done;
+  }
+
+  private async awaitNodes(context: WorkflowContext): Promise<StepOutcome> {
+    const nodes = await this.nodes.ofCluster(context.clusterId);
+    const failed = nodes.find((node) => node.daemons_state === 'failed');
+    if (failed) throw new PermanentError(`Node ${failed.node_number}: ${failed.error ?? 'its Spark daemons failed'}`);
+    if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
+    await this.assertAlive(context, nodes);
+    return Step.wait(LOOK_AGAIN_MS);
+  }
+
+  /** A machine that the provider lost or stopped will never report; better its reason now than the deadline's later. */
+  private async assertAlive(context: WorkflowContext, nodes: NodeRow[]): Promise<void> {
+    const facts = await this.facts.read(context.clusterId);
+    const seen = await this.facts.withDriver(facts, context, (driver, call) =>
+      driver.describe(
+        nodes.map((node) => node.token),
+        call,
+      ),
+    );
+    for (const machine of seen) {
+      const number = nodes.find((node) => node.token === machine.labels.nodeToken)?.node_number;
+      if (machine.state === 'gone') throw new PermanentError(`Node ${number} has disappeared at the provider.`);
+      if (machine.state === 'failed' || machine.state === 'stopped') {
+        throw new PermanentError(
+          `Node ${number} has ${machine.state} at the provider: ${machine.detail ?? 'no detail'}`,
+        );
+      }
+    }
+  }
+
+  private async markRunning(context: WorkflowContext): Promise<StepOutcome> {
+    const ended = await endOperation(this.dataSource, context, 'INITIATING', 'RUNNING', 'Every node is ready');
+    return ended ? Step.done : Step.superseded;
+  }
+
+  private async markNodesFailed(context: WorkflowContext, reason: string): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      for (const node of await this.nodes.ofCluster(context.clusterId, tx, true)) {
+        if (node.daemons_state === 'ready' || node.status === 'STOPPED') continue;
+        await this.nodes.transition(tx, node, {
+          to: 'ERROR',
+          reason: node.error ?? reason,
+          userId: null,
+          workflowInstanceId: context.instanceId,
+        });
+      }
+    });
+  }
+}

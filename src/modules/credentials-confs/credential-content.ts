@@ -1,0 +1,130 @@
+import { createPrivateKey } from 'node:crypto';
+import { invalid } from '../../platform/errors/domain-error';
+import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
+
+type Check = (key: string, value: string) => void;
+
+/** Keys of a credential type, each with what its value must be beside a non-empty text. */
+type CredentialKeys = Readonly<Record<string, Check | null>>;
+
+/** Keys that the specification lists by credential type; all are required. */
+const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
+  [CREDENTIAL_TYPE_ID.googleServiceAccount]: {
+    TYPE: null,
+    PROJECT_ID: null,
+    PRIVATE_KEY_ID: null,
+    PRIVATE_KEY: assertPrivateKey,
+    CLIENT_EMAIL: null,
+    CLIENT_ID: null,
+    AUTH_URI: null,
+    TOKEN_URI: null,
+    AUTH_PROVIDER_X509_CERT_URL: null,
+    CLIENT_X509_CERT_URL: null,
+  },
+  [CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair]: {
+    AWS_ACCESS_KEY_ID: null,
+    AWS_SECRET_ACCESS_KEY: null,
+    AWS_DEFAULT_REGION: null,
+  },
+  [CREDENTIAL_TYPE_ID.azureServicePrincipal]: {
+    CLIENT_ID: null,
+    TENANT_ID: null,
+    CLIENT_SECRET: null,
+    SUBSCRIPTION_ID: null,
+    STORAGE_ACCOUNT_NAME: null,
+    CONTAINER_NAME: null,
+  },
+  [CREDENTIAL_TYPE_ID.onPremBasicAuth]: { USERNAME: null, PASSWORD: null },
+  [CREDENTIAL_TYPE_ID.ociApiKey]: {
+    OCI_TENANCY_OCID: null,
+    OCI_USER_OCID: null,
+    OCI_FINGERPRINT: null,
+    OCI_PRIVATE_KEY: assertPrivateKey,
+    OCI_COMPARTMENT_OCID: null,
+  },
+  [CREDENTIAL_TYPE_ID.customS3]: {
+    AWS_ACCESS_KEY_ID: null,
+    AWS_SECRET_ACCESS_KEY: null,
+    S3_ENDPOINT: assertHttpUrl,
+  },
+};
+
+/**
+ * Reads base64 of a JSON object that has exactly the keys of the credential type. Throws 400s that name keys and never
+ * carry a value; errors of parsers are dropped, since they quote what they failed on.
+ */
+export function parseCredentials(credentialTypeId: number, encoded: string): Record<string, string> {
+  const keys = CREDENTIAL_KEYS[credentialTypeId];
+  if (!keys) {
+    throw invalid('CREDENTIALS_CONF.TYPE_UNSUPPORTED', `Credential type ${credentialTypeId} takes no credentials.`);
+  }
+  const content = parseObject(decode(encoded));
+  assertKeys(Object.keys(content), Object.keys(keys));
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, check]) => {
+      const value = content[key];
+      if (typeof value !== 'string' || value.trim() === '') {
+        throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a non-empty string.`, { key });
+      }
+      check?.(key, value);
+      return [key, value];
+    }),
+  );
+}
+
+function decode(encoded: string): string {
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.toString('base64') !== encoded) {
+    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not padded standard base64.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid('CREDENTIALS_CONF.NOT_UTF8', 'The decoded credentials are not UTF-8 text.');
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw invalid('CREDENTIALS_CONF.NOT_JSON', 'The decoded credentials are not JSON.');
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw invalid('CREDENTIALS_CONF.NOT_JSON', 'The decoded credentials are not a JSON object.');
+  }
+  return content as Record<string, unknown>;
+}
+
+function assertKeys(given: readonly string[], wanted: readonly string[]): void {
+  const unknown = given.filter((key) => !wanted.includes(key)).map(printable);
+  if (unknown.length > 0) {
+    throw invalid(
+      'CREDENTIALS_CONF.KEY_UNKNOWN',
+      `The credentials hold ${unknown.slice(0, 10).join(', ')}; the credential type has the keys ${wanted.join(', ')}.`,
+    );
+  }
+  const missing = wanted.filter((key) => !given.includes(key));
+  if (missing.length > 0) {
+    throw invalid('CREDENTIALS_CONF.KEY_MISSING', `The credentials lack ${missing.join(', ')}.`, { missing });
+  }
+}
+
+/** What does not look like a key may be a secret in the wrong place. */
+function printable(key: string): string {
+  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(key) ? key : 'a key that is not a word';
+}
+
+function assertPrivateKey(key: string, value: string): void {
+  try {
+    createPrivateKey(value);
+  } catch {
+    throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a private key in PEM form.`, { key });
+  }
+}
+
+function assertHttpUrl(key: string, value: string): void {
+  if (/^https?:\/\//.test(value) && URL.canParse(value)) return;
+  throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be an http or https URL.`, { key });
+}

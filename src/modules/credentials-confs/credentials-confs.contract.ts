@@ -1,0 +1,54 @@
+import { Field } from '../../platform/http/fields';
+import { jsonObject } from '../../platform/resources/json-object';
+import { known } from '../../platform/resources/known';
+import type { ReferenceData } from '../reference-data/reference-data.contract';
+
+export class CredentialTypeRef {
+  @Field.id() credential_type_id: number;
+  @Field.text() name: string;
+}
+
+/** A credentials configuration inside another record. */
+export class CredentialConfRef {
+  @Field.id() credential_conf_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
+}
+
+/** What the database answers for a credentials configuration, without audit and without what it keeps secret. */
+export interface CredentialsConfData {
+  credentials_conf_id: number;
+  name: string;
+  description: string | null;
+  credential_type_id: number;
+}
+
+const COLUMNS: readonly (keyof CredentialsConfData)[] = [
+  'credentials_conf_id',
+  'name',
+  'description',
+  'credential_type_id',
+];
+
+/** SQL of {@link CredentialsConfData} as one jsonb value. */
+export function credentialsConfJson(alias: string): string {
+  return jsonObject(alias, COLUMNS);
+}
+
+export function credentialConfRef(data: CredentialsConfData, referenceData: ReferenceData): CredentialConfRef {
+  const typeId = data.credential_type_id;
+  const { name } = known(referenceData.credentialType(typeId), 'credential type', typeId);
+  return {
+    credential_conf_id: data.credentials_conf_id,
+    name: data.name,
+    description: data.description,
+    credential_type: { credential_type_id: typeId, name },
+  };
+}
+
+/** Opened credentials, for drivers and clients of providers. Never to be logged or answered. */
+export interface RevealedCredentials {
+  credentialTypeId: number;
+  values: Record<string, string>;
+}

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { notFound } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type CredentialTypeInfo,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import { TenantSecretsService } from '../secrets/tenant-secrets.service';
+import { parseCredentials } from './credential-content';
+import type { RevealedCredentials } from './credentials-confs.contract';
+import { CREDENTIALS_CONFS, type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
+import type {
+  CreateCredentialsConf,
+  CredentialsConfListQuery,
+  CredentialsConfRead,
+  CredentialsConfWrite,
+  UpdateCredentialsConf,
+} from './dto/credentials-conf.dto';
+
+/** Credentials of providers and object stores. Their values go in and are never answered. */
+@Injectable()
+export class CredentialsConfsService extends ResourceService<
+  CredentialsConfRow,
+  CreateCredentialsConf,
+  UpdateCredentialsConf,
+  CredentialsConfRead,
+  CredentialsConfWrite,
+  CredentialsConfListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    protected override readonly repository: CredentialsConfsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly cloudEnvUsage: CloudEnvUsageService,
+    private readonly secrets: TenantSecretsService,
+  ) {
+    super(transactions, repository);
+  }
+
+  /** Opens the values for a driver or client of the provider; the caller neither logs nor answers them. */
+  async reveal(tx: Tx, tenantId: string, id: number): Promise<RevealedCredentials> {
+    const row = await this.repository.sealed(tx, tenantId, id);
+    if (!row) throw notFound('CREDENTIALS_CONF.NOT_FOUND', `There is no credentials configuration with id ${id}.`);
+    const values = await this.secrets.open(tx, tenantId, CREDENTIALS_CONFS, id, row.sealed);
+    return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
+  }
+
+  protected filter(query: CredentialsConfListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider === undefined) return;
+      conditions.add('ct.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+    };
+  }
+
+  protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<ColumnValues> {
+    const { name, description, credential_type_id } = body;
+    this.credentialType(credential_type_id);
+    parseCredentials(credential_type_id, body.base64_encoded_credentials.encoded);
+    // The seal is bound to the row's id, so it follows once the row has one.
+    return { name, description, credential_type_id, sealed: Buffer.alloc(0) };
+  }
+
+  protected override async afterInsert(
+    scope: TenantScope,
+    body: CreateCredentialsConf,
+    row: CredentialsConfRow,
+    tx: Tx,
+  ): Promise<CredentialsConfRow> {
+    const sealed = await this.seal(tx, scope, row, body.base64_encoded_credentials.encoded);
+    return this.repository.update(tx, scope, row.credentials_conf_id, { sealed });
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: CredentialsConfRow,
+    body: UpdateCredentialsConf,
+    tx: Tx,
+  ): Promise<ColumnValues> {
+    const { name, description, base64_encoded_credentials: credentials } = body;
+    if (credentials === undefined) return { name, description };
+    return { name, description, sealed: await this.seal(tx, scope, row, credentials.encoded) };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: CredentialsConfRow, tx: Tx): Promise<void> {
+    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'credentials configuration', row.credentials_conf_id);
+  }
+
+  protected read(row: CredentialsConfRow): CredentialsConfRead {
+    return {
+      credentials_conf_id: row.credentials_conf_id,
+      credentials_conf_name: row.name,
+      description: row.description,
+      credential_type: this.credentialType(row.credential_type_id),
+      tenant_id: row.tenant_id,
+      ...readAudit(row),
+    };
+  }
+
+  protected write(row: CredentialsConfRow): CredentialsConfWrite {
+    return {
+      credentials_conf_id: idText(row.credentials_conf_id),
+      name: row.name,
+      description: row.description,
+      credential_type_id: idText(row.credential_type_id),
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  private seal(tx: Tx, scope: TenantScope, row: CredentialsConfRow, encoded: string): Promise<Buffer> {
+    const values = parseCredentials(row.credential_type_id, encoded);
+    return this.secrets.seal(tx, scope.tenantId, CREDENTIALS_CONFS, row.credentials_conf_id, values);
+  }
+
+  private credentialType(id: number): CredentialTypeInfo {
+    return known(this.referenceData.credentialType(id), 'credential type', id);
+  }
+}

@@ -1,0 +1,53 @@
+import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
+import { Field, Param } from '../../../platform/http/fields';
+import { PageOrAllQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+import {
+  CLOUD_PROVIDER_ALIASES,
+  CLOUD_PROVIDERS,
+  CredentialTypeInfo,
+} from '../../reference-data/reference-data.contract';
+
+export class CredentialsConfSelector extends RecordSelectorQuery('credentials_conf') {}
+
+export class CredentialsConfListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+}
+
+export class CredentialsConfSearchQuery extends CredentialsConfListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) credentials_conf_name: string;
+}
+
+export class EncodedCredentials {
+  @Field.text({ minLength: 1, description: 'Base64 of a JSON object with the keys of the credential type' })
+  encoded: string;
+}
+
+export class CreateCredentialsConf {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.id() credential_type_id: number;
+  @Field.object(() => EncodedCredentials) base64_encoded_credentials: EncodedCredentials;
+}
+
+export class UpdateCredentialsConf {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.object(() => EncodedCredentials, { optional: true }) base64_encoded_credentials?: EncodedCredentials;
+}
+
+export class CredentialsConfRead extends ReadAudit {
+  @Field.id() credentials_conf_id: number;
+  @Field.text() credentials_conf_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeInfo) credential_type: CredentialTypeInfo;
+  @Field.uuid() tenant_id: string;
+}
+
+export class CredentialsConfWrite extends WriteAudit {
+  @Field.idText() credentials_conf_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.idText() credential_type_id: string;
+  @Field.uuid() tenant_id: string;
+}

@@ -1,0 +1,38 @@
+import { Check, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Col } from '../../../platform/persistence/columns';
+import { Tenant } from './tenant.entity';
+import { User } from './user.entity';
+
+/** What a token stands for: it holds while its session is neither expired nor revoked. */
+@Entity('sessions')
+@Index('ix_sessions_user', ['userId'])
+@Check('ck_sessions_kind', `kind IN ('login', 'token')`)
+export class Session {
+  @PrimaryColumn({
+    name: 'session_id',
+    type: 'uuid',
+    default: () => 'gen_random_uuid()',
+    primaryKeyConstraintName: 'pk_sessions',
+  })
+  sessionId: string;
+  @Col.bigint('user_id') userId: string;
+  @ManyToOne(() => User)
+  @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_sessions_user' })
+  user: User;
+  /** The tenant selected; a personal token keeps the one it was made in. */
+  @Col.uuid('tenant_id', { nullable: true }) tenantId: string | null;
+  @ManyToOne(() => Tenant, { nullable: true })
+  @JoinColumn({ name: 'tenant_id', foreignKeyConstraintName: 'fk_sessions_tenant' })
+  tenant: Tenant | null;
+  /** `login`, or `token` for a personal token. */
+  @Col.text('kind', { default: 'login' }) kind: string;
+  @Col.text('description', { nullable: true }) description: string | null;
+  /** Infinity for one that never expires. */
+  @Col.time('expires_at') expiresAt: Date;
+  @Col.time('created_at', { default: () => 'now()' }) createdAt: Date;
+  /** Kept to the minute. */
+  @Col.time('last_used_at', { nullable: true }) lastUsedAt: Date | null;
+  @Col.time('revoked_at', { nullable: true }) revokedAt: Date | null;
+  @Col.text('ip', { nullable: true }) ip: string | null;
+  @Col.text('user_agent', { nullable: true }) userAgent: string | null;
+}

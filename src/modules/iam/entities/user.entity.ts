@@ -1,0 +1,19 @@
+import { Check, Entity, Unique } from 'typeorm';
+import { AuditColumns, Col } from '../../../platform/persistence/columns';
+
+/** A person or service that may sign in. An ended validity disables the account; its name stays taken. */
+@Entity('users')
+@Unique('uq_users_username', ['username'])
+@Unique('uq_users_email', ['email'])
+@Check('ck_users_lower_case', 'username = lower(username) AND email = lower(email)')
+export class User extends AuditColumns {
+  @Col.identity('user_id', 'pk_users') userId: string;
+  /** Lower case, so that names that differ only in letter case are one. */
+  @Col.text('username') username: string;
+  @Col.text('display_name', { nullable: true }) displayName: string | null;
+  @Col.text('email') email: string;
+  /** argon2id; null for accounts whose password another directory checks. */
+  @Col.text('password_hash', { nullable: true }) passwordHash: string | null;
+  /** Where the account comes from. */
+  @Col.text('directory', { default: 'local' }) directory: string;
+}

@@ -1,0 +1,70 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
+import { Field, Param } from '../../../platform/http/fields';
+import { PageOrAllQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+import {
+  CLOUD_PROVIDER_ALIASES,
+  CLOUD_PROVIDERS,
+  CloudProviderRef,
+} from '../../reference-data/reference-data.contract';
+import { NetworkConfRef } from '../network-confs.contract';
+
+export class NetworkConfSelector extends RecordSelectorQuery('network_conf') {}
+
+export class NetworkConfListQuery extends PageOrAllQuery {
+  @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
+}
+
+export class NetworkConfSearchQuery extends NetworkConfListQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) network_conf_name: string;
+}
+
+export class CreateNetworkConf {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+  @Field.id() cloud_provider_id: number;
+  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
+  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
+  @Field.texts({ optional: true, unique: true, minItemLength: 1, description: 'GCP, AWS, Azure and OCI' })
+  network_tags?: string[];
+  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
+  @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
+  availability_zone_id?: number | null;
+  @Field.text({ optional: true, description: 'OnPrem' }) bridge?: string;
+  @Field.text({ optional: true, description: 'OnPrem' }) model?: string;
+}
+
+export class UpdateNetworkConf {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
+  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
+  @Field.texts({ optional: true, unique: true, minItemLength: 1, description: 'GCP, AWS, Azure and OCI' })
+  network_tags?: string[];
+  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
+  @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
+  availability_zone_id?: number | null;
+  @Field.text({ optional: true, description: 'OnPrem' }) bridge?: string;
+  @Field.text({ optional: true, description: 'OnPrem' }) model?: string;
+}
+
+export class NetworkConfRead extends IntersectionType(NetworkConfRef, ReadAudit) {
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.uuid() tenant_id: string;
+}
+
+export class NetworkConfWrite extends WriteAudit {
+  @Field.idText() network_conf_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.text({ nullable: true }) network_project_id: string | null;
+  @Field.text({ nullable: true }) network_name: string | null;
+  @Field.texts() network_tags: string[];
+  @Field.text({ nullable: true }) subnet: string | null;
+  @Field.idText() cloud_provider_id: string;
+  @Field.idText({ nullable: true }) availability_zone_id: string | null;
+  @Field.text({ nullable: true }) bridge: string | null;
+  @Field.text({ nullable: true }) model: string | null;
+  @Field.uuid() tenant_id: string;
+}

@@ -1,0 +1,69 @@
+import { Field } from '../../platform/http/fields';
+import { jsonObject } from '../../platform/resources/json-object';
+import { known } from '../../platform/resources/known';
+import { AvailabilityZoneRef, type ReferenceData } from '../reference-data/reference-data.contract';
+
+/** A network configuration inside another record. */
+export class NetworkConfRef {
+  @Field.id() network_conf_id: number;
+  @Field.text() network_conf_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.text({ nullable: true }) network_project_id: string | null;
+  @Field.text({ nullable: true }) network_name: string | null;
+  @Field.texts() network_tags: string[];
+  @Field.text({ nullable: true }) subnet: string | null;
+  @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
+  @Field.text({ nullable: true }) bridge: string | null;
+  @Field.text({ nullable: true }) model: string | null;
+}
+
+/** What the database answers for a network configuration, without audit. */
+export interface NetworkConfData {
+  network_conf_id: number;
+  name: string;
+  description: string | null;
+  cloud_provider_id: number;
+  network_project_id: string | null;
+  network_name: string | null;
+  network_tags: string[];
+  subnet: string | null;
+  availability_zone_id: number | null;
+  bridge: string | null;
+  model: string | null;
+}
+
+const COLUMNS: readonly (keyof NetworkConfData)[] = [
+  'network_conf_id',
+  'name',
+  'description',
+  'cloud_provider_id',
+  'network_project_id',
+  'network_name',
+  'network_tags',
+  'subnet',
+  'availability_zone_id',
+  'bridge',
+  'model',
+];
+
+/** SQL of {@link NetworkConfData} as one jsonb value. */
+export function networkConfJson(alias: string): string {
+  return jsonObject(alias, COLUMNS);
+}
+
+export function networkConfRef(data: NetworkConfData, referenceData: ReferenceData): NetworkConfRef {
+  const zoneId = data.availability_zone_id;
+  return {
+    network_conf_id: data.network_conf_id,
+    network_conf_name: data.name,
+    description: data.description,
+    network_project_id: data.network_project_id,
+    network_name: data.network_name,
+    network_tags: data.network_tags,
+    subnet: data.subnet,
+    availability_zone:
+      zoneId === null ? null : known(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
+    bridge: data.bridge,
+    model: data.model,
+  };
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type CloudProviderRef,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import type {
+  CreateNetworkConf,
+  NetworkConfListQuery,
+  NetworkConfRead,
+  NetworkConfWrite,
+  UpdateNetworkConf,
+} from './dto/network-conf.dto';
+import { NETWORK_KEYS } from './network-keys';
+import { networkConfRef } from './network-confs.contract';
+import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
+
+/** Networks that machines join, each at one cloud provider. */
+@Injectable()
+export class NetworkConfsService extends ResourceService<
+  NetworkConfRow,
+  CreateNetworkConf,
+  UpdateNetworkConf,
+  NetworkConfRead,
+  NetworkConfWrite,
+  NetworkConfListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: NetworkConfsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly cloudEnvUsage: CloudEnvUsageService,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: NetworkConfListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider === undefined) return;
+      conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+    };
+  }
+
+  protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<ColumnValues> {
+    const { name, description, cloud_provider_id } = body;
+    return { name, description, cloud_provider_id, ...this.networkColumns(cloud_provider_id, body) };
+  }
+
+  protected async columnsOfChanged(
+    _scope: TenantScope,
+    row: NetworkConfRow,
+    body: UpdateNetworkConf,
+  ): Promise<ColumnValues> {
+    const { name, description } = body;
+    return { name, description, ...this.networkColumns(row.cloud_provider_id, body, row) };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: NetworkConfRow, tx: Tx): Promise<void> {
+    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'network configuration', row.network_conf_id);
+  }
+
+  protected read(row: NetworkConfRow): NetworkConfRead {
+    return {
+      ...networkConfRef(row, this.referenceData),
+      cloud_provider: this.cloudProvider(row.cloud_provider_id),
+      tenant_id: row.tenant_id,
+      ...readAudit(row),
+    };
+  }
+
+  protected write(row: NetworkConfRow): NetworkConfWrite {
+    return {
+      network_conf_id: idText(row.network_conf_id),
+      name: row.name,
+      description: row.description,
+      network_project_id: row.network_project_id,
+      network_name: row.network_name,
+      network_tags: row.network_tags,
+      subnet: row.subnet,
+      cloud_provider_id: idText(row.cloud_provider_id),
+      availability_zone_id: idText(row.availability_zone_id),
+      bridge: row.bridge,
+      model: row.model,
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Checks what the provider needs and drops what it does not accept. */
+  private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): ColumnValues {
+    const provider = this.cloudProvider(providerId);
+    const keys = NETWORK_KEYS[provider.name as CloudProviderName];
+    const values = acceptedValues(keys, body, before);
+    assertRequiredKeys(keys, values, 'NETWORK_CONF', provider.name);
+    if (values.availability_zone_id != null) this.assertZone(values.availability_zone_id, provider);
+    return values;
+  }
+
+  private assertZone(zoneId: number, provider: CloudProviderRef): void {
+    const zone = known(this.referenceData.availabilityZone(zoneId), 'availability zone', zoneId);
+    if (zone.cloud_provider_id === provider.cloud_provider_id) return;
+    throw invalid(
+      'NETWORK_CONF.PROVIDER_MISMATCH',
+      `Availability zone ${zone.name} belongs to ${zone.cloud_provider.name}, the network configuration to ${provider.name}.`,
+    );
+  }
+
+  private cloudProvider(id: number): CloudProviderRef {
+    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+  }
+}

@@ -1,0 +1,34 @@
+/** Values that lookups enumerate on the wire, as the specification lists them. */
+export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
+export const CLUSTER_NODE_STATUSES = [
+  'INITIATING',
+  'RUNNING',
+  'STOPPING',
+  'STOPPED',
+  'DESTROYING',
+  'DESTROYED',
+  'ERROR',
+] as const;
+export const CLUSTER_STATUSES = [...CLUSTER_NODE_STATUSES, 'RESIZING_UP', 'RESIZING_DOWN'] as const;
+export const SPARK_JOB_TYPES = [
+  'SPARK_JOB',
+  'SPARK_SQL',
+  'NOTEBOOK',
+  'THRIFT_SQL',
+  'PLATFORM_FUNCTIONS',
+  'JAR',
+] as const;
+export const JOB_TYPE_DISPLAY_NAMES = ['Custom Code', 'Notebook', 'Thrift SQL', 'Functions', 'JAR'] as const;
+export const CATALOG_TYPES = ['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'] as const;
+export const SECRET_TYPES = [
+  'HIVE KERBEROS',
+  'HIVE BASIC',
+  'DATABRICKS UNITY TOKEN',
+  'ENVIRONMENT VARIABLE',
+  'AWS ACCESS SECRET KEY PAIR',
+  'AZURE SERVICE PRINCIPAL',
+  'GOOGLE SERVICE ACCOUNT',
+] as const;
+export const SECRET_SUPPORTS = ['unity', 'hive', 'storage'] as const;
+export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
+export const GIT_PROVIDERS = ['GitHub', 'GitLab', 'BitBucket Cloud', 'Azure DevOps Services'] as const;

@@ -1,0 +1,138 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { isPgError } from '../../platform/errors/database-error';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { rows } from '../../platform/persistence/sql';
+import { PgListener } from '../../platform/wakeups/pg-listener';
+import { type CurrentRows, type LookupAnswers, type LookupSnapshot, renderLookups } from './lookup-snapshot';
+import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
+import { ReferenceData } from './reference-data.contract';
+
+const POLL_MS = 30_000;
+const UNDEFINED_TABLE = '42P01';
+
+/** One statement over all tables, so that what it reads fits together. */
+const CURRENT_ROWS = LOOKUP_NAMES.map(
+  (name) => `SELECT '${name}' AS lookup, to_json(t) AS row FROM ${name} t WHERE t.to_date = 'infinity'`,
+).join(' UNION ALL ');
+
+/** Holds the lookup tables in memory and reads them again when they change. */
+@Injectable()
+export class ReferenceDataStore extends ReferenceData implements OnModuleInit, OnApplicationShutdown {
+  private snapshot: LookupSnapshot = renderLookups(emptyRows());
+  private loading: Promise<void> | null = null;
+  private staleWhileLoading = false;
+  private poll: NodeJS.Timeout | null = null;
+  private stopListening: () => void = () => undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly listener: PgListener,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async onModuleInit(): Promise<void> {
+    this.stopListening = this.listener.on('reference_data', () => this.reloadInBackground());
+    this.poll = setInterval(() => this.reloadInBackground(), POLL_MS).unref();
+    await this.load();
+  }
+
+  onApplicationShutdown(): void {
+    this.stopListening();
+    if (this.poll) clearInterval(this.poll);
+  }
+
+  get answers(): LookupAnswers {
+    return this.snapshot.answers;
+  }
+
+  cloudProvider(id: number) {
+    return this.snapshot.providers.get(id);
+  }
+
+  diskType(id: number) {
+    return this.snapshot.diskTypes.get(id);
+  }
+
+  availabilityZone(id: number) {
+    return this.snapshot.zones.get(id);
+  }
+
+  architecture(id: number) {
+    return this.snapshot.architectures.get(id);
+  }
+
+  machineType(id: number) {
+    return this.snapshot.machineTypes.get(id);
+  }
+
+  linuxDistro(id: number) {
+    return this.snapshot.distros.get(id);
+  }
+
+  credentialType(id: number) {
+    return this.snapshot.credentialTypes.get(id);
+  }
+
+  sparkInfraVersion(id: number) {
+    return this.snapshot.infraVersions.get(id);
+  }
+
+  machineTypeCategoryId(name: string): number {
+    const id = this.snapshot.categoryIds.get(name);
+    if (id === undefined) throw new Error(`There is no machine type category ${name}`);
+    return id;
+  }
+
+  labelPattern(cloudProviderId: number) {
+    return this.snapshot.labelPatterns.get(cloudProviderId);
+  }
+
+  private reloadInBackground(): void {
+    if (this.loading) {
+      this.staleWhileLoading = true;
+      return;
+    }
+    this.loading = this.load()
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'The lookup tables could not be read again'))
+      .finally(() => {
+        this.loading = null;
+        if (!this.staleWhileLoading) return;
+        this.staleWhileLoading = false;
+        this.reloadInBackground();
+      });
+  }
+
+  /** Before the first migration there are no tables: the data comes with the wake-up that follows the seeding. */
+  private async load(): Promise<void> {
+    try {
+      this.snapshot = renderLookups(await this.currentRows());
+    } catch (error) {
+      if (!isPgError(error, UNDEFINED_TABLE)) throw error;
+    }
+  }
+
+  private async currentRows(): Promise<CurrentRows> {
+    const result = emptyRows();
+    const lists = result as Record<LookupName, Record<string, unknown>[]>;
+    for (const { lookup, row } of await rows<StoredRow>(this.dataSource.manager, CURRENT_ROWS)) {
+      lists[lookup].push({ ...row, from_date: new Date(row.from_date).toISOString() });
+    }
+    for (const name of LOOKUP_NAMES) {
+      const { idColumn } = lookupTable(name);
+      lists[name].sort((a, b) => Number(a[idColumn]) - Number(b[idColumn]));
+    }
+    return result;
+  }
+}
+
+interface StoredRow {
+  lookup: LookupName;
+  row: { from_date: string; to_date: string } & Record<string, unknown>;
+}
+
+function emptyRows(): CurrentRows {
+  return Object.fromEntries(LOOKUP_NAMES.map((name) => [name, []])) as unknown as CurrentRows;
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { SecretBox } from '../../../libs/secret-box/secret-box';
+import { Config } from '../../config/config';
+import type { Tx } from '../../platform/persistence/sql';
+import { TenantSecretsRepository } from './tenant-secrets.repository';
+
+/** Seals secrets with the tenant's data key. What it seals opens for the same tenant, table and row only. */
+@Injectable()
+export class TenantSecretsService {
+  private readonly box: SecretBox;
+
+  constructor(
+    private readonly repository: TenantSecretsRepository,
+    config: Config,
+  ) {
+    this.box = new SecretBox(config.secrets.masterKeys);
+  }
+
+  /** Encrypts a JSON object; the tenant's data key is made at its first secret. */
+  async seal(tx: Tx, tenantId: string, table: string, rowId: number, value: object): Promise<Buffer> {
+    const dataKey = (await this.dataKey(tx, tenantId)) ?? (await this.createDataKey(tx, tenantId));
+    return this.box.seal(dataKey, Buffer.from(JSON.stringify(value)), boundTo(tenantId, table, rowId));
+  }
+
+  /** Decrypts what `seal` answered; throws `SecretBoxError` when it was changed or is another row's. */
+  async open(tx: Tx, tenantId: string, table: string, rowId: number, sealed: Buffer): Promise<object> {
+    const dataKey = await this.dataKey(tx, tenantId);
+    if (!dataKey) throw new Error(`Tenant ${tenantId} has no data key`);
+    return JSON.parse(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString()) as object;
+  }
+
+  private async dataKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
+    const wrapped = await this.repository.wrappedKey(tx, tenantId);
+    return wrapped && this.box.unwrapKey(wrapped, tenantId);
+  }
+
+  private async createDataKey(tx: Tx, tenantId: string): Promise<Buffer> {
+    const wrapped = this.box.wrapKey(this.box.createDataKey(), tenantId);
+    await this.repository.addKey(tx, tenantId, wrapped, this.box.currentKeyId);
+    // Read back: a concurrent transaction may have been first, and its key is the one that counts.
+    const dataKey = await this.dataKey(tx, tenantId);
+    if (!dataKey) throw new Error(`The data key of tenant ${tenantId} was not stored`);
+    return dataKey;
+  }
+}
+
+function boundTo(tenantId: string, table: string, rowId: number): string {
+  return `${tenantId}/${table}/${rowId}`;
+}

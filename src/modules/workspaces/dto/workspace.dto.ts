@@ -1,0 +1,46 @@
+import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
+import { Field, Param } from '../../../platform/http/fields';
+import { PageOrAllQuery, PageQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+
+/** The guard has admitted the caller to the workspace before a handler sees this. */
+export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
+
+export class WorkspaceListQuery extends PageOrAllQuery {
+  @Param.boolean({ description: 'true lists active workspaces, false disabled ones, absent both' }) enable?: boolean;
+}
+
+export class WorkspaceSearchQuery extends PageQuery {
+  @Param.boolean() enable?: boolean;
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) workspace_name: string;
+}
+
+export class CreateWorkspace {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+}
+
+export class UpdateWorkspace {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+}
+
+export class WorkspaceRead extends ReadAudit {
+  @Field.id() workspace_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceWrite extends WriteAudit {
+  @Field.idText() workspace_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.uuid() tenant_id: string;
+}
+
+export class WorkspaceRef {
+  @Field.id() workspace_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+}

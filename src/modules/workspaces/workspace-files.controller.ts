@@ -1,0 +1,153 @@
+import { Controller, Headers, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Allow } from '../../platform/auth/access';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { Message } from '../../platform/http/answers';
+import { Answers, Operation } from '../../platform/http/operation';
+import type { Page } from '../../platform/http/page';
+import {
+  UploadQuery,
+  WorkspaceFileListQuery,
+  WorkspaceFileRead,
+  WorkspaceFileSearchQuery,
+  WorkspaceFileSelector,
+  WorkspaceFileUsage,
+  WorkspaceFileWrite,
+} from './dto/workspace-file.dto';
+import { WorkspaceSelector } from './dto/workspace.dto';
+import { WorkspaceFilesService } from './workspace-files.service';
+
+const tag = 'Workspace files';
+const headers = { 'x-file-size': 'Full length of the file in bytes; must match what arrives' };
+
+@Controller()
+export class WorkspaceFilesController {
+  constructor(private readonly files: WorkspaceFilesService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/files',
+    id: 'listWorkspaceFiles',
+    summary: 'List a directory of the workspace',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.page(WorkspaceFileRead),
+  })
+  list(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: WorkspaceFileListQuery,
+  ): Promise<Page<WorkspaceFileRead>> {
+    return this.files.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/files/search',
+    id: 'searchWorkspaceFiles',
+    summary: 'Search files by part of the name',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.page(WorkspaceFileRead),
+  })
+  search(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: WorkspaceFileSearchQuery,
+  ): Promise<Page<WorkspaceFileRead>> {
+    return this.files.list(scope, workspace, query, query.file_name);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/files',
+    id: 'uploadWorkspaceFile',
+    summary: 'Upload a file or make a directory',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(WorkspaceFileWrite),
+    errors: [409, 413],
+    binaryBody: true,
+    headers,
+  })
+  upload(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: UploadQuery,
+    @Headers('x-file-size') size: string | undefined,
+    @Req() request: Request,
+  ): Promise<WorkspaceFileWrite> {
+    return this.files.upload(scope, workspace, query, size, request);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file',
+    id: 'getWorkspaceFile',
+    summary: 'Get a file or directory by id or path',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(WorkspaceFileRead),
+  })
+  get(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: WorkspaceFileSelector,
+  ): Promise<WorkspaceFileRead> {
+    return this.files.get(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/workspace/file',
+    id: 'deleteWorkspaceFile',
+    summary: 'Delete a file, or a directory with its contents',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: WorkspaceFileSelector,
+  ): Promise<Message> {
+    return this.files.delete(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file/download',
+    id: 'downloadWorkspaceFile',
+    summary: 'Download a file, or a directory as a zip file',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.binary,
+  })
+  download(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: WorkspaceFileSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.files.download(scope, workspace, query, response);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/file/usage',
+    id: 'getWorkspaceFileUsage',
+    summary: 'Number and size of the files of a workspace',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(WorkspaceFileUsage),
+  })
+  usage(
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _selector: WorkspaceSelector,
+  ): Promise<WorkspaceFileUsage> {
+    return this.files.usage(workspace);
+  }
+}

@@ -1,0 +1,329 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { ZipArchive } from 'archiver';
+import type { Response } from 'express';
+import { BlobStoreError, DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
+import { Config } from '../../config/config';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { currentContext } from '../../platform/context/request-context';
+import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
+import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Page } from '../../platform/http/page';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import type {
+  UploadQuery,
+  WorkspaceFileListQuery,
+  WorkspaceFileRead,
+  WorkspaceFileUsage,
+  WorkspaceFileWrite,
+} from './dto/workspace-file.dto';
+import { fileType, nameOf, normalizePath, parentOf } from './file-path';
+import { type FileSelector, type WorkspaceFileRow, WorkspaceFilesRepository } from './workspace-files.repository';
+import { WorkspacesService } from './workspaces.service';
+
+/** Files of workspaces: rows in the database, bytes in the blob store. */
+@Injectable()
+export class WorkspaceFilesService {
+  private readonly blobs: DirectoryBlobStore;
+
+  constructor(
+    private readonly config: Config,
+    private readonly transactions: Transactions,
+    private readonly repository: WorkspaceFilesRepository,
+    private readonly workspaces: WorkspacesService,
+  ) {
+    this.blobs = new DirectoryBlobStore(config.storage.filesDir);
+  }
+
+  async list(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    query: WorkspaceFileListQuery,
+    partOfName?: string,
+  ): Promise<Page<WorkspaceFileRead>> {
+    const directory =
+      query.file_id === undefined && isRoot(query.file_path)
+        ? null
+        : await this.repository.select(scope, workspace, query);
+    if (directory && !directory.is_dir) {
+      return this.render(
+        workspace,
+        await this.repository.list(scope, query, (c) => c.add('t.workspace_file_id = ?', directory.workspace_file_id)),
+      );
+    }
+    const base = directory?.path ?? '';
+    const page = await this.repository.list(
+      scope,
+      query,
+      (conditions) => {
+        conditions.add('t.workspace_id = ?', workspace.workspaceId);
+        if (!query.recursive) conditions.add('t.parent_path = ?', base);
+        else if (base !== '') conditions.add('t.path LIKE ?', `${base.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}/%`);
+        if (query.is_dir !== undefined) conditions.add('t.is_dir = ?', query.is_dir);
+        if (query.is_git === true) conditions.add('FALSE');
+      },
+      partOfName,
+    );
+    return this.render(workspace, page);
+  }
+
+  async get(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<WorkspaceFileRead> {
+    return read(await this.repository.select(scope, workspace, selector), workspace);
+  }
+
+  /**
+   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
+   * size leaves neither.
+   */
+  async upload(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    query: UploadQuery,
+    announcedSize: string | undefined,
+    body: IncomingMessage,
+  ): Promise<WorkspaceFileWrite> {
+    const path = normalizePath(query.path, query.target_dir);
+    const expected = parseSize(announcedSize);
+    if (query.is_dir) return this.makeDirectory(scope, workspace, path);
+    await this.transactions.read((tx) => this.assertWritable(tx, workspace, path, query.overwrite));
+    const blob = await this.store(body, expected);
+    const idempotency = currentContext()?.idempotency;
+    if (idempotency) idempotency.requestHash = `${idempotency.requestHash}:${blob.sha256}`;
+    let used = false;
+    try {
+      const written = await this.transactions.run(async (tx) => {
+        await this.workspaces.lockActive(tx, workspace.workspaceId);
+        await this.assertWritable(tx, workspace, path, query.overwrite);
+        await this.assertQuota(tx, workspace.workspaceId, blob.size);
+        const row = await this.put(tx, scope, workspace, path, blob);
+        used = true;
+        return write(row);
+      });
+      return written;
+    } finally {
+      if (!used) await this.blobs.delete(blob.key);
+    }
+  }
+
+  async delete(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      await this.workspaces.lockActive(tx, workspace.workspaceId);
+      const file = await this.repository.select(scope, workspace, selector, tx);
+      const count = await this.repository.closeTree(tx, scope, file);
+      const what = file.is_dir ? `directory "${file.path}" with ${count - 1} entries` : `file "${file.path}"`;
+      return { message: `The ${what} is deleted.` };
+    });
+  }
+
+  /** Sends a file, or a directory as a zip stream. */
+  async download(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: FileSelector,
+    response: Response,
+  ): Promise<void> {
+    const file = await this.repository.select(scope, workspace, selector);
+    if (file.is_dir) {
+      await this.sendZip(file, response);
+      return;
+    }
+    await this.sendFile(file, response);
+  }
+
+  /** Sends a workspace's file by its path to a node agent. */
+  async sendToNode(tenantId: string, workspaceId: number, path: string, response: Response): Promise<void> {
+    const scope = { tenantId, userId: 0, username: '' };
+    const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
+    const file = await this.repository.select(scope, workspace, { file_path: path });
+    if (file.is_dir) throw invalid('FILE.IS_DIRECTORY', `"${path}" is a directory, not a file.`);
+    await this.sendFile(file, response);
+  }
+
+  async usage(workspace: WorkspaceContext): Promise<WorkspaceFileUsage> {
+    const { files, directories, bytes } = await this.transactions.read((tx) =>
+      this.repository.usage(tx, workspace.workspaceId),
+    );
+    return {
+      workspace_id: workspace.workspaceId,
+      file_count: files,
+      directory_count: directories,
+      total_size_bytes: bytes,
+      limit_size_bytes: this.config.storage.workspaceQuotaBytes,
+    };
+  }
+
+  private async sendFile(file: WorkspaceFileRow, response: Response): Promise<void> {
+    const source = await this.blobs.read(file.blob_key ?? '').catch((error: unknown) => {
+      throw asDomainError(error);
+    });
+    response.setHeader('Content-Type', 'application/octet-stream');
+    response.setHeader('Content-Length', String(file.size_bytes ?? 0));
+    response.setHeader('Content-Disposition', contentDisposition(file.name));
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    await pipeline(source, response);
+  }
+
+  private async sendZip(directory: WorkspaceFileRow, response: Response): Promise<void> {
+    const files = await this.repository.filesBelow(directory.workspace_id, directory.path);
+    const zip = new ZipArchive({ zlib: { level: 1 } });
+    response.setHeader('Content-Type', 'application/zip');
+    response.setHeader('Content-Disposition', contentDisposition(`${directory.name}.zip`));
+    const sent = pipeline(zip, response);
+    for (const file of files) {
+      const name = file.path.slice(directory.path.length + 1);
+      if (file.is_dir) zip.append('', { name: `${name}/` });
+      else zip.append(await this.blobs.read(file.blob_key ?? ''), { name });
+    }
+    await zip.finalize();
+    await sent;
+  }
+
+  private async store(body: IncomingMessage, expected: number | null): Promise<StoredBlob> {
+    const limit = this.config.http.maxUploadBytes;
+    if (expected !== null && expected > limit) {
+      throw new DomainError('too-large', 'FILE.TOO_LARGE', `A file has at most ${limit} bytes.`);
+    }
+    const blob = await this.blobs.write(body, limit).catch((error: unknown) => {
+      throw asDomainError(error);
+    });
+    if (expected !== null && blob.size !== expected) {
+      await this.blobs.delete(blob.key);
+      throw invalid('FILE.SIZE_MISMATCH', `x-file-size announced ${expected} bytes, but ${blob.size} arrived.`);
+    }
+    return blob;
+  }
+
+  private async makeDirectory(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    path: string,
+  ): Promise<WorkspaceFileWrite> {
+    return this.transactions.run(async (tx) => {
+      await this.workspaces.lockActive(tx, workspace.workspaceId);
+      if (await this.repository.byPath(tx, workspace.workspaceId, path)) {
+        throw conflict('FILE.EXISTS', `"${path}" exists already.`);
+      }
+      await this.makeParents(tx, scope, workspace, path);
+      return write(await this.repository.insert(tx, scope, { ...place(workspace, path), is_dir: true }));
+    });
+  }
+
+  private async put(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    path: string,
+    blob: StoredBlob,
+  ): Promise<WorkspaceFileRow> {
+    const content = { size_bytes: blob.size, sha256: blob.sha256, blob_key: blob.key };
+    const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+    if (existing) return this.repository.update(tx, scope, existing.workspace_file_id, content);
+    await this.makeParents(tx, scope, workspace, path);
+    return this.repository.insert(tx, scope, { ...place(workspace, path), is_dir: false, ...content });
+  }
+
+  private async makeParents(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, path: string): Promise<void> {
+    const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
+    if (inTheWay !== null) throw conflict('FILE.NOT_A_DIRECTORY', `"${inTheWay}" is a file, not a directory.`);
+  }
+
+  private async assertWritable(tx: Tx, workspace: WorkspaceContext, path: string, overwrite: boolean): Promise<void> {
+    if (!workspace.active) {
+      throw conflict('WORKSPACE.DISABLED', `The workspace "${workspace.name}" is disabled. Enable it first.`);
+    }
+    const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+    if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
+    if (existing && !overwrite)
+      throw conflict('FILE.EXISTS', `"${path}" exists already. Send overwrite=true to replace it.`);
+  }
+
+  private async assertQuota(tx: Tx, workspaceId: number, added: number): Promise<void> {
+    const limit = this.config.storage.workspaceQuotaBytes;
+    if (limit === null) return;
+    const { bytes } = await this.repository.usage(tx, workspaceId);
+    if (bytes + added > limit) {
+      throw new DomainError(
+        'too-large',
+        'WORKSPACE.QUOTA_EXCEEDED',
+        `The files of a workspace have at most ${limit} bytes together.`,
+      );
+    }
+  }
+
+  private render(workspace: WorkspaceContext, page: Page<WorkspaceFileRow>): Page<WorkspaceFileRead> {
+    return { ...page, data: page.data.map((row) => read(row, workspace)) };
+  }
+}
+
+function isRoot(path: string | undefined): boolean {
+  return path === undefined || path.replaceAll('/', '') === '';
+}
+
+function parseSize(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,15}$/.test(text)) throw invalid('REQUEST.INVALID', 'x-file-size must be a number of bytes.');
+  return Number(text);
+}
+
+function place(workspace: WorkspaceContext, path: string): Record<string, unknown> {
+  return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
+}
+
+/** Quoted file name; characters that a header cannot carry go in the extended form. */
+function contentDisposition(name: string): string {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
+  const extended = plain === name ? '' : `; filename*=UTF-8''${encodeURIComponent(name)}`;
+  return `attachment; filename="${plain}"${extended}`;
+}
+
+function asDomainError(error: unknown): unknown {
+  if (!(error instanceof BlobStoreError)) return error;
+  switch (error.problem) {
+    case 'too-large':
+      return new DomainError('too-large', 'FILE.TOO_LARGE', error.message);
+    case 'cut-off':
+      return invalid('FILE.CUT_OFF', error.message);
+    case 'absent':
+      return notFound('FILE.NOT_FOUND', error.message);
+    case 'no-space':
+      return new DomainError(
+        'unavailable',
+        'FILE.STORE_FULL',
+        'The file store is full. Ask the operator to make room.',
+        {},
+        { cause: error },
+      );
+  }
+}
+
+function read(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {
+  return {
+    workspace_file_id: row.workspace_file_id,
+    file_name: row.name,
+    full_file_path: row.path,
+    is_dir: row.is_dir,
+    is_git: false,
+    file_size_bytes: row.size_bytes,
+    file_type: row.is_dir ? null : fileType(row.name),
+    workspace: { workspace_id: workspace.workspaceId, name: workspace.name, description: workspace.description },
+    tenant_id: row.tenant_id,
+    ...readAudit(row),
+  };
+}
+
+function write(row: WorkspaceFileRow): WorkspaceFileWrite {
+  return {
+    workspace_file_id: idText(row.workspace_file_id),
+    file_name: row.name,
+    full_file_path: row.path,
+    is_dir: row.is_dir,
+    is_git: false,
+    file_size_bytes: row.size_bytes,
+    file_type: row.is_dir ? null : fileType(row.name),
+    workspace_id: idText(row.workspace_id),
+    tenant_id: row.tenant_id,
+    ...writeAudit(row),
+  };
+}

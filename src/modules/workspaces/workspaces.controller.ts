@@ -1,0 +1,147 @@
+import { Body, Controller, Query } from '@nestjs/common';
+import { Allow } from '../../platform/auth/access';
+import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentPrincipal, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { EVERY_TENANT_ROLE } from '../../platform/auth/roles';
+import { Answers, Operation } from '../../platform/http/operation';
+import type { Page } from '../../platform/http/page';
+import {
+  CreateWorkspace,
+  UpdateWorkspace,
+  WorkspaceListQuery,
+  WorkspaceRead,
+  WorkspaceSearchQuery,
+  WorkspaceSelector,
+  WorkspaceWrite,
+} from './dto/workspace.dto';
+import { WorkspacesService } from './workspaces.service';
+
+const tag = 'Workspaces';
+
+@Controller()
+export class WorkspacesController {
+  constructor(private readonly workspaces: WorkspacesService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/workspaces',
+    id: 'listWorkspaces',
+    summary: 'List the workspaces one may see',
+    tag,
+    access: Allow.tenant(),
+    answer: Answers.page(WorkspaceRead),
+  })
+  list(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: WorkspaceListQuery,
+  ): Promise<Page<WorkspaceRead>> {
+    return this.workspaces.list(scope, principal, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspaces/search',
+    id: 'searchWorkspaces',
+    summary: 'Search the workspaces by part of the name',
+    tag,
+    access: Allow.tenant(),
+    answer: Answers.page(WorkspaceRead),
+  })
+  search(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: WorkspaceSearchQuery,
+  ): Promise<Page<WorkspaceRead>> {
+    return this.workspaces.list(scope, principal, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace',
+    id: 'createWorkspace',
+    summary: 'Create a workspace; its creator gets MANAGE',
+    tag,
+    access: Allow.tenant(EVERY_TENANT_ROLE),
+    answer: Answers.one(WorkspaceWrite),
+    errors: [409],
+  })
+  create(@CurrentScope() scope: TenantScope, @Body() body: CreateWorkspace): Promise<WorkspaceWrite> {
+    return this.workspaces.create(scope, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace',
+    id: 'getWorkspace',
+    summary: 'Get a workspace by id or name',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(WorkspaceRead),
+  })
+  get(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _selector: WorkspaceSelector,
+  ): Promise<WorkspaceRead> {
+    return this.workspaces.get(scope, workspace);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace',
+    id: 'updateWorkspace',
+    summary: 'Update a workspace',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(WorkspaceWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _selector: WorkspaceSelector,
+    @Body() body: UpdateWorkspace,
+  ): Promise<WorkspaceWrite> {
+    return this.workspaces.update(scope, workspace, body);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace/enable',
+    id: 'enableWorkspace',
+    summary: 'Enable a workspace',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(WorkspaceWrite),
+    status: 201,
+    errors: [409],
+  })
+  enable(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _selector: WorkspaceSelector,
+  ): Promise<WorkspaceWrite> {
+    return this.workspaces.enable(scope, workspace);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace/disable',
+    id: 'disableWorkspace',
+    summary: 'Disable a workspace: it takes no changes and no runs',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(WorkspaceWrite),
+    status: 201,
+    errors: [409],
+  })
+  disable(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _selector: WorkspaceSelector,
+  ): Promise<WorkspaceWrite> {
+    return this.workspaces.disable(scope, workspace);
+  }
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { WorkspacePermission } from '../../platform/auth/roles';
+import type { AuditRow } from '../../platform/http/answers';
+import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+
+export interface WorkspaceRow extends AuditRow {
+  workspace_id: number;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+}
+
+/** Permission ids of the lookup table. */
+export const PERMISSION_ID: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };
+
+/** Condition that user `$user` holds a permission on workspace `t`, directly or through a group. */
+export const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE wu.workspace_id = t.workspace_id
+    AND wu.user_id = ? AND wu.to_date = 'infinity')
+  OR EXISTS (SELECT 1 FROM workspace_groups wg JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
+    WHERE wg.workspace_id = t.workspace_id AND gu.user_id = ? AND wg.to_date = 'infinity')`;
+
+@Injectable()
+export class WorkspacesRepository extends ResourceRepository<WorkspaceRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'workspaces',
+      idColumn: 'workspace_id',
+      columns: 't.*',
+      code: 'WORKSPACE',
+      label: 'workspace',
+    });
+  }
+
+  /** The strongest permission of the user on the workspace, directly or through a group. */
+  async permissionOf(workspaceId: number, userId: number): Promise<WorkspacePermission | null> {
+    const row = await firstRow<{ name: WorkspacePermission }>(
+      this.dataSource.manager,
+      `SELECT p.name FROM workspace_permissions p WHERE p.permission_id IN (
+         SELECT wu.permission_id FROM workspace_users wu
+         WHERE wu.workspace_id = $1 AND wu.user_id = $2 AND wu.to_date = 'infinity'
+         UNION ALL
+         SELECT wg.permission_id FROM workspace_groups wg
+         JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
+         WHERE wg.workspace_id = $1 AND gu.user_id = $2 AND wg.to_date = 'infinity')
+       ORDER BY p.permission_id DESC LIMIT 1`,
+      [workspaceId, userId],
+    );
+    return row?.name ?? null;
+  }
+
+  async grantToUser(tx: Tx, workspace: WorkspaceRow, userId: number, permission: WorkspacePermission): Promise<void> {
+    await insertRow(tx, 'workspace_users', {
+      tenant_id: workspace.tenant_id,
+      workspace_id: workspace.workspace_id,
+      user_id: userId,
+      permission_id: PERMISSION_ID[permission],
+      created_by_user_id: userId,
+      modified_by_user_id: userId,
+    });
+  }
+
+  async setEnd(tx: Tx, workspaceId: number, userId: number, end: Date | 'infinity'): Promise<void> {
+    await tx.query(
+      'UPDATE workspaces SET to_date = $2, modified_by_user_id = $3, last_update_date = now() WHERE workspace_id = $1',
+      [workspaceId, end, userId],
+    );
+  }
+
+  /** Disabled workspaces are read and listed, too. */
+  protected override addValidity(): void {
+    return;
+  }
+}

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
+import type { WorkspaceAuthorizer } from '../../platform/auth/authentication';
+import { includesPermission, type WorkspacePermission } from '../../platform/auth/roles';
+import { conflict, forbidden, invalid } from '../../platform/errors/domain-error';
+import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Page } from '../../platform/http/page';
+import type { RecordSelector } from '../../platform/http/selector';
+import { firstRow, type Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import type {
+  CreateWorkspace,
+  UpdateWorkspace,
+  WorkspaceListQuery,
+  WorkspaceRead,
+  WorkspaceSearchQuery,
+  WorkspaceWrite,
+} from './dto/workspace.dto';
+import { HOLDS_PERMISSION, type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
+
+/** Workspaces and who may do what in them. */
+@Injectable()
+export class WorkspacesService implements WorkspaceAuthorizer {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: WorkspacesRepository,
+  ) {}
+
+  /** A workspace that the caller holds no permission on is a 403, as the contract lists it; another tenant's is a 404. */
+  async authorize(
+    principal: Principal & { tenantId: string },
+    selector: RecordSelector,
+    needed: WorkspacePermission,
+  ): Promise<WorkspaceContext> {
+    const scope = { tenantId: principal.tenantId, userId: principal.userId, username: principal.username };
+    const row = await this.repository.get(scope, selector);
+    if (!isTenantAdmin(principal)) {
+      const held = await this.repository.permissionOf(row.workspace_id, principal.userId);
+      if (held === null || !includesPermission(held, needed)) {
+        throw forbidden('WORKSPACE.PERMISSION_REQUIRED', `This operation needs ${needed} on the workspace.`, {
+          needed,
+          held,
+        });
+      }
+    }
+    return {
+      workspaceId: row.workspace_id,
+      name: row.name,
+      description: row.description,
+      active: openEnded(row.to_date) === null,
+    };
+  }
+
+  async list(
+    scope: TenantScope,
+    principal: Principal,
+    query: WorkspaceListQuery | WorkspaceSearchQuery,
+  ): Promise<Page<WorkspaceRead>> {
+    const partOfName = 'workspace_name' in query ? query.workspace_name : undefined;
+    const page = await this.repository.list(
+      scope,
+      query,
+      (conditions) => {
+        if (query.enable !== undefined)
+          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
+        if (!isTenantAdmin(principal)) conditions.add(HOLDS_PERMISSION, principal.userId, principal.userId);
+      },
+      partOfName,
+    );
+    return { ...page, data: page.data.map(read) };
+  }
+
+  async create(scope: TenantScope, body: CreateWorkspace): Promise<WorkspaceWrite> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.insert(tx, scope, { ...body });
+      await this.repository.grantToUser(tx, row, scope.userId, 'MANAGE');
+      return write(row);
+    });
+  }
+
+  async get(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceRead> {
+    return read(await this.repository.get(scope, { id: workspace.workspaceId }));
+  }
+
+  async update(scope: TenantScope, workspace: WorkspaceContext, body: UpdateWorkspace): Promise<WorkspaceWrite> {
+    if (Object.values(body).every((value) => value === undefined)) {
+      throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
+    }
+    return this.transactions.run(async (tx) => {
+      await this.lockActive(tx, workspace.workspaceId);
+      return write(await this.repository.update(tx, scope, workspace.workspaceId, { ...body }));
+    });
+  }
+
+  async enable(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceWrite> {
+    return this.setActive(scope, workspace, true);
+  }
+
+  async disable(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceWrite> {
+    return this.setActive(scope, workspace, false);
+  }
+
+  /** Locks the workspace against a concurrent disable; 409 when it is disabled. */
+  async lockActive(tx: Tx, workspaceId: number): Promise<void> {
+    const row = await firstRow<{ active: boolean; name: string }>(
+      tx,
+      `SELECT to_date = 'infinity' AS active, name FROM workspaces WHERE workspace_id = $1 FOR SHARE`,
+      [workspaceId],
+    );
+    if (row?.active !== true) {
+      throw conflict('WORKSPACE.DISABLED', `The workspace "${row?.name ?? workspaceId}" is disabled. Enable it first.`);
+    }
+  }
+
+  private async setActive(scope: TenantScope, workspace: WorkspaceContext, active: boolean): Promise<WorkspaceWrite> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, { id: workspace.workspaceId }, tx, true);
+      if ((openEnded(row.to_date) === null) === active) {
+        const state = active ? 'enabled' : 'disabled';
+        throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is ${state} already.`);
+      }
+      await this.repository.setEnd(tx, workspace.workspaceId, scope.userId, active ? 'infinity' : new Date());
+      return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));
+    });
+  }
+}
+
+function read(row: WorkspaceRow): WorkspaceRead {
+  return {
+    workspace_id: row.workspace_id,
+    name: row.name,
+    description: row.description,
+    tenant_id: row.tenant_id,
+    ...readAudit(row),
+  };
+}
+
+function write(row: WorkspaceRow): WorkspaceWrite {
+  return {
+    workspace_id: idText(row.workspace_id),
+    name: row.name,
+    description: row.description,
+    tenant_id: row.tenant_id,
+    ...writeAudit(row),
+  };
+}

@@ -1,0 +1,11 @@
+/** For each state, the states that may follow. */
+export type TransitionTable<S extends string> = Readonly<Record<S, readonly S[]>>;
+
+export function mayFollow<S extends string>(table: TransitionTable<S>, from: S, to: S): boolean {
+  return table[from].includes(to);
+}
+
+/** States from which `to` may be reached. */
+export function predecessors<S extends string>(table: TransitionTable<S>, to: S): S[] {
+  return (Object.keys(table) as S[]).filter((from) => table[from].includes(to));
+}

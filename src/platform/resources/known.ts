@@ -1,0 +1,7 @@
+import { invalid } from '../errors/domain-error';
+
+/** What a lookup table holds for an id; throws a 400 that names the id when it holds nothing. */
+export function known<T>(record: T | undefined, label: string, id: number): T {
+  if (record !== undefined) return record;
+  throw invalid(`${label.toUpperCase().replaceAll(' ', '_')}.NOT_FOUND`, `There is no ${label} with id ${id}.`);
+}

@@ -1,0 +1,352 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
+import { eventually } from '../../../libs/testing/eventually';
+import { ApiClient, type Json } from './api-client';
+
+const ROOT = resolve(__dirname, '..', '..', '..');
+const STOP_PATIENCE_MS = 20_000;
+const HEALTHY_PATIENCE_MS = 60_000;
+
+type Environment = Record<string, string>;
+
+export interface PlatformOptions {
+  /** Names the logs, which are kept in `.runtime/test-logs`. */
+  name: string;
+  /** Over the defaults, for both processes. */
+  env?: Environment;
+}
+
+/** Java, Spark and Python as `scripts/embedded/runtime.mjs` prepared them. */
+export interface TestRuntime {
+  python: string;
+  javaHome: string;
+  sparkHome: string;
+  sparkVersion: string;
+}
+
+/**
+ * One installation of the platform: a database and folders of its own, the built API and worker as processes, real Spark
+ * on nodes of the local driver. `close` ends all of it and fails when something was left running.
+ */
+export class PlatformUnderTest {
+  readonly username = 'admin';
+  readonly password = randomBytes(12).toString('base64url');
+  readonly runtime = readRuntime();
+  readonly localDir: string;
+  readonly dataDir: string;
+  readonly baseUrl: string;
+  private readonly api: ManagedProcess;
+  private readonly worker: ManagedProcess;
+  private readonly database: Client;
+
+  private constructor(
+    private readonly options: PlatformOptions,
+    private readonly folder: string,
+    private readonly databaseName: string,
+    private readonly port: number,
+  ) {
+    this.localDir = join(folder, 'nodes');
+    this.dataDir = join(folder, 'data');
+    this.baseUrl = `http://127.0.0.1:${port}`;
+    const logs = join(ROOT, '.runtime', 'test-logs');
+    mkdirSync(logs, { recursive: true });
+    for (const directory of [this.localDir, this.dataDir]) mkdirSync(directory, { recursive: true });
+    this.api = new ManagedProcess('API', join('dist', 'src', 'main.js'), join(logs, `${options.name}.api.log`));
+    this.worker = new ManagedProcess(
+      'worker',
+      join('dist', 'src', 'worker.js'),
+      join(logs, `${options.name}.worker.log`),
+    );
+    this.database = new Client({ connectionString: this.databaseUrl });
+  }
+
+  /** Makes the database and the folders; nothing runs yet. */
+  static async create(options: PlatformOptions): Promise<PlatformUnderTest> {
+    const databaseName = `e2e_${randomBytes(6).toString('hex')}`;
+    await administer(`CREATE DATABASE ${databaseName}`);
+    const folder = mkdtempSync(join(tmpdir(), 'e2e-'));
+    const platform = new PlatformUnderTest(options, folder, databaseName, await freePort());
+    await platform.database.connect();
+    return platform;
+  }
+
+  /** Makes a platform and starts both of its processes. */
+  static async start(options: PlatformOptions): Promise<PlatformUnderTest> {
+    const platform = await PlatformUnderTest.create(options);
+    try {
+      await platform.startApi();
+      await platform.startWorker();
+      return platform;
+    } catch (error) {
+      await platform.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  get databaseUrl(): string {
+    const url = new URL(required('TEST_DATABASE_ADMIN_URL'));
+    url.pathname = `/${this.databaseName}`;
+    return url.href;
+  }
+
+  /** Starts the API and returns when it is healthy. */
+  async startApi(env: Environment = {}): Promise<void> {
+    await this.api.start({ ...this.environment(), ...env });
+    await this.waitHealthy();
+  }
+
+  /** Asks the API to end, as an orchestrator would, and returns when it is gone. */
+  async stopApi(): Promise<void> {
+    await this.api.stop();
+  }
+
+  async killApi(): Promise<void> {
+    await this.api.kill();
+  }
+
+  async startWorker(env: Environment = {}): Promise<void> {
+    await this.worker.start({ ...this.environment(), ...env });
+  }
+
+  async stopWorker(): Promise<void> {
+    await this.worker.stop();
+  }
+
+  async killWorker(): Promise<void> {
+    await this.worker.kill();
+  }
+
+  /** Returns when the process ended by itself, such as at a crash point. */
+  async workerEnded(timeoutMs = 60_000): Promise<void> {
+    await eventually(() => !this.worker.running, { timeoutMs, what: 'the end of the worker' });
+  }
+
+  async waitHealthy(timeoutMs = HEALTHY_PATIENCE_MS): Promise<void> {
+    const probe = async () => {
+      if (!this.api.running) return 'ended';
+      const response = await fetch(`${this.baseUrl}/api/v1/healthCheck`, { signal: AbortSignal.timeout(5_000) });
+      if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`);
+      return 'healthy';
+    };
+    const state = await eventually(probe, { timeoutMs, what: 'a healthy API' });
+    if (state === 'ended') throw new Error(`The API ended while it started.\n${this.apiLog().slice(-4000)}`);
+  }
+
+  /** A client without a login. */
+  anonymous(): ApiClient {
+    return new ApiClient(this.baseUrl);
+  }
+
+  /** A client logged in as the platform's administrator, with the first tenant selected. */
+  async admin(): Promise<ApiClient> {
+    const client = this.anonymous();
+    await client.loginToTenant(this.username, this.password);
+    return client;
+  }
+
+  /** Reads the database of this platform, for what the API does not show. */
+  async sql<T = Json>(statement: string, parameters: unknown[] = []): Promise<T[]> {
+    return (await this.database.query(statement, parameters)).rows as T[];
+  }
+
+  /** Wipes Redis, as a lost server would. Files run one at a time, so no other test is using it. */
+  async wipeRedis(): Promise<void> {
+    const redis = new Redis(required('TEST_REDIS_URL'), { maxRetriesPerRequest: 2 });
+    try {
+      await redis.flushall();
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  apiLog(): string {
+    return this.api.log();
+  }
+
+  workerLog(): string {
+    return this.worker.log();
+  }
+
+  /** Running processes whose command line or environment names the folder of this platform's nodes. */
+  nodeProcesses(): { pid: number; command: string }[] {
+    return processesNaming(this.localDir).filter(({ pid }) => pid !== this.api.pid && pid !== this.worker.pid);
+  }
+
+  /** Ends everything this platform started; fails when processes were left behind that its driver does not know. */
+  async close(): Promise<void> {
+    const problems: unknown[] = [];
+    const attempt = async (action: () => unknown) => {
+      try {
+        await action();
+      } catch (error) {
+        problems.push(error);
+      }
+    };
+    // The worker first: it would take ended nodes for lost ones.
+    await attempt(() => this.worker.stop());
+    await attempt(() => this.api.stop());
+    await attempt(() => stopAllLocalNodes(this.localDir));
+    await attempt(() => this.assertNothingLeft());
+    await attempt(() => this.database.end());
+    await attempt(() => administer(`DROP DATABASE IF EXISTS ${this.databaseName} WITH (FORCE)`));
+    await attempt(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+    if (problems.length === 1) throw problems[0];
+    if (problems.length > 1) throw new AggregateError(problems, problems.map(String).join('\n'));
+  }
+
+  private async assertNothingLeft(): Promise<void> {
+    const none = () => this.nodeProcesses().length === 0;
+    await eventually(none, { timeoutMs: 5_000 }).catch(() => {
+      const left = this.nodeProcesses();
+      for (const { pid } of left) killQuietly(pid);
+      const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
+      if (left.length > 0) throw new Error(`Processes were left behind:\n${list}`);
+    });
+  }
+
+  private readonly keys = {
+    AUTH_JWT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    SECRETS_MASTER_KEYS: `m1:${randomBytes(32).toString('base64')}`,
+    REDIS_PREFIX: `e2e-${randomBytes(6).toString('hex')}`,
+  };
+
+  private environment(): Environment {
+    const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'].map((name) => [name, process.env[name]] as const);
+    return {
+      ...Object.fromEntries(inherited.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+      ...this.keys,
+      NODE_ENV: 'test',
+      PRODUCT_NAME: 'PLATFORM',
+      LOG_LEVEL: 'info',
+      DATABASE_URL: this.databaseUrl,
+      REDIS_URL: required('TEST_REDIS_URL'),
+      HOST: '127.0.0.1',
+      PORT: String(this.port),
+      DATA_DIR: this.dataDir,
+      BOOTSTRAP_ADMIN_PASSWORD: this.password,
+      COMPUTE_LOCAL_ENABLED: 'true',
+      COMPUTE_LOCAL_DIR: this.localDir,
+      COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,
+      COMPUTE_LOCAL_JAVA_HOME: this.runtime.javaHome,
+      COMPUTE_LOCAL_PYTHON: this.runtime.python,
+      AGENT_API_URL: this.baseUrl,
+      ...this.options.env,
+    };
+  }
+}
+
+/** One of the built programs. Its log is begun anew by each test file and appended to by each start. */
+class ManagedProcess {
+  private child: ChildProcess | null = null;
+
+  constructor(
+    private readonly title: string,
+    private readonly entry: string,
+    private readonly logFile: string,
+  ) {
+    rmSync(logFile, { force: true });
+  }
+
+  get running(): boolean {
+    return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  get pid(): number | undefined {
+    return this.running ? this.child?.pid : undefined;
+  }
+
+  async start(env: Environment): Promise<void> {
+    if (this.running) throw new Error(`The ${this.title} is running already.`);
+    const log = openSync(this.logFile, 'a');
+    this.child = spawn(process.execPath, [this.entry], { cwd: ROOT, env, stdio: ['ignore', log, log] });
+    closeSync(log);
+    await once(this.child, 'spawn');
+  }
+
+  /** SIGTERM; a process that does not follow it in time, or ends with a failure, is an error. */
+  async stop(): Promise<void> {
+    const child = this.child;
+    if (!child || !this.running) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS);
+    await ended;
+    clearTimeout(timer);
+    if (child.exitCode === 0 || child.signalCode === 'SIGTERM') return;
+    const how = child.signalCode ? `only by ${child.signalCode}` : `with status ${child.exitCode}`;
+    throw new Error(`The ${this.title} was asked to end and did so ${how}.\n${this.log().slice(-2000)}`);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.child;
+    if (!child || !this.running) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  log(): string {
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+  }
+}
+
+function readRuntime(): TestRuntime {
+  return JSON.parse(readFileSync(required('TEST_RUNTIME_JSON'), 'utf8')) as TestRuntime;
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run this by node scripts/test.mjs --only=e2e --match=<file>`);
+  return value;
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: required('TEST_DATABASE_ADMIN_URL') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function processesNaming(text: string): { pid: number; command: string }[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.flatMap((pid) => {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      const named = pid !== process.pid && command !== '' && `${command}\0${environment}`.includes(text);
+      return named ? [{ pid, command: command.slice(0, 300) }] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself.
+  }
+}
