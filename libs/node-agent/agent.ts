@@ -41,6 +41,7 @@ export class Agent {
   private readonly stopping = new AbortController();
   private readonly context: RunContext;
   private readonly unsent = new Map<string, RunReport>();
+  private readonly failing = new Set<string>();
   private daemonsUnsent = true;
   private wakeReporter: () => void = () => undefined;
   private notWanted = false;
@@ -164,11 +165,12 @@ export class Agent {
         const answer = await this.controlPlane.poll({ version, wait_ms: POLL_WAIT_MS }, this.stopping.signal);
         version = answer.version;
         backoff.reset();
+        this.talks('poll');
         this.apply(answer, sentBefore);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (this.unwanted(error)) return this.leave('the node token is refused');
-        this.log.warn('poll failed', { error: (error as Error).message });
+        this.talks('poll', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
@@ -244,9 +246,10 @@ export class Agent {
       try {
         await this.reportOnce(this.stopping.signal);
         backoff.reset();
+        this.talks('report');
       } catch (error) {
         if (this.unwanted(error)) return this.leave('the node token is refused');
-        this.log.warn('report failed', { error: (error as Error).message });
+        this.talks('report', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
@@ -276,6 +279,18 @@ export class Agent {
     const { lease_ms: lease } = this.journal;
     if (lease !== null && performance.now() - this.controlPlane.lastContact > lease)
       for (const run of this.runs.values()) run.stop('lease', 0);
+  }
+
+  /** Logs when a kind of call begins to fail and when it works again, and not every try between. */
+  private talks(call: 'poll' | 'report', error: Error | null = null): void {
+    const failing = this.failing.has(call);
+    if (error && !failing && !this.stopping.signal.aborted) {
+      this.failing.add(call);
+      this.log.warn(`${call} failed`, { error: error.message });
+    } else if (!error && failing) {
+      this.failing.delete(call);
+      this.log.info(`${call} works again`);
+    }
   }
 
   private unwanted(error: unknown): boolean {

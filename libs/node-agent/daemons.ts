@@ -1,15 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
@@ -24,7 +14,16 @@ import {
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
 import { readJson, readTail, writeJson } from './files';
 import type { NodeLog } from './node-log';
-import { identify, isAlive, killSession, markedProcesses, NODE_MARK, signal, type ProcessId } from './processes';
+import {
+  identify,
+  isAlive,
+  killSession,
+  markedProcesses,
+  NODE_MARK,
+  signal,
+  workingDir,
+  type ProcessId,
+} from './processes';
 import { Backoff, pause } from './waiting';
 
 /** What the daemons need from their agent. */
@@ -112,15 +111,30 @@ export class Daemons {
     const start = performance.now();
     while (performance.now() - start < 10_000) {
       const status = await this.masterStatus(place.webUiPort);
-      const executors = markedProcesses((dir) => dir === this.context.nodeDir).filter((found) =>
-        executorOf(found.argv, applicationId),
-      );
+      const executors = this.executors().filter((found) => found.applicationId === applicationId);
       if (status && !status.activeApplications.includes(applicationId) && executors.length === 0) return;
-      if (performance.now() - start > 3_000) for (const executor of executors) signal(executor.pid, 'SIGKILL');
+      this.endStrays();
+      if (performance.now() - start > 3_000) for (const { pid } of executors) signal(pid, 'SIGKILL');
       await pause(100, this.stopping.signal);
       if (this.stopping.signal.aborted) return;
     }
     this.context.log.warn('executors may be left', { application_id: applicationId });
+  }
+
+  /** Processes that work for an application on this node: executors and their Python workers. */
+  private executors(): Executor[] {
+    const { nodeDir } = this.context;
+    return markedProcesses((dir) => dir === nodeDir).flatMap(({ pid, argv }) => {
+      const place = /^\/work\/\d+\/([\w-]+)\/\d+/.exec(workingDir(pid)?.slice(nodeDir.length) ?? '');
+      return place ? [{ pid, argv, dir: place[0], applicationId: place[1] ?? '' }] : [];
+    });
+  }
+
+  /** Ends Python workers whose executor is gone: they notice that only when the user's code gives them the time. */
+  private endStrays(): void {
+    const found = this.executors();
+    const alive = new Set(found.filter(({ argv }) => !isPythonWorker(argv)).map(({ dir }) => dir));
+    for (const { pid, argv, dir } of found) if (isPythonWorker(argv) && !alive.has(dir)) signal(pid, 'SIGKILL');
   }
 
   private observe(change: Partial<ObservedDaemons>): void {
@@ -184,25 +198,13 @@ export class Daemons {
   private reconcile(): void {
     const { desired } = this;
     if (!desired || this.stopping.signal.aborted) return;
-    const wanted = new Map<string, () => Daemon>();
-    const { role } = desired;
-    if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
-    const masterUrl = role === 'worker' ? desired.master_url : this.observed.master_url;
-    const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
-    // A worker that comes before its master listens would wait ten seconds for its second try.
-    if (masterUrl !== null)
-      for (let number = 1; number <= workers; number++)
-        wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
+    const masterUrl = desired.role === 'worker' ? desired.master_url : this.observed.master_url;
+    const wanted = this.wanted(desired, masterUrl);
     for (const [name, daemon] of this.loops) {
-      const left = !wanted.has(name) && !(name.startsWith('worker') && masterUrl === null);
       const moved = daemon.masterUrl !== null && masterUrl !== null && daemon.masterUrl !== masterUrl;
-      if (!left && !moved) continue;
-      this.loops.delete(name);
-      this.retiring.add(name);
-      void daemon.stop().then(() => {
-        this.retiring.delete(name);
-        this.reconcile();
-      });
+      // Workers outlive a master that is away for a moment; they look for it by themselves.
+      const left = !wanted.has(name) && (daemon.masterUrl === null || masterUrl !== null);
+      if (moved || left) this.retire(name, daemon);
     }
     for (const [name, make] of wanted) {
       if (this.loops.has(name) || this.retiring.has(name)) continue;
@@ -210,6 +212,27 @@ export class Daemons {
       this.loops.set(name, daemon);
       daemon.start();
     }
+  }
+
+  private wanted(desired: DesiredDaemons, masterUrl: string | null): Map<string, () => Daemon> {
+    const wanted = new Map<string, () => Daemon>();
+    const { role } = desired;
+    if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
+    const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
+    // A worker that comes before its master listens would wait ten seconds for its second try.
+    if (masterUrl !== null)
+      for (let number = 1; number <= workers; number++)
+        wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
+    return wanted;
+  }
+
+  private retire(name: string, daemon: Daemon): void {
+    this.loops.delete(name);
+    this.retiring.add(name);
+    void daemon.stop().then(() => {
+      this.retiring.delete(name);
+      this.reconcile();
+    });
   }
 
   private master(): Daemon {
@@ -285,7 +308,8 @@ export class Daemons {
       const ready = await this.look();
       if (ready) this.observe({ state: 'ready', error: null });
       else if (this.observed.state === 'ready') this.observe({ state: 'starting' });
-      await pause(ready ? 2_000 : this.observed.master_url === null ? 25 : 100, stopped);
+      if (ready) this.endStrays();
+      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 100, stopped);
     }
   }
 
@@ -419,19 +443,25 @@ class Daemon {
     await Promise.race([ended, pause(STOP_GRACE_MS, patience.signal)]);
     patience.abort();
     while (!killSession(leader, this.context.nodeDir)) await pause(20);
-    rmSync(this.path, { force: true });
     return 'stopped';
   }
 
   private async endOf(process: ProcessId): Promise<string> {
     while (isAlive(process)) await pause(100);
-    return 'ended while no agent watched';
+    return 'ended';
   }
 }
 
-function executorOf(argv: string[], applicationId: string): boolean {
-  const at = argv.indexOf('--app-id');
-  return at >= 0 && argv[at + 1] === applicationId;
+interface Executor {
+  pid: number;
+  argv: string[];
+  /** Its place below the node's directory. */
+  dir: string;
+  applicationId: string;
+}
+
+function isPythonWorker(argv: string[]): boolean {
+  return argv.some((word) => word.startsWith('pyspark.'));
 }
 
 function sizeOf(path: string): number {

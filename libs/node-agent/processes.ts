@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createHash } from 'node:crypto';
 
@@ -81,6 +81,15 @@ function nodeDirOf(pid: number): string | null {
     const prefix = `${NODE_MARK}=`;
     const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
     return entries.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Working directory of a process; null when it is gone. */
+export function workingDir(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
     return null;
   }

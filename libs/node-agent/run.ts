@@ -370,20 +370,26 @@ export class Run {
       this.change({ application_id: applicationIdInLog(stderrTail) ?? applicationIdInLog(stdoutTail) });
     await left;
     if (this.journal.stop) return this.finishStopped(exitCode);
+    if (exitCode !== 0) await this.applicationGone();
     const end = classifyEnd({ kind: this.spec().kind, exitCode, signal: name, stdoutTail, stderrTail });
     await this.endWith(end, exitCode);
   }
 
   private async finishStopped(exitCode: number | null): Promise<void> {
-    const { stop, application_id: application } = this.journal;
+    const { stop } = this.journal;
     if (!stop) throw new Error('it was not asked to end');
-    if (application !== null) await this.context.applicationGone(this.spec().master, application);
+    await this.applicationGone();
     const end = { ...STOPPED[stop.cause] };
     if (stop.cause === 'stop' && stop.forced) {
       end.outcome = 'killed';
       end.message = 'The run was killed on request.';
     }
     await this.endWith(end, exitCode);
+  }
+
+  private async applicationGone(): Promise<void> {
+    const { application_id: application } = this.journal;
+    if (application !== null) await this.context.applicationGone(this.spec().master, application);
   }
 
   private async fail(reason: RunReason, message: string, outcome: RunOutcome = 'terminated'): Promise<void> {

@@ -33,22 +33,16 @@ const SPARK_OUT_OF_MEMORY = 52;
 /** Says what the end of a run that nobody asked to end means. */
 export function classifyEnd(end: ProcessEnd): RunEnd {
   if (end.exitCode === 0) return { outcome: 'done', reason: 'COMPLETED', message: 'The application completed.' };
-  // The interpreter prints to stderr too, but when it could not be told so, its errors are in stdout.
-  const output = end.kind === 'raw-scala' ? `${end.stdoutTail}\n${end.stderrTail}` : end.stderrTail;
-  const told = firstOf(output);
-  const verdict = (outcome: RunOutcome, reason: RunReason, message: string): RunEnd => ({
-    outcome,
-    reason,
-    message: shorten(message),
-  });
-
-  const memory = /^.*(?:java\.lang\.OutOfMemoryError.*|\bMemoryError\b.*)$/m.exec(output)?.[0];
-  if (memory !== undefined || end.exitCode === SPARK_OUT_OF_MEMORY)
-    return verdict('error', 'OUT_OF_MEMORY', `Out of memory: ${clean(memory ?? 'the driver ran out of heap')}`);
+  // spark-submit passes the stderr of a Python driver to its own stdout, so that is where the last word is.
+  const output =
+    end.kind === 'python' ? `${end.stderrTail}\n${end.stdoutTail}` : `${end.stdoutTail}\n${end.stderrTail}`;
+  const told = toldBy(output);
+  const signal = end.signal ?? SIGNALS[(end.exitCode ?? 0) - 128];
+  const memory = outOfMemory(end, output, told);
+  if (memory !== null) return verdict('error', 'OUT_OF_MEMORY', `Out of memory: ${clean(memory)}`);
   const missing = missingApplication(output);
   if (missing !== null) return verdict('error', 'FILE_NOT_FOUND', missing);
-  const signal = end.signal ?? (end.exitCode !== null && end.exitCode > 128 ? SIGNALS[end.exitCode - 128] : undefined);
-  if (told === null && (signal !== undefined || end.exitCode === null)) {
+  if (signal !== undefined || end.exitCode === null) {
     const hint = signal === 'SIGKILL' ? ' The machine may have run out of memory.' : '';
     const by = signal === undefined ? 'without an exit code' : `by ${signal}`;
     return verdict('terminated', 'SIGNALLED', `The driver was ended ${by}, not by the platform.${hint}`);
@@ -56,12 +50,23 @@ export function classifyEnd(end: ProcessEnd): RunEnd {
   const submit = submitError(output);
   if (submit !== null) return verdict('error', 'SUBMIT_FAILED', submit);
   if (told !== null) return verdict('error', 'APPLICATION_FAILED', told);
-  const last = lastLine(output) ?? lastLine(end.stdoutTail);
+  const last = lastLine(end.stderrTail) ?? lastLine(end.stdoutTail);
   const code = `The application ended with exit code ${end.exitCode}`;
   return verdict('error', 'APPLICATION_FAILED', last === null ? `${code}.` : `${code}; its last line: ${last}`);
 }
 
-function firstOf(output: string): string | null {
+function verdict(outcome: RunOutcome, reason: RunReason, message: string): RunEnd {
+  return { outcome, reason, message: shorten(message) };
+}
+
+function outOfMemory(end: ProcessEnd, output: string, told: string | null): string | null {
+  if (told !== null && /^(?:MemoryError\b|java\.lang\.OutOfMemoryError)/.test(told)) return told;
+  const java = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(output)?.[0];
+  return java ?? (end.exitCode === SPARK_OUT_OF_MEMORY ? 'the driver ran out of heap' : null);
+}
+
+/** What the application itself said of its failure, in the order in which it is most telling. */
+function toldBy(output: string): string | null {
   return pythonError(output) ?? sqlError(output) ?? scalaError(output) ?? javaError(output);
 }
 
@@ -77,8 +82,11 @@ function pythonError(output: string): string | null {
   const line = lines[at];
   if (line === undefined) return null;
   const next = lines[at + 1];
-  if (line.startsWith('py4j.protocol.Py4JJavaError') && next?.startsWith(': ')) return next.slice(2);
-  return line;
+  if (!line.startsWith('py4j.protocol.Py4JJavaError') || !next?.startsWith(': ')) return line;
+  // An error of a Python worker: Java names it by the head of its traceback, whose last line says more.
+  const head = /Traceback \(most recent call last\):$/;
+  const worker = head.test(next) ? lines.slice(at + 2).find((text) => /^[A-Za-z_][\w.]*(?::|$)/.test(text)) : undefined;
+  return worker === undefined ? next.slice(2) : next.slice(2).replace(head, worker);
 }
 
 function sqlError(output: string): string | null {
@@ -94,21 +102,24 @@ function scalaError(output: string): string | null {
   return ['Compile error:', found[1], ...details].filter(Boolean).join(' ');
 }
 
-/** Head of the last Java stack trace, with its innermost cause. */
+/** Head of the stack trace that ended the main thread, or of the last one, with its innermost cause. */
 function javaError(output: string): string | null {
-  const heads = [
-    ...output.matchAll(
-      /^(?!\s|Caused by: )(?:Exception in thread "[^"]*" )?(.*)\n(?:(?!\s+at )(?!\d\d\/\d\d).*\n){0,20}?[ \t]+at /gm,
-    ),
-  ];
-  const named = heads.filter((match) => /^(?:[\w$]+\.)+[\w$]+(?::|$)/.test(match[1] ?? ''));
-  const main = named.filter((match) => match[0].startsWith('Exception in thread "main"'));
-  const head = (main[main.length - 1] ?? named[named.length - 1]) as RegExpMatchArray | undefined;
+  const lines = output.split('\n');
+  const heads = lines.flatMap((line, at) => {
+    const found = /^(Exception in thread "main" )?(?:Exception in thread "[^"]*" )?((?:[\w$]+\.)+[\w$]+(?::.*)?)$/.exec(
+      line,
+    );
+    // A message may have lines of its own before the first frame.
+    const traced = found !== null && lines.slice(at + 1, at + 20).some((next) => /^\s+at /.test(next));
+    return traced ? [{ at, main: found[1] !== undefined, text: found[2] ?? '' }] : [];
+  });
+  const head = heads.findLast(({ main }) => main) ?? heads[heads.length - 1];
   if (!head) return null;
-  const text = head[1] ?? '';
-  const causes = [...output.slice(head.index).matchAll(/^Caused by: (.*)$/gm)];
-  const cause = causes[causes.length - 1]?.[1];
-  return cause === undefined || text.includes(cause) ? text : `${text} (caused by ${cause})`;
+  const cause = lines
+    .slice(head.at)
+    .findLast((line) => line.startsWith('Caused by: '))
+    ?.slice('Caused by: '.length);
+  return cause === undefined || head.text.includes(cause) ? head.text : `${head.text} (caused by ${cause})`;
 }
 
 function missingApplication(output: string): string | null {
@@ -125,9 +136,7 @@ function missingApplication(output: string): string | null {
     !/JavaMainApplication/.test(submit[2] ?? '')
   )
     return `A file of the run was not found: ${submit[1]}`;
-  return /^(?:Error: )?(?:Local jar|Cannot load main class from JAR) (.*) (?:does not exist|with URI).*$/m.test(output)
-    ? (/^.*(?:Local jar|Cannot load main class from JAR).*$/m.exec(output)?.[0] ?? null)
-    : null;
+  return /\bLocal jar \S+ does not exist/.exec(output)?.[0] ?? null;
 }
 
 function submitError(output: string): string | null {

@@ -56,7 +56,7 @@ describe('splitScala', () => {
   });
 
   it('tells the line where a chunk starts', () => {
-    expect(splitScala('\n// note\nval a = 1\n\n\nval b = 2\n').map((chunk) => chunk.line)).toEqual([2, 6]);
+    expect(splitScala('\n// note\nval a = 1\n\n\nval b = 2\n').map((chunk) => chunk.line)).toEqual([3, 6]);
   });
 
   it.each(['', '  \n', '// nothing\n/* here */'])('finds nothing in %j', (source) => {

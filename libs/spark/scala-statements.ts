@@ -84,12 +84,7 @@ function statements(source: string): Statement[] {
 function ends(bare: string, source: string, next: number): boolean {
   const text = bare.trim();
   if (text === '') return true;
-  if (/^(?:@[\w.]+(?:\([^)]*\))?\s*)+$/.test(text)) return false;
-  // `import a.b._` ends; `x _` and `a + b _` do as well, but a line that ends with an operator does not.
-  if (/[,.=:|&^%*/+\-<>!~?#@\\]$/.test(text)) return false;
-  const lastWord = /[\w$]+$/.exec(text)?.[0];
-  if (lastWord !== undefined && OPEN_ENDED.has(lastWord)) return false;
-  if (/^(?:while|if|for)\s*\([^]*\)$/.test(text) && closesAtEnd(text)) return false;
+  if (isOpenEnded(text)) return false;
   let at = next;
   for (;;) {
     while (/\s/.test(source[at] ?? '')) at++;
@@ -99,9 +94,19 @@ function ends(bare: string, source: string, next: number): boolean {
   }
   const follows = source.slice(at, at + 12);
   if (/^(?:[.,)\]}]|=[^=]|=>)/.test(follows)) return false;
-  if (follows.startsWith('{') && !/\n\s*$/.test(bare) && DEFINITION.test(text)) return false;
+  // The body of a class or object may stand on the line after its head.
+  if (follows.startsWith('{') && DEFINITION.test(text)) return false;
   const word = /^[a-zA-Z]+(?![\w$])/.exec(follows)?.[0];
   return word === undefined || !CONTINUES.has(word);
+}
+
+/** Whether a statement cannot end with `text`: an annotation, an operator, a keyword or a condition without body. */
+function isOpenEnded(text: string): boolean {
+  if (/^(?:@[\w.]+(?:\([^)]*\))?\s*)+$/.test(text)) return true;
+  if (/[,.=:|&^%*/+\-<>!~?#@\\]$/.test(text)) return true;
+  const lastWord = /[\w$]+$/.exec(text)?.[0];
+  if (lastWord !== undefined && OPEN_ENDED.has(lastWord)) return true;
+  return /^(?:while|if|for)\s*\([^]*\)$/.test(text) && closesAtEnd(text);
 }
 
 /** Whether the parenthesis opened first in `text` is the one its last character closes: a condition without body yet. */

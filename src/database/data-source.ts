@@ -18,6 +18,8 @@ export function createDataSource(config: DatabaseConfig, applicationName: string
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
     synchronize: false,
+    // gen_random_uuid(), which is part of PostgreSQL; no extension is installed.
+    uuidExtension: 'pgcrypto',
     installExtensions: false,
     extra: {
       statement_timeout: config.statementTimeoutMs,

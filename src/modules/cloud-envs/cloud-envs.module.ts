@@ -1,11 +1,14 @@
 import { Module } from '@nestjs/common';
-import { CloudEnvUsageModule } from '../cloud-envs/cloud-env-usage.module';
+import { BootDiskImagesModule } from '../boot-disk-images/boot-disk-images.module';
+import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
+import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
+import { NetworkConfsModule } from '../network-confs/network-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { CloudEnvsRepository } from './cloud-envs.repository';
 import { CloudEnvsService } from './cloud-envs.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvUsageModule],
+  imports: [ReferenceDataModule, ClusterUsageModule, NetworkConfsModule, CredentialsConfsModule, BootDiskImagesModule],
   providers: [CloudEnvsService, CloudEnvsRepository],
   exports: [CloudEnvsService],
 })

@@ -1,11 +1,12 @@
 import { Module } from '@nestjs/common';
-import { CloudEnvUsageModule } from '../cloud-envs/cloud-env-usage.module';
+import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { VolumeConfsModule } from '../volume-confs/volume-confs.module';
 import { ClusterConfsRepository } from './cluster-confs.repository';
 import { ClusterConfsService } from './cluster-confs.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvUsageModule],
+  imports: [ReferenceDataModule, ClusterUsageModule, VolumeConfsModule],
   providers: [ClusterConfsService, ClusterConfsRepository],
   exports: [ClusterConfsService],
 })

@@ -22,38 +22,46 @@ interface UsingCluster {
 export class ClusterUsageService {
   /**
    * Throws a conflict that names the clusters unless each cluster referring to the record is DESTROYED or ERROR.
-   * The clusters' rows are locked, so that none can start meanwhile.
+   * All of them are locked first, so that none can start meanwhile.
    */
   async assertNotInUse(tx: Tx, scope: TenantScope, kind: keyof typeof REFERENCES, id: number): Promise<void> {
-    await this.refuse(tx, scope, kind, id, `c.status NOT IN ('DESTROYED', 'ERROR') AND c.to_date = 'infinity'`);
+    const referring = await this.lockReferring(tx, scope, kind, id);
+    refuse(
+      kind,
+      referring.filter(({ status }) => status !== 'DESTROYED' && status !== 'ERROR'),
+    );
   }
 
   /** Throws a conflict that names the clusters while any current cluster refers to the record, whatever its state. */
   async assertNotReferenced(tx: Tx, scope: TenantScope, kind: keyof typeof REFERENCES, id: number): Promise<void> {
-    await this.refuse(tx, scope, kind, id, `c.to_date = 'infinity'`);
+    refuse(kind, await this.lockReferring(tx, scope, kind, id));
   }
 
-  private async refuse(
+  private lockReferring(
     tx: Tx,
     scope: TenantScope,
     kind: keyof typeof REFERENCES,
     id: number,
-    condition: string,
-  ): Promise<void> {
-    const using = await rows<UsingCluster>(
+  ): Promise<UsingCluster[]> {
+    return rows<UsingCluster>(
       tx,
       `SELECT c.cluster_id, c.name, c.status FROM clusters c
-       WHERE c.tenant_id = $1 AND ${REFERENCES[kind]} AND ${condition} ORDER BY c.cluster_id LIMIT 20 FOR SHARE OF c`,
+       WHERE c.tenant_id = $1 AND ${REFERENCES[kind]} AND c.to_date = 'infinity' ORDER BY c.cluster_id FOR SHARE OF c`,
       [scope.tenantId, id],
     );
-    if (using.length === 0) return;
-    const names = using.map((cluster) => `"${cluster.name}" (${cluster.status})`).join(', ');
-    throw conflict(
-      'RECORD.IN_USE',
-      `The ${kind} is used by the clusters ${names}. Each must be DESTROYED or in ERROR first.`,
-      {
-        clusters: using,
-      },
-    );
   }
+}
+
+const NAMED = 20;
+
+function refuse(kind: string, using: UsingCluster[]): void {
+  if (using.length === 0) return;
+  const names = using.slice(0, NAMED).map((cluster) => `"${cluster.name}" (${cluster.status})`);
+  throw conflict(
+    'RECORD.IN_USE',
+    `The ${kind} is used by the clusters ${names.join(', ')}. Each must be DESTROYED or in ERROR first.`,
+    {
+      clusters: using.slice(0, NAMED),
+    },
+  );
 }

@@ -81,6 +81,13 @@ export class ClusterNodesService {
     return row?.desired_version ?? 0;
   }
 
+  /** The node as it is now; throws `NODE.GONE` when it does not exist any more. */
+  async current(nodeId: number): Promise<NodeRow> {
+    const node = await this.nodes.get(nodeId);
+    if (!node) throw new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+    return node;
+  }
+
   heard(nodeId: number): Promise<boolean> {
     return this.nodes.heard(nodeId);
   }

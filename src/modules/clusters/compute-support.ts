@@ -1,6 +1,5 @@
+import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
-
-export const LOCAL_ENDPOINT = 'local://';
 
 /** Where a cloud environment's nodes are made; null when this release has no driver for it. */
 export function computeDriverName(cloudProviderId: number, endpoint: string | null): 'local' | null {

@@ -118,7 +118,8 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     const result = emptyRows();
     const lists = result as Record<LookupName, Record<string, unknown>[]>;
     for (const { lookup, row } of await rows<StoredRow>(this.dataSource.manager, CURRENT_ROWS)) {
-      lists[lookup].push({ ...row, from_date: new Date(row.from_date).toISOString() });
+      const { from_date, to_date, ...columns } = row;
+      lists[lookup].push({ ...columns, from_date: new Date(from_date).toISOString(), to_date });
     }
     for (const name of LOOKUP_NAMES) {
       const { idColumn } = lookupTable(name);

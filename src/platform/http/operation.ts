@@ -43,6 +43,8 @@ export interface OperationOptions {
   status?: number;
   /** Statuses of the contract beside the usual 400, 401, 404, 500 (and 403 where access is restricted). */
   errors?: readonly number[];
+  /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
+  errorAnswer?: Type<object>;
   /** Raw bytes instead of JSON. */
   binaryBody?: boolean;
   /** Request headers beside the usual ones, name to description. */
@@ -85,13 +87,18 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ),
     ...answerDecorators(options.answer, status),
     ...errorStatuses(options).map((code) =>
-      ApiResponse({ status: code, description: ERROR_TEXT[code] ?? 'Error', type: ErrorAnswerBody }),
+      ApiResponse({
+        status: code,
+        description: ERROR_TEXT[code] ?? 'Error',
+        type: options.errorAnswer ?? ErrorAnswerBody,
+      }),
     ),
   );
 }
 
 /** Error statuses the operation's contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
+  if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const usual = [400, 401, 404, 500, ...(restricted ? [403] : [])];
   return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);

@@ -1,19 +1,19 @@
-import { Param } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
+import type { Request } from 'express';
 import { invalid } from '../errors/domain-error';
 
-/** An int64 id in the path. */
+/** An int64 id in the path, read from the request itself: the validation pipe would make a number of `1e3` first. */
 export function IdParam(name: string): ParameterDecorator {
-  const pipe = {
-    transform: (value: unknown): number => {
-      if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
-        throw invalid('REQUEST.INVALID', `${name} in the path must be an integer.`);
-      }
-      return Number(value);
-    },
-  };
+  const decorate = createParamDecorator((_: unknown, context: ExecutionContext): number => {
+    const value: unknown = context.switchToHttp().getRequest<Request>().params[name];
+    if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
+      throw invalid('REQUEST.INVALID', `${name} in the path must be an integer.`);
+    }
+    return Number(value);
+  });
   return (target, key, index) => {
-    Param(name, pipe)(target, key, index);
+    decorate()(target, key, index);
     document(name, { type: 'integer', format: 'int64' }, target, key);
   };
 }

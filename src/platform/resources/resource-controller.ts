@@ -81,7 +81,7 @@ export function ResourceController<
   }
 
   const declare = (
-    method: keyof Controller & string,
+    method: keyof Controller,
     parameters: { decorate: ParameterDecorator; type: Type<object> }[],
     operation: Pick<OperationOptions, 'method' | 'path' | 'id' | 'summary' | 'access' | 'answer' | 'status' | 'errors'>,
   ) => {

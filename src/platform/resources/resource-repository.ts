@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { TenantScope } from '../auth/principal';
 import { notFound } from '../errors/domain-error';
 import { limitClause, type Page, type PageRequest, pageOf } from '../http/page';

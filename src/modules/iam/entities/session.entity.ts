@@ -1,4 +1,4 @@
-import { Check, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Check, Entity, Index, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { Col } from '../../../platform/persistence/columns';
 import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
@@ -8,13 +8,7 @@ import { User } from './user.entity';
 @Index('ix_sessions_user', ['userId'])
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
-  @PrimaryColumn({
-    name: 'session_id',
-    type: 'uuid',
-    default: () => 'gen_random_uuid()',
-    primaryKeyConstraintName: 'pk_sessions',
-  })
-  sessionId: string;
+  @PrimaryGeneratedColumn('uuid', { name: 'session_id', primaryKeyConstraintName: 'pk_sessions' }) sessionId: string;
   @Col.bigint('user_id') userId: string;
   @ManyToOne(() => User)
   @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_sessions_user' })

@@ -1,36 +1,28 @@
-import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
-import { LOOKUP_NAMES, type LookupColumn, type LookupName, lookupTable } from '../lookup-tables';
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { ValidityColumns } from '../../../platform/persistence/columns';
+import { LOOKUP_NAMES, type LookupName, lookupTable } from '../lookup-tables';
 
-function columnOptions(name: string, { type, nullable }: LookupColumn): EntitySchemaColumnOptions {
-  const array = type === 'text[]';
-  return { name, type: array ? 'text' : type, array, nullable };
-}
-
-function entityOf(name: LookupName): EntitySchema {
+/** Decorates a class as the tables' definition says; a schema object could not be named by other modules' relations. */
+function entityOf(name: LookupName): typeof ValidityColumns {
   const { entity, idColumn, columns } = lookupTable(name);
-  return new EntitySchema({
-    name: entity,
-    tableName: name,
-    columns: {
-      [idColumn]: { name: idColumn, type: 'integer', primary: true, primaryKeyConstraintName: `pk_${name}` },
-      ...Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, columnOptions(key, column)])),
-      from_date: { name: 'from_date', type: 'timestamptz', default: () => 'now()' },
-      to_date: { name: 'to_date', type: 'timestamptz', default: 'infinity' },
-    },
-    foreignKeys: Object.entries(columns).flatMap(([key, { references }]) => {
-      if (references === undefined) return [];
-      const target = lookupTable(references as LookupName);
-      return [
-        {
-          target: target.entity,
-          columnNames: [key],
-          referencedColumnNames: [target.idColumn],
-          name: `fk_${name}_${key.replace(/_id$/, '')}`,
-        },
-      ];
-    }),
-  });
+  class Lookup extends ValidityColumns {}
+  Object.defineProperty(Lookup, 'name', { value: entity });
+  PrimaryColumn({ name: idColumn, type: 'integer', primaryKeyConstraintName: `pk_${name}` })(
+    Lookup.prototype,
+    idColumn,
+  );
+  for (const [key, { type, nullable, references }] of Object.entries(columns)) {
+    const array = type === 'text[]';
+    Column({ name: key, type: array ? 'text' : type, array, nullable })(Lookup.prototype, key);
+    if (references === undefined) continue;
+    ForeignKey(lookupTable(references as LookupName).entity, { name: `fk_${name}_${key.replace(/_id$/, '')}` })(
+      Lookup.prototype,
+      key,
+    );
+  }
+  Entity(name)(Lookup);
+  return Lookup;
 }
 
-/** Schemas of the lookup tables, made from their definitions. */
+/** Entities of the lookup tables. */
 export const LOOKUP_ENTITIES = LOOKUP_NAMES.map(entityOf);

@@ -1,0 +1,598 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { transformFileSync } from '@swc/core';
+import type {
+  DesiredDaemons,
+  DesiredRun,
+  ObservedDaemons,
+  PollRequest,
+  PollResponse,
+  RegisterRequest,
+  ReportRequest,
+  RunReport,
+  RunSpec,
+} from '../contracts/agent-protocol';
+import { Agent, type AgentEnd } from './agent';
+import type { AgentConfig } from './config';
+import { markedProcesses, signal } from './processes';
+
+const DEADLINE_MS = 20_000;
+
+async function until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const found = look();
+    if (found !== null && found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`never came true: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The other end of the protocol, kept in memory. It can be away, and refuse. */
+class FakeControlPlane {
+  readonly reports: RunReport[] = [];
+  readonly registrations: RegisterRequest[] = [];
+  readonly logs = new Map<string, Buffer>();
+  readonly files = new Map<string, string>();
+  readonly runs = new Map<string, DesiredRun>();
+  /** Calls in order, such as `PUT /runs/1/logs/stdout` and `end 1`. */
+  readonly calls: string[] = [];
+  observed: ObservedDaemons | null = null;
+  leaseMs = 60_000;
+  away = false;
+  refusal: number | null = null;
+  /** Keeps runs in the desired state after their end, as if it were not on record yet. */
+  forgetful = false;
+  daemons: DesiredDaemons = {
+    role: 'single',
+    workers: 0,
+    worker_cores: 1,
+    worker_memory_mb: 512,
+    master_url: null,
+    bootstrap_script: null,
+    env: { FROM_CLUSTER: 'yes' },
+  };
+  private version = 1;
+  private waiting: (() => void)[] = [];
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer((request, response) => void this.answer(request, response));
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.changed();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  changed(): void {
+    this.version++;
+    for (const wake of this.waiting.splice(0)) wake();
+  }
+
+  run(id: string, spec: Partial<RunSpec>): void {
+    this.runs.set(id, {
+      run_id: id,
+      action: 'run',
+      correlation_id: `correlation-${id}`,
+      spec: { ...SPEC, ...spec },
+      log_offsets: { stdout: 0, stderr: 0 },
+    });
+    this.changed();
+  }
+
+  stop(id: string, killGraceMs: number): void {
+    const run = this.runs.get(id);
+    if (!run) throw new Error(`no run ${id}`);
+    this.runs.set(id, { ...run, action: 'stop', spec: { ...run.spec, kill_grace_ms: killGraceMs } });
+    this.changed();
+  }
+
+  log(id: string, stream = 'stdout'): string {
+    return this.logs.get(`/runs/${id}/logs/${stream}`)?.toString() ?? '';
+  }
+
+  states(id: string): string[] {
+    return this.reports.filter((report) => report.run_id === id).map((report) => report.state);
+  }
+
+  ended(id: string): Promise<RunReport> {
+    return until(`run ${id} ended, after ${this.states(id).join()}`, () =>
+      this.reports.find((report) => report.run_id === id && report.state === 'ended'),
+    );
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    const url = new URL(request.url ?? '', 'http://x');
+    const path = url.pathname.replace('/agent/v1', '');
+    const json = (status: number, value: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(value));
+    };
+    if (this.away) return json(503, {});
+    const token = path === '/register' ? 'Bearer bootstrap' : 'Bearer node-token';
+    if (this.refusal !== null || request.headers.authorization !== token) return json(this.refusal ?? 403, {});
+    this.calls.push(`${request.method} ${path}`);
+    if (path === '/register') {
+      this.registrations.push(JSON.parse(body.toString()) as RegisterRequest);
+      return json(200, { node_id: '5', node_token: 'node-token', lease_ms: this.leaseMs });
+    }
+    if (path === '/poll') return this.poll(JSON.parse(body.toString()) as PollRequest, json);
+    if (path === '/report') return this.report(JSON.parse(body.toString()) as ReportRequest, json);
+    if (request.method === 'PUT') return this.append(path, Number(url.searchParams.get('offset')), body, json);
+    const content = this.files.get(path);
+    if (content === undefined) return json(404, { error_message: 'The workspace has no file main.py.' });
+    response.end(content);
+  }
+
+  private poll(request: PollRequest, json: (status: number, value: object) => void): void {
+    let answered = false;
+    const answer = (): void => {
+      if (answered) return;
+      answered = true;
+      clearTimeout(timer);
+      const desired: PollResponse = { version: this.version, daemons: this.daemons, runs: [...this.runs.values()] };
+      json(200, desired);
+    };
+    const timer = setTimeout(answer, request.wait_ms);
+    if (request.version < this.version) answer();
+    else this.waiting.push(answer);
+  }
+
+  private report(request: ReportRequest, json: (status: number, value: object) => void): void {
+    this.observed = request.daemons;
+    for (const report of request.runs) {
+      const last = this.reports.findLast((known) => known.run_id === report.run_id);
+      if (last && last.seq >= report.seq) continue;
+      this.reports.push(report);
+      if (report.state !== 'ended') continue;
+      this.calls.push(`end ${report.run_id}`);
+      if (this.forgetful) continue;
+      this.runs.delete(report.run_id);
+      this.changed();
+    }
+    json(200, {});
+  }
+
+  private append(key: string, offset: number, body: Buffer, json: (status: number, value: object) => void): void {
+    const held = this.logs.get(key) ?? Buffer.alloc(0);
+    if (offset <= held.length) this.logs.set(key, Buffer.concat([held, body.subarray(held.length - offset)]));
+    json(200, { size: (this.logs.get(key) ?? held).length });
+  }
+}
+
+const SPEC: RunSpec = {
+  kind: 'python',
+  name: 'job',
+  application: { kind: 'workspace', index: 0, name: 'main.py', uri: null },
+  code: null,
+  class_name: null,
+  arguments: [],
+  master: 'local[1]',
+  conf: [],
+  files: [],
+  jars: [],
+  py_files: [],
+  archives: [],
+  properties_files: [],
+  packages: [],
+  repositories: [],
+  driver_memory: null,
+  driver_cores: null,
+  driver_java_options: null,
+  driver_library_path: null,
+  driver_class_path: null,
+  executor_memory: null,
+  executor_cores: null,
+  total_executor_cores: null,
+  num_executors: null,
+  principal: null,
+  keytab: null,
+  queue: null,
+  env: {},
+  timeout_ms: null,
+  kill_grace_ms: 10_000,
+};
+
+/** Stands for spark-submit: makes the event log that names the application and runs the application as a shell script. */
+const FAKE_SUBMIT = `#!/bin/sh
+for word in "$@"; do
+  case $word in
+    spark.eventLog.dir=file://*) events=\${word#spark.eventLog.dir=file://} ;;
+    */main.py) application=$word ;;
+  esac
+done
+echo started >>"$SPARK_HOME/starts"
+: >"$events/local-17.inprogress"
+. "$application"
+`;
+
+describe('Agent', () => {
+  let root: string;
+  let config: AgentConfig;
+  let plane: FakeControlPlane;
+  let agents: { agent: Agent; end: Promise<AgentEnd> }[];
+  let children: ChildProcess[];
+  let compiled: string;
+
+  beforeAll(() => {
+    compiled = mkdtempSync(join(tmpdir(), 'agent-build-'));
+    for (const dir of ['contracts', 'spark', 'node-agent'])
+      for (const name of readdirSync(join(__dirname, '..', dir))) {
+        if (!name.endsWith('.ts') || name.endsWith('.spec.ts')) continue;
+        const { code } = transformFileSync(join(__dirname, '..', dir, name), {
+          swcrc: false,
+          configFile: false,
+          jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+          module: { type: 'commonjs' },
+        });
+        const target = join(compiled, dir, name.replace(/ts$/, 'js'));
+        mkdirSync(dirname(target), { recursive: true });
+        writeFileSync(target, code);
+      }
+  });
+
+  afterAll(() => rmSync(compiled, { recursive: true }));
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'agent-'));
+    mkdirSync(`${root}/spark/bin`, { recursive: true });
+    writeFileSync(`${root}/spark/bin/spark-submit`, FAKE_SUBMIT);
+    chmodSync(`${root}/spark/bin/spark-submit`, 0o755);
+    agents = [];
+    children = [];
+    plane = new FakeControlPlane();
+    config = {
+      api_url: await plane.listen(),
+      bootstrap_token: 'bootstrap',
+      node_dir: `${root}/node`,
+      spark_home: `${root}/spark`,
+      java_home: '/nowhere/java',
+      python: '/usr/bin/python3',
+      spark_version: '3.5.3',
+      cores: 1,
+      memory_mb: 512,
+      bind_address: '127.0.0.1',
+      env: { FROM_NODE: 'yes' },
+    };
+  });
+
+  afterEach(async () => {
+    for (const { agent } of agents) agent.stop();
+    await Promise.all(agents.map(({ end }) => end));
+    for (const child of children) child.kill('SIGKILL');
+    for (const { pid } of processes()) signal(pid, 'SIGKILL');
+    await until('no process is left', () => processes().length === 0);
+    await plane.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir === config.node_dir);
+  const startAgent = (): Agent => {
+    const agent = new Agent(config);
+    agents.push({ agent, end: agent.work() });
+    return agent;
+  };
+  const startProcess = (): ChildProcess => {
+    writeFileSync(`${root}/config.json`, JSON.stringify(config));
+    const child = spawn(process.execPath, [join(compiled, 'node-agent/main.js'), `${root}/config.json`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    children.push(child);
+    return child;
+  };
+  const script = (id: string, text: string): void => {
+    plane.files.set(`/runs/${id}/files/0`, text);
+  };
+  const exitOf = (child: ChildProcess): Promise<number | null> =>
+    child.exitCode !== null
+      ? Promise.resolve(child.exitCode)
+      : new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+  const starts = (): number => readFileSync(`${root}/spark/starts`, 'utf8').trim().split('\n').length;
+  const runDir = (id: string): string => `${config.node_dir}/runs/${id}`;
+
+  it('registers once, keeps its token to itself and says that it is ready', async () => {
+    startAgent();
+    await until('ready', () => plane.observed?.state === 'ready');
+    expect(plane.registrations).toHaveLength(1);
+    const path = `${config.node_dir}/agent.json`;
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ node_token: 'node-token', node_id: '5' });
+  });
+
+  it('runs a job to its end: states, application id, whole log before the end, nothing left', async () => {
+    startAgent();
+    script('1', 'echo out; echo err >&2; env | sort');
+    plane.run('1', { env: { FROM_RUN: 'yes' } });
+    const end = await plane.ended('1');
+    expect(end).toMatchObject({
+      outcome: 'done',
+      reason: 'COMPLETED',
+      exit_code: 0,
+      application_id: 'local-17',
+    });
+    expect(plane.states('1')[0]).toBe('accepted');
+    expect(plane.log('1')).toMatch(/^out\n/);
+    expect(plane.log('1', 'stderr')).toBe('err\n');
+    expect(plane.calls.lastIndexOf('PUT /runs/1/logs/stdout')).toBeLessThan(plane.calls.indexOf('end 1'));
+    expect(plane.calls.lastIndexOf('PUT /runs/1/logs/stderr')).toBeLessThan(plane.calls.indexOf('end 1'));
+    const environment = plane.log('1');
+    for (const name of ['FROM_NODE', 'FROM_CLUSTER', 'FROM_RUN']) expect(environment).toContain(`${name}=yes`);
+    expect(environment).not.toContain('node-token');
+    expect(environment).not.toMatch(/JEST|npm_/);
+    await until('the folder is gone', () => !existsSync(runDir('1')));
+  });
+
+  it('tells the application id while the run goes on, and its log', async () => {
+    startAgent();
+    script('1', `echo hello; while [ ! -e ${root}/go ]; do sleep 0.02; done; echo bye`);
+    plane.run('1', {});
+    await until('running with its id', () =>
+      plane.reports.some((report) => report.state === 'running' && report.application_id === 'local-17'),
+    );
+    await until('its log', () => plane.log('1') === 'hello\n');
+    writeFileSync(`${root}/go`, '');
+    await plane.ended('1');
+    expect(plane.log('1')).toBe('hello\nbye\n');
+  });
+
+  it('says why a job failed', async () => {
+    startAgent();
+    script('1', `printf 'Traceback (most recent call last):\\n  File "a"\\nValueError: no\\n'; exit 3`);
+    plane.run('1', {});
+    expect(await plane.ended('1')).toMatchObject({
+      outcome: 'error',
+      reason: 'APPLICATION_FAILED',
+      message: 'ValueError: no',
+      exit_code: 3,
+    });
+  });
+
+  it('ships a log of many chunks whole', async () => {
+    startAgent();
+    script(
+      '1',
+      'i=0; while [ $i -lt 20000 ]; do echo "line $i of a log that is longer than one chunk"; i=$((i+1)); done',
+    );
+    plane.run('1', {});
+    await plane.ended('1');
+    const lines = plane.log('1').trimEnd().split('\n');
+    expect(lines).toHaveLength(20_000);
+    expect(lines[19_999]).toBe('line 19999 of a log that is longer than one chunk');
+  });
+
+  it('ends a run that lacks a file, with what the control plane says', async () => {
+    startAgent();
+    plane.run('1', {});
+    expect(await plane.ended('1')).toMatchObject({
+      outcome: 'error',
+      reason: 'FILE_NOT_FOUND',
+      message: 'The workspace has no file main.py.',
+    });
+    expect(existsSync(`${root}/spark/starts`)).toBe(false);
+  });
+
+  it('stops a run in order when it ends in time', async () => {
+    startAgent();
+    script('1', 'trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.02; done');
+    plane.run('1', {});
+    await until('it runs', () => plane.log('1') === 'up\n');
+    plane.stop('1', 15_000);
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'stopped', reason: 'STOP_REQUESTED' });
+    expect(plane.log('1')).toBe('up\nbye\n');
+    expect(plane.states('1')).toContain('stopping');
+    expect(plane.states('1')).not.toContain('killing');
+  });
+
+  it('kills a run that does not end in time, with what it started', async () => {
+    startAgent();
+    script(
+      '1',
+      'trap "" TERM; sh -c "trap \\"\\" TERM; while :; do sleep 1; done" & echo up; while :; do sleep 0.02; done',
+    );
+    plane.run('1', {});
+    await until('it runs', () => plane.log('1') === 'up\n');
+    plane.stop('1', 50);
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'killed', reason: 'STOP_REQUESTED' });
+    expect(plane.states('1').slice(-3)).toEqual(['stopping', 'killing', 'ended']);
+    expect(processes()).toEqual([]);
+  });
+
+  it('ends a run that takes longer than it may', async () => {
+    startAgent();
+    script('1', 'while :; do sleep 0.02; done');
+    plane.run('1', { timeout_ms: 100 });
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'TIMEOUT' });
+  });
+
+  it('stops a run that it never saw start without starting it', async () => {
+    plane.run('1', {});
+    plane.stop('1', 1000);
+    startAgent();
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'stopped', reason: 'STOP_REQUESTED' });
+    expect(existsSync(`${root}/spark/starts`)).toBe(false);
+  });
+
+  it('tells a driver that somebody else killed', async () => {
+    startAgent();
+    script('1', 'kill -9 $$');
+    plane.run('1', {});
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'SIGNALLED', exit_code: 137 });
+  });
+
+  it('goes on with its runs after kill -9: one start, one end, a log without gap or repetition', async () => {
+    const first = startProcess();
+    script('1', `i=0; while [ ! -e ${root}/go ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; exit 4`);
+    plane.run('1', {});
+    await until('its log', () => plane.log('1').includes('line 5\n'));
+    first.kill('SIGKILL');
+    await exitOf(first);
+    const known = plane.log('1').length;
+    startProcess();
+    await until('its log goes on', () => plane.log('1').length > known);
+    writeFileSync(`${root}/go`, '');
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'error', exit_code: 4, application_id: 'local-17' });
+    const lines = plane.log('1').trimEnd().split('\n');
+    expect(lines).toEqual(lines.map((_line, index) => `line ${index}`));
+    expect(starts()).toBe(1);
+    expect(plane.registrations).toHaveLength(1);
+    const sequence = plane.reports.map((report) => report.seq);
+    expect(sequence).toEqual([...new Set(sequence)].sort((a, b) => a - b));
+  });
+
+  it('tells the end of a run that ended while no agent lived', async () => {
+    const first = startProcess();
+    script('1', `echo up; while [ ! -e ${root}/go ]; do sleep 0.02; done; echo last`);
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    first.kill('SIGKILL');
+    await exitOf(first);
+    writeFileSync(`${root}/go`, '');
+    await until('the driver is gone', () => processes().length === 0);
+    startProcess();
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done', exit_code: 0 });
+    expect(plane.log('1')).toBe('up\nlast\n');
+    expect(starts()).toBe(1);
+  });
+
+  it('tells a run whose driver was killed while no agent lived', async () => {
+    const first = startProcess();
+    script('1', 'echo up; while :; do sleep 0.02; done');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    first.kill('SIGKILL');
+    await exitOf(first);
+    for (const { pid } of processes()) signal(pid, 'SIGKILL');
+    await until('the driver is gone', () => processes().length === 0);
+    startProcess();
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'SIGNALLED', exit_code: null });
+    expect(starts()).toBe(1);
+  });
+
+  it('lets only one agent work on a node', async () => {
+    startProcess();
+    await until('ready', () => plane.observed?.state === 'ready');
+    const second = spawn(process.execPath, [join(compiled, 'node-agent/main.js'), `${root}/config.json`], {
+      stdio: 'ignore',
+    });
+    children.push(second);
+    expect(await exitOf(second)).toBe(1);
+  });
+
+  it('carries on while the control plane is away, and tells all when it is back', async () => {
+    startAgent();
+    script('1', 'echo up; sleep 0.2; echo down');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    plane.away = true;
+    await until('the driver is gone', () => processes().length === 0);
+    expect(plane.states('1')).not.toContain('ended');
+    plane.away = false;
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+    expect(plane.log('1')).toBe('up\ndown\n');
+  });
+
+  it('ends its runs when its lease has passed', async () => {
+    plane.leaseMs = 400;
+    startAgent();
+    script('1', 'echo up; while :; do sleep 0.02; done');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    plane.away = true;
+    await until('the driver is gone', () => processes().length === 0);
+    plane.away = false;
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'LEASE_EXPIRED' });
+  });
+
+  it('tells an end again that the control plane has lost', async () => {
+    startAgent();
+    script('1', 'exit 0');
+    plane.forgetful = true;
+    plane.run('1', {});
+    await plane.ended('1');
+    plane.reports.length = 0;
+    plane.changed();
+    await until('asked again', () => plane.calls.filter((call) => call === 'POST /poll').length >= 3);
+    plane.changed();
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+    expect(starts()).toBe(1);
+  });
+
+  it('kills everything and leaves for good when its token is refused', async () => {
+    const child = startProcess();
+    script('1', 'trap "" TERM; echo up; while :; do sleep 0.02; done');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    plane.refusal = 410;
+    plane.changed();
+    expect(await exitOf(child)).toBe(86);
+    expect(processes()).toEqual([]);
+  });
+
+  it('ends its runs and says so when it is asked to end', async () => {
+    const child = startProcess();
+    script('1', 'echo up; while :; do sleep 0.02; done');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') === 'up\n');
+    child.kill('SIGTERM');
+    expect(await exitOf(child)).toBe(0);
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'NODE_STOPPED' });
+    expect(processes()).toEqual([]);
+  });
+
+  it('runs the bootstrap script once, before it is ready', async () => {
+    plane.daemons = { ...plane.daemons, bootstrap_script: `echo once >>${root}/bootstrapped` };
+    const first = startProcess();
+    await until('ready', () => plane.observed?.state === 'ready');
+    first.kill('SIGKILL');
+    await exitOf(first);
+    plane.observed = null;
+    startProcess();
+    await until('ready again', () => (plane.observed)?.state === 'ready');
+    expect(readFileSync(`${root}/bootstrapped`, 'utf8')).toBe('once\n');
+  });
+
+  it('fails the node when the bootstrap script fails, with its last output', async () => {
+    plane.daemons = { ...plane.daemons, bootstrap_script: 'echo no such mirror >&2; exit 7' };
+    startAgent();
+    const failed = await until('failed', () => (plane.observed?.state === 'failed' ? plane.observed : null));
+    expect(failed.error).toMatch(/ended with 7.*no such mirror/);
+    await until('its log', () => plane.logs.get('/node/logs/stderr')?.toString().includes('no such mirror'));
+  });
+
+  it('names the run in its own log, which becomes the log of the node', async () => {
+    startAgent();
+    script('1', 'exit 0');
+    plane.run('1', {});
+    await plane.ended('1');
+    const lines = await until('its log', () => {
+      const text = plane.logs.get('/node/logs/stdout')?.toString() ?? '';
+      return text.includes('run ended') ? text.trim().split('\n') : null;
+    });
+    const line = lines.find((text) => text.includes('run ended')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ run_id: '1', correlation_id: 'correlation-1', outcome: 'done' });
+  });
+});

@@ -1,0 +1,232 @@
+import type { RunKind } from '../contracts/agent-protocol';
+import { classifyEnd, type ProcessEnd } from './run-end';
+
+const end = (kind: RunKind, exitCode: number | null, rest: Partial<ProcessEnd>): ReturnType<typeof classifyEnd> =>
+  classifyEnd({ kind, exitCode, signal: null, stdoutTail: '', stderrTail: '', ...rest });
+
+const PYTHON = `Traceback (most recent call last):
+  File "/x/fail.py", line 3, in <module>
+    print(1 / 0)
+ZeroDivisionError: division by zero
+`;
+
+const PY4J = `Traceback (most recent call last):
+  File "/x/fail.py", line 3, in <module>
+    print(rdd.collect())
+  File "/spark/python/lib/py4j-0.10.9.7-src.zip/py4j/protocol.py", line 326, in get_return_value
+py4j.protocol.Py4JJavaError: An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
+\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2856)
+`;
+
+const JAVA = `26/11/21 02:47:16 WARN NativeCodeLoader: Unable to load native-hadoop library
+Exception in thread "main" java.lang.IllegalStateException: boom
+\tat T.main(T.java:2)
+\tat org.apache.spark.deploy.JavaMainApplication.start(SparkApplication.scala:52)
+Caused by: java.io.IOException: disk
+\tat T.main(T.java:1)
+26/11/21 02:47:17 INFO ShutdownHookManager: Shutdown hook called
+`;
+
+const SCALA = `driver.scala:22: error: type mismatch;
+ found   : String("s")
+ required: Int
+val x: Int = "s"
+             ^
+The statement at line 3 failed.
+`;
+
+const MISSING_JAR = `26/11/21 02:47:16 WARN DependencyUtils: Local jar /x/a.jar does not exist, skipping.
+Error: Failed to load class T.
+`;
+
+describe('classifyEnd', () => {
+  it('calls exit code 0 done, whatever the output', () => {
+    expect(end('python', 0, { stdoutTail: PYTHON })).toMatchObject({ outcome: 'done', reason: 'COMPLETED' });
+  });
+
+  it.each<[string, RunKind, number | null, Partial<ProcessEnd>, string, string, string]>([
+    [
+      'a Python error',
+      'python',
+      1,
+      { stdoutTail: PYTHON },
+      'error',
+      'APPLICATION_FAILED',
+      'ZeroDivisionError: division by zero',
+    ],
+    [
+      'what Java said behind py4j',
+      'python',
+      1,
+      { stdoutTail: PY4J },
+      'error',
+      'APPLICATION_FAILED',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times',
+    ],
+    [
+      'what a Python worker said behind both',
+      'python',
+      1,
+      {
+        stdoutTail: PY4J.replace(
+          /1 times\n/,
+          '1 times: PythonException: Traceback (most recent call last):\n  File "/x", line 3\nZeroDivisionError: division by zero\n',
+        ),
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times: PythonException: ZeroDivisionError: division by zero',
+    ],
+    [
+      'the last of several Python errors',
+      'python',
+      1,
+      {
+        stdoutTail: `${PYTHON}\nDuring handling of the above exception, another exception occurred:\n\n${PYTHON.replace('ZeroDivisionError: division by zero', 'my.errors.Bad')}`,
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'my.errors.Bad',
+    ],
+    [
+      'a Python syntax error',
+      'python',
+      1,
+      { stdoutTail: '  File "/x/a.py", line 1\n    print(\n         ^\nSyntaxError: \'(\' was never closed\n' },
+      'error',
+      'APPLICATION_FAILED',
+      "SyntaxError: '(' was never closed",
+    ],
+    [
+      'a Java exception and its cause',
+      'jar',
+      1,
+      { stderrTail: JAVA },
+      'error',
+      'APPLICATION_FAILED',
+      'java.lang.IllegalStateException: boom (caused by java.io.IOException: disk)',
+    ],
+    [
+      'a Scala compile error',
+      'raw-scala',
+      1,
+      { stderrTail: SCALA },
+      'error',
+      'APPLICATION_FAILED',
+      'Compile error: type mismatch; found: String("s") required: Int',
+    ],
+    [
+      'an exception of the interpreter',
+      'raw-scala',
+      1,
+      {
+        stderrTail:
+          'java.lang.RuntimeException: no\n  at f(<console>:25)\n  ... 40 elided\nThe statement at line 3 failed.\n',
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'java.lang.RuntimeException: no',
+    ],
+    [
+      'an SQL error',
+      'sql',
+      1,
+      { stderrTail: 'Time taken: 1.2 seconds\n[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found.\n' },
+      'error',
+      'APPLICATION_FAILED',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found.',
+    ],
+    [
+      'an application file that is not there',
+      'python',
+      2,
+      { stdoutTail: "/usr/bin/python3: can't open file '/x/a.py': [Errno 2] No such file or directory\n" },
+      'error',
+      'FILE_NOT_FOUND',
+      'The application file /x/a.py does not exist.',
+    ],
+    [
+      'a jar that is not there',
+      'jar',
+      101,
+      { stderrTail: MISSING_JAR },
+      'error',
+      'FILE_NOT_FOUND',
+      'Local jar /x/a.jar does not exist',
+    ],
+    [
+      'a class that is not there',
+      'jar',
+      101,
+      { stderrTail: 'Error: Failed to load class T.\n' },
+      'error',
+      'SUBMIT_FAILED',
+      'Failed to load class T.',
+    ],
+    [
+      'a driver without heap',
+      'jar',
+      1,
+      { stderrTail: 'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat T.main(T.java:3)\n' },
+      'error',
+      'OUT_OF_MEMORY',
+      'Out of memory: java.lang.OutOfMemoryError: Java heap space',
+    ],
+    ["Spark's exit code for it", 'jar', 52, {}, 'error', 'OUT_OF_MEMORY', 'Out of memory: the driver ran out of heap'],
+    [
+      'a Python driver without memory',
+      'python',
+      1,
+      { stdoutTail: PYTHON.replace(/Zero.*/, 'MemoryError') },
+      'error',
+      'OUT_OF_MEMORY',
+      'Out of memory: MemoryError',
+    ],
+    [
+      'a signal told by the exit code',
+      'python',
+      137,
+      {},
+      'terminated',
+      'SIGNALLED',
+      'The driver was ended by SIGKILL, not by the platform. The machine may have run out of memory.',
+    ],
+    [
+      'a signal that took the wrapper too',
+      'python',
+      null,
+      { signal: 'SIGTERM' },
+      'terminated',
+      'SIGNALLED',
+      'The driver was ended by SIGTERM, not by the platform.',
+    ],
+    [
+      'an end of which nothing is known',
+      'python',
+      null,
+      {},
+      'terminated',
+      'SIGNALLED',
+      'The driver was ended without an exit code, not by the platform.',
+    ],
+    ['an exit code alone', 'python', 3, {}, 'error', 'APPLICATION_FAILED', 'The application ended with exit code 3.'],
+    [
+      'an exit code and a line',
+      'jar',
+      3,
+      { stderrTail: 'one\ntwo\n\n' },
+      'error',
+      'APPLICATION_FAILED',
+      'The application ended with exit code 3; its last line: two',
+    ],
+  ])('tells %s', (_name, kind, exitCode, rest, outcome, reason, message) => {
+    expect(end(kind, exitCode, rest)).toEqual({ outcome, reason, message });
+  });
+
+  it('keeps the sentence one line and short', () => {
+    const { message } = end('python', 1, { stdoutTail: PYTHON.replace('division', 'x'.repeat(5_000)) });
+    expect(message.length).toBeLessThanOrEqual(600);
+    expect(message).not.toContain('\n');
+  });
+});

@@ -1,0 +1,185 @@
+import type { RunFile, RunSpec } from '../contracts/agent-protocol';
+import { propertyKeys, SubmitError, submitCommand, type RunPaths } from './submit-command';
+
+const runtime = { sparkHome: '/spark', javaHome: '/java', python: '/venv/bin/python', home: '/node/home' };
+const paths: RunPaths = {
+  work: '/run/work',
+  events: '/run/events',
+  local: '/run/local',
+  tmp: '/run/tmp',
+  generated: '/run/generated',
+  stdout: '/run/stdout',
+  stdoutBegin: '/run/stdout.begin',
+};
+const workspace = (index: number, name: string): RunFile => ({ kind: 'workspace', index, name, uri: null });
+const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', uri: address });
+const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
+
+const spec = (change: Partial<RunSpec>): RunSpec => ({
+  kind: 'python',
+  name: 'a job',
+  application: workspace(0, 'main.py'),
+  code: null,
+  class_name: null,
+  arguments: [],
+  master: 'local[2]',
+  conf: [],
+  files: [],
+  jars: [],
+  py_files: [],
+  archives: [],
+  properties_files: [],
+  packages: [],
+  repositories: [],
+  driver_memory: null,
+  driver_cores: null,
+  driver_java_options: null,
+  driver_library_path: null,
+  driver_class_path: null,
+  executor_memory: null,
+  executor_cores: null,
+  total_executor_cores: null,
+  num_executors: null,
+  principal: null,
+  keytab: null,
+  queue: null,
+  env: {},
+  timeout_ms: null,
+  kill_grace_ms: 1000,
+  ...change,
+});
+const command = (
+  change: Partial<RunSpec>,
+  nodeEnv: Record<string, string> = {},
+  properties: string[] = [],
+): ReturnType<typeof submitCommand> => submitCommand(spec(change), runtime, paths, nodeEnv, properties, locate);
+
+const EVENT_LOG = ['--conf', 'spark.eventLog.enabled=true', '--conf', 'spark.eventLog.dir=file:///run/events'];
+
+describe('submitCommand', () => {
+  it('submits a Python file with its arguments as they are', () => {
+    expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
+      '/spark/bin/spark-submit',
+      ...['--master', 'local[2]', '--name', 'a job', '--conf', 'spark.ui.showConsoleProgress=false', ...EVENT_LOG],
+      ...['/run/staging/0/main.py', 'a b', '--x', '$(y)'],
+    ]);
+  });
+
+  it('submits a jar with its class, and every option that is set', () => {
+    const { argv } = command({
+      kind: 'jar',
+      application: uri('s3a://b/app.jar'),
+      class_name: 'com.x.Main',
+      files: [workspace(1, 'a.csv'), uri('s3a://b/c')],
+      jars: [workspace(2, 'l.jar')],
+      py_files: [workspace(3, 'h.py')],
+      archives: [workspace(4, 'e.zip')],
+      packages: ['g:a:1', 'g:b:2'],
+      repositories: ['https://r'],
+      driver_memory: '1g',
+      driver_cores: 1,
+      executor_memory: '2g',
+      executor_cores: 2,
+      total_executor_cores: 4,
+      num_executors: 3,
+      queue: 'q',
+    });
+    const text = argv.join(' ');
+    for (const part of [
+      '--files /run/staging/1/a.csv,s3a://b/c',
+      '--jars /run/staging/2/l.jar',
+      '--py-files /run/staging/3/h.py',
+      '--archives /run/staging/4/e.zip',
+      '--packages g:a:1,g:b:2',
+      '--repositories https://r',
+      '--driver-memory 1g --driver-cores 1',
+      '--executor-memory 2g --executor-cores 2 --total-executor-cores 4 --num-executors 3',
+      '--queue q',
+    ])
+      expect(text).toContain(part);
+    expect(argv.slice(-3)).toEqual(['--class', 'com.x.Main', 's3a://b/app.jar']);
+  });
+
+  it("lets the user's properties win, from conf and from files", () => {
+    const own = command({ conf: ['spark.ui.showConsoleProgress=true', 'spark.a=1', 'spark.a=2'] }).argv;
+    expect(own.filter((word) => word.startsWith('spark.ui.showConsoleProgress'))).toEqual([
+      'spark.ui.showConsoleProgress=true',
+    ]);
+    expect(own.indexOf('spark.a=1')).toBeLessThan(own.indexOf('spark.a=2'));
+    const fromFile = command({}, {}, ['# c\nspark.eventLog.dir  s3a://logs\n', 'spark.b=1']);
+    expect(fromFile.argv.join(' ')).not.toContain('spark.eventLog');
+    expect(fromFile.argv).toContain('/run/generated/spark.properties');
+    expect(fromFile.files).toEqual([
+      { path: '/run/generated/spark.properties', content: '# c\nspark.eventLog.dir  s3a://logs\n\nspark.b=1\n' },
+    ]);
+  });
+
+  it('keeps the event log off when the user switched it off', () => {
+    const { argv } = command({ conf: ['spark.eventLog.enabled=false'] });
+    expect(argv).not.toContain('spark.eventLog.enabled=true');
+  });
+
+  it('gives the driver the runtimes and nothing of the environment of the agent', () => {
+    const { env } = command({ env: { A: 'run', SPARK_SUBMIT_OPTS: '-Dx=1' } }, { A: 'node', B: 'node' });
+    expect(env).toEqual({
+      PATH: '/venv/bin:/java/bin:/usr/local/bin:/usr/bin:/bin',
+      HOME: '/node/home',
+      LANG: 'C.UTF-8',
+      JAVA_HOME: '/java',
+      SPARK_HOME: '/spark',
+      PYSPARK_PYTHON: '/venv/bin/python',
+      PYTHONUNBUFFERED: '1',
+      SPARK_LOCAL_DIRS: '/run/local',
+      TMPDIR: '/run/tmp',
+      A: 'run',
+      B: 'node',
+      SPARK_SUBMIT_OPTS: '-Djava.io.tmpdir=/run/tmp -Dderby.system.home=/run/work -Dx=1',
+    });
+  });
+
+  it('runs raw Scala statement by statement in the interpreter, which ends with 1 unless told otherwise', () => {
+    const { argv, files, stdin, env } = command({
+      kind: 'raw-scala',
+      application: null,
+      code: 'case class P(a: Int)\nval b = 1\n',
+      arguments: ['x"\n$y'],
+    });
+    expect(argv.slice(-5)).toEqual([
+      '--class',
+      'org.apache.spark.repl.Main',
+      'spark-shell',
+      '-i',
+      '/run/generated/scala/driver.scala',
+    ]);
+    expect(files.slice(0, 3)).toEqual([
+      { path: '/run/generated/scala/0000000-0.scala', content: 'val args: Array[String] = Array("x\\"\\n$y")' },
+      { path: '/run/generated/scala/0000001-1.scala', content: 'case class P(a: Int)' },
+      { path: '/run/generated/scala/0000002-2.scala', content: 'val b = 1' },
+    ]);
+    expect(files[3]?.content).toContain('java.nio.file.Paths.get("/run/stdout.begin")');
+    expect(stdin).toBe('java.lang.System.exit(1)\n');
+    expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
+  });
+
+  it.each(['sql', 'thrift-sql'] as const)('runs %s from a file', (kind) => {
+    const { argv, files } = command({ kind, application: null, code: 'select 1' });
+    expect(argv.join(' ')).toMatch(/SparkSQLCLIDriver spark-internal -f \/run\/generated\/query\.sql$/);
+    expect(files).toEqual([{ path: '/run/generated/query.sql', content: 'select 1' }]);
+  });
+
+  it.each([
+    ['python', 'application file'],
+    ['jar', 'application file'],
+    ['raw-scala', 'source text'],
+    ['sql', 'source text'],
+  ] as const)('refuses a %s run without %s', (kind, what) => {
+    expect(() => command({ kind, application: null, code: null })).toThrow(SubmitError);
+    expect(() => command({ kind, application: null, code: null })).toThrow(what);
+  });
+});
+
+describe('propertyKeys', () => {
+  it('reads keys before =, : or white space and skips comments', () => {
+    expect(propertyKeys('# a=1\n! b\n\n c = 2\nd:3\r\ne f')).toEqual(['c', 'd', 'e']);
+  });
+});

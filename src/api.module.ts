@@ -1,0 +1,65 @@
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, RouterModule } from '@nestjs/core';
+import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
+import { AgentsApiModule } from './modules/agents/agents.api.module';
+import { BootDiskImagesApiModule } from './modules/boot-disk-images/boot-disk-images.api.module';
+import { CloudEnvsApiModule } from './modules/cloud-envs/cloud-envs.api.module';
+import { ClusterConfsApiModule } from './modules/cluster-confs/cluster-confs.api.module';
+import { ClustersApiModule } from './modules/clusters/clusters.api.module';
+import { CredentialsConfsApiModule } from './modules/credentials-confs/credentials-confs.api.module';
+import { HealthApiModule } from './modules/health/health.api.module';
+import { IamApiModule } from './modules/iam/iam.api.module';
+import { IamModule } from './modules/iam/iam.module';
+import { JobsApiModule } from './modules/jobs/jobs.api.module';
+import { NetworkConfsApiModule } from './modules/network-confs/network-confs.api.module';
+import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
+import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.module';
+import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
+import { WorkspacesModule } from './modules/workspaces/workspaces.module';
+import { AccessGuard } from './platform/auth/access.guard';
+import { ErrorFilter } from './platform/http/error.filter';
+import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor';
+import { API_PREFIX } from './platform/http/openapi';
+import { requestContextMiddleware } from './platform/http/request-context.middleware';
+import { RequestLogMiddleware } from './platform/http/request-log.middleware';
+import { PlatformModule } from './platform/platform.module';
+
+const DOMAINS = [
+  HealthApiModule,
+  IamApiModule,
+  ReferenceDataApiModule,
+  VolumeConfsApiModule,
+  NetworkConfsApiModule,
+  BootDiskImagesApiModule,
+  CredentialsConfsApiModule,
+  CloudEnvsApiModule,
+  ClusterConfsApiModule,
+  JobsApiModule,
+  ClustersApiModule,
+  WorkspacesApiModule,
+];
+
+/** The API process: controllers over the domains, no job handlers and no compute drivers. */
+@Module({
+  imports: [
+    PlatformModule,
+    IamModule,
+    WorkspacesModule,
+    ...DOMAINS,
+    AgentsApiModule,
+    RouterModule.register([
+      ...DOMAINS.map((module) => ({ path: API_PREFIX, module })),
+      { path: AGENT_BASE_PATH, module: AgentsApiModule },
+    ]),
+  ],
+  providers: [
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+  ],
+})
+export class ApiModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(requestContextMiddleware, RequestLogMiddleware).forRoutes('{*path}');
+  }
+}

@@ -1,0 +1,44 @@
+import type { INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { json } from 'express';
+import { ApiModule } from './api.module';
+import { createValidationPipe } from './platform/http/validation';
+import { keysFromWire } from './platform/product/product-name';
+
+/** The API application; `preview` builds no providers and serves only to describe it. */
+export async function createApi(options: { preview: boolean; maxJsonBytes: number }): Promise<INestApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(ApiModule, {
+    preview: options.preview,
+    bodyParser: false,
+    bufferLogs: !options.preview,
+    logger: options.preview ? ['error'] : undefined,
+    abortOnError: false,
+  });
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.use(jsonBody(options.maxJsonBytes));
+  app.useGlobalPipes(createValidationPipe());
+  return app;
+}
+
+/**
+ * Parses JSON bodies; uploads stay streams. Clients send PUT and DELETE with a JSON content type and no body, which
+ * the parser leaves as it is.
+ */
+function jsonBody(limit: number) {
+  const parse = json({ limit, type: ['application/json', 'application/*+json'], strict: true });
+  return (
+    request: Parameters<typeof parse>[0],
+    response: Parameters<typeof parse>[1],
+    next: (error?: unknown) => void,
+  ) => {
+    parse(request, response, (error?: unknown) => {
+      const carrier = request as unknown as { body?: unknown };
+      if (typeof carrier.body === 'object' && carrier.body !== null && !Array.isArray(carrier.body)) {
+        carrier.body = keysFromWire(carrier.body as Record<string, unknown>);
+      }
+      next(error);
+    });
+  };
+}

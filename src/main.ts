@@ -1,0 +1,58 @@
+import 'reflect-metadata';
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { SwaggerModule } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { Config } from './config/config';
+import { ConfigurationError } from './config/env-reader';
+import { createApi } from './create-api';
+import { createDataSource } from './database/data-source';
+import { prepareDatabase } from './database/prepare-database';
+import { packageVersion } from './modules/health/health.service';
+import { declaredOperations } from './platform/http/boot-checks';
+import { API_PREFIX, createOpenApiDocument } from './platform/http/openapi';
+import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
+import { stopOnSignals } from './platform/process/stop-on-signals';
+
+async function main(): Promise<void> {
+  const config = Config.load();
+  if (config.database.migrateOnStart) await prepare(config);
+  const app = await createApi({ preview: false, maxJsonBytes: config.http.maxJsonBytes });
+  const logger = app.get<Logger>(LOGGER);
+  app.useLogger(new NestLogger(logger));
+  declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));
+  const document = createOpenApiDocument(app, packageVersion());
+  SwaggerModule.setup(`${API_PREFIX}/docs`, app, document, {
+    jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
+    raw: ['json'],
+    customSiteTitle: document.info.title,
+    swaggerOptions: { persistAuthorization: true, displayOperationId: true, tagsSorter: 'alpha' },
+  });
+  stopOnSignals(app, config.http.shutdownMs, logger);
+  await app.listen(config.http.port, config.http.host);
+  const server = app.getHttpServer() as import('node:http').Server;
+  server.keepAliveTimeout = config.http.keepAliveMs;
+  server.requestTimeout = 0;
+  logger.info({ host: config.http.host, port: config.http.port }, 'The API is listening');
+}
+
+/** Brings schema, reference data and the first identity up to date, once over all pods. */
+async function prepare(config: Config): Promise<void> {
+  const logger = createLogger('prepare-database', config.product.logLevel);
+  const dataSource: DataSource = await createDataSource(config.database, 'prepare').initialize();
+  try {
+    await prepareDatabase(dataSource, config, logger);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+main().catch((error: unknown) => {
+  const text =
+    error instanceof ConfigurationError
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+});

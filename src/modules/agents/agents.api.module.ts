@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { ClustersModule } from '../clusters/clusters.module';
+import { JobsModule } from '../jobs/jobs.module';
+import { LogsModule } from '../logs/logs.module';
+import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { AgentsController } from './agents.controller';
+import { AgentsService } from './agents.service';
+import { NodeTokenGuard } from './node-token.guard';
+import { NodeWakeUps } from './node-wakeups';
+
+@Module({
+  imports: [ClustersModule, JobsModule, LogsModule, WorkspacesModule],
+  providers: [AgentsService, NodeTokenGuard, NodeWakeUps],
+  controllers: [AgentsController],
+})
+export class AgentsApiModule {}

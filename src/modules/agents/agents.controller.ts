@@ -1,0 +1,134 @@
+import {
+  Body,
+  Controller,
+  type ExecutionContext,
+  createParamDecorator,
+  Query,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type {
+  LogChunkResponse,
+  LogStream,
+  PollResponse,
+  RegisterResponse,
+} from '../../../libs/contracts/agent-protocol';
+import { Allow } from '../../platform/auth/access';
+import { Answers, Operation } from '../../platform/http/operation';
+import { IdParam, WordParam } from '../../platform/http/parameters';
+import type { NodeRow } from '../clusters/clusters.contract';
+import { AgentsService } from './agents.service';
+import { LogOffset, Poll, Register, Report } from './dto/agent.dto';
+import { NodeTokenGuard, type NodeRequest } from './node-token.guard';
+
+const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): NodeRow => {
+  const { node } = context.switchToHttp().getRequest<NodeRequest>();
+  if (!node) throw new Error('The route has no node guard');
+  return node;
+});
+
+const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
+const STREAMS = ['stdout', 'stderr'];
+
+/** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
+@Controller()
+export class AgentsController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/register',
+    id: 'agentRegister',
+    summary: 'Exchange a bootstrap token',
+    answer: Answers.none,
+  })
+  register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
+    return this.agents.register(request.get('authorization'), body);
+  }
+
+  @UseGuards(NodeTokenGuard)
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/poll',
+    id: 'agentPoll',
+    summary: 'Wait for the desired state',
+    answer: Answers.none,
+  })
+  poll(@CurrentNode() node: NodeRow, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
+    return this.agents.poll(node, body, request);
+  }
+
+  @UseGuards(NodeTokenGuard)
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/report',
+    id: 'agentReport',
+    summary: 'Report what is',
+    answer: Answers.none,
+  })
+  report(@CurrentNode() node: NodeRow, @Body() body: Report): Promise<Record<string, never>> {
+    return this.agents.report(node, body);
+  }
+
+  @UseGuards(NodeTokenGuard)
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/runs/{run_id}/logs/{stream}',
+    id: 'agentRunLog',
+    summary: 'Append to a run log',
+    answer: Answers.none,
+    binaryBody: true,
+  })
+  runLog(
+    @CurrentNode() node: NodeRow,
+    @IdParam('run_id') runId: number,
+    @WordParam('stream', STREAMS) stream: string,
+    @Query() query: LogOffset,
+    @Req() request: Request,
+  ): Promise<LogChunkResponse> {
+    return this.agents.runLog(node, runId, stream as LogStream, query.offset, request);
+  }
+
+  @UseGuards(NodeTokenGuard)
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/node/logs/{stream}',
+    id: 'agentNodeLog',
+    summary: 'Append to a node log',
+    answer: Answers.none,
+    binaryBody: true,
+  })
+  nodeLog(
+    @CurrentNode() node: NodeRow,
+    @WordParam('stream', STREAMS) stream: string,
+    @Query() query: LogOffset,
+    @Req() request: Request,
+  ): Promise<LogChunkResponse> {
+    return this.agents.nodeLog(node, stream as LogStream, query.offset, request);
+  }
+
+  @UseGuards(NodeTokenGuard)
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/runs/{run_id}/files/{index}',
+    id: 'agentRunFile',
+    summary: 'Fetch a file of a run',
+    answer: Answers.binary,
+  })
+  runFile(
+    @CurrentNode() node: NodeRow,
+    @IdParam('run_id') runId: number,
+    @IdParam('index') index: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.agents.sendRunFile(node, runId, index, response);
+  }
+}

@@ -1,0 +1,113 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type {
+  LogChunkResponse,
+  LogStream,
+  PollResponse,
+  RegisterResponse,
+} from '../../../libs/contracts/agent-protocol';
+import { Config } from '../../config/config';
+import { DomainError } from '../../platform/errors/domain-error';
+import { Transactions } from '../../platform/persistence/transactions';
+import { ClusterNodesService } from '../clusters/cluster-nodes.service';
+import type { NodeRow } from '../clusters/clusters.contract';
+import { RunReportsService } from '../jobs/run-reports.service';
+import { LogsService } from '../logs/logs.service';
+import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
+import type { Poll, Register, Report } from './dto/agent.dto';
+import { bearerToken } from './node-token.guard';
+import { NodeWakeUps } from './node-wakeups';
+
+const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** The control plane's side of the agent protocol. */
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly config: Config,
+    private readonly transactions: Transactions,
+    private readonly nodes: ClusterNodesService,
+    private readonly runs: RunReportsService,
+    private readonly files: WorkspaceFilesService,
+    private readonly logs: LogsService,
+    private readonly wakeUps: NodeWakeUps,
+  ) {}
+
+  async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
+    const { node, nodeToken } = await this.nodes.register(bearerToken(authorization), body.agent_id);
+    return { node_id: String(node.node_id), node_token: nodeToken, lease_ms: this.config.agent.leaseMs };
+  }
+
+  /** Answers at once when the node should do something new, else when it should, or when the wait is over. */
+  async poll(node: NodeRow, body: Poll, request: Request): Promise<PollResponse> {
+    this.nodes.assertWanted(node);
+    await this.nodes.heard(node.node_id);
+    // Subscribed before the version is read: a change between the two is seen either way.
+    const { woken, cancel } = this.wakeUps.subscribe(node.node_id);
+    try {
+      if ((await this.nodes.desiredVersion(node.node_id)) <= body.version) {
+        await waitFor(woken, body.wait_ms, request);
+      }
+    } finally {
+      cancel();
+    }
+    const current = await this.nodes.current(node.node_id);
+    this.nodes.assertWanted(current);
+    return {
+      version: current.desired_version,
+      daemons: await this.nodes.desiredDaemons(current),
+      runs: await this.runs.desired(current),
+    };
+  }
+
+  async report(node: NodeRow, body: Report): Promise<Record<string, never>> {
+    await this.transactions.run(async (tx) => {
+      await this.nodes.reported(tx, node.node_id, body.daemons);
+      for (const report of body.runs) await this.runs.reported(tx, node, report);
+    });
+    await this.nodes.heard(node.node_id);
+    return {};
+  }
+
+  async runLog(
+    node: NodeRow,
+    runId: number,
+    stream: LogStream,
+    offset: number,
+    request: Request,
+  ): Promise<LogChunkResponse> {
+    await this.runs.assertOnNode(node, runId);
+    return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await chunkOf(request)) };
+  }
+
+  async nodeLog(node: NodeRow, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
+    return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await chunkOf(request)) };
+  }
+
+  async sendRunFile(node: NodeRow, runId: number, index: number, response: Response): Promise<void> {
+    const { tenantId, workspaceId, path } = await this.runs.workspaceFile(node, runId, index);
+    await this.files.sendToNode(tenantId, workspaceId, path, response);
+  }
+}
+
+async function chunkOf(request: Request): Promise<Buffer> {
+  if (Number(request.get('content-length') ?? 0) > MAX_CHUNK_BYTES) {
+    throw new DomainError('too-large', 'REQUEST.TOO_LARGE', `A log chunk has at most ${MAX_CHUNK_BYTES} bytes.`);
+  }
+  return buffer(request);
+}
+
+/** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */
+async function waitFor(woken: Promise<void>, ms: number, request: Request): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let closed: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+    closed = resolve;
+    request.once('close', closed);
+  });
+  await Promise.race([woken, over]);
+  clearTimeout(timer);
+  request.off('close', closed);
+}

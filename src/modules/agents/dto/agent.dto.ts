@@ -1,0 +1,47 @@
+import type {
+  DaemonsState,
+  ReportRequest,
+  RunOutcome,
+  RunReason,
+  RunState,
+} from '../../../../libs/contracts/agent-protocol';
+import { Field, Param } from '../../../platform/http/fields';
+
+export class Register {
+  @Field.text({ minLength: 1, maxLength: 200 }) agent_id: string;
+  @Field.text({ maxLength: 300 }) hostname: string;
+  @Field.int64() pid: number;
+}
+
+export class Poll {
+  @Field.int64({ min: 0 }) version: number;
+  @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
+}
+
+export class DaemonsReport {
+  @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
+  @Field.text({ nullable: true, maxLength: 1000 }) master_url: string | null;
+  @Field.text({ nullable: true, maxLength: 20_000 }) error: string | null;
+}
+
+export class RunReportBody {
+  @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
+  @Field.int64({ min: 1 }) seq: number;
+  @Field.oneOf(['accepted', 'running', 'stopping', 'killing', 'ended']) state: RunState;
+  @Field.text({ nullable: true, maxLength: 1000 }) application_id: string | null;
+  @Field.oneOf(['done', 'error', 'terminated', 'stopped', 'killed'], { nullable: true }) outcome: RunOutcome | null;
+  @Field.text({ nullable: true, maxLength: 100 }) reason: RunReason | null;
+  @Field.text({ nullable: true, maxLength: 20_000 }) message: string | null;
+  @Field.int32({ nullable: true }) exit_code: number | null;
+  @Field.int64({ nullable: true }) pid: number | null;
+  @Field.text({ maxLength: 100 }) at: string;
+}
+
+export class Report implements ReportRequest {
+  @Field.object(() => DaemonsReport) daemons: DaemonsReport;
+  @Field.objects(() => RunReportBody) runs: RunReportBody[];
+}
+
+export class LogOffset {
+  @Param.int64({ optional: false, min: 0 }) offset: number;
+}

@@ -1,0 +1,28 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { unauthenticated } from '../../platform/errors/domain-error';
+import { ClusterNodesService } from '../clusters/cluster-nodes.service';
+import type { NodeRow } from '../clusters/clusters.contract';
+
+export interface NodeRequest extends Request {
+  node?: NodeRow;
+}
+
+/** Bearer token of an authorization header; 401 without one. */
+export function bearerToken(header: string | undefined): string {
+  const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
+  if (token === undefined) throw unauthenticated('A bearer token is required.');
+  return token;
+}
+
+/** Admits a node agent by its node token. */
+@Injectable()
+export class NodeTokenGuard implements CanActivate {
+  constructor(private readonly nodes: ClusterNodesService) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<NodeRequest>();
+    request.node = await this.nodes.authenticate(bearerToken(request.get('authorization')));
+    return true;
+  }
+}

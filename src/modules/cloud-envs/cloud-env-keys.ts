@@ -1,0 +1,38 @@
+import { invalid } from '../../platform/errors/domain-error';
+import type { AcceptedKeys } from '../../platform/resources/accepted-keys';
+import type { CloudProviderName } from '../reference-data/reference-data.contract';
+import { LOCAL_ENDPOINT } from './cloud-envs.contract';
+
+export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
+
+const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {
+  accepted: ['availability_zone_id', 'cloud_project'],
+  required: ['availability_zone_id', 'cloud_project'],
+};
+
+/** The specification's table of keys by provider, without those that every provider accepts. */
+export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>> = {
+  GCP: PUBLIC_CLOUD,
+  AWS: PUBLIC_CLOUD,
+  Azure: PUBLIC_CLOUD,
+  OCI: { accepted: ['availability_zone_id'], required: [] },
+  OnPrem: { accepted: ['endpoint', 'onprem_node_names'], required: ['endpoint'] },
+};
+
+/** Checks the endpoint of an OnPrem environment. */
+export function assertEndpoint(endpoint: string, localEnabled: boolean): void {
+  if (endpoint === LOCAL_ENDPOINT) {
+    if (localEnabled) return;
+    throw invalid('CLOUD_ENV.LOCAL_DISABLED', `The endpoint ${LOCAL_ENDPOINT} is not enabled on this installation.`);
+  }
+  const url = /^https?:\/\//.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (!url) {
+    throw invalid('CLOUD_ENV.ENDPOINT_INVALID', `endpoint must be an http or https URL, or ${LOCAL_ENDPOINT}.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(
+      'CLOUD_ENV.ENDPOINT_INVALID',
+      'endpoint must not carry a user name or password; they belong in the credentials configuration.',
+    );
+  }
+}

@@ -1,0 +1,140 @@
+import { invalid } from '../../platform/errors/domain-error';
+import { Field } from '../../platform/http/fields';
+import { productName } from '../../platform/product/product-name';
+import { jsonObject } from '../../platform/resources/json-object';
+import { known } from '../../platform/resources/known';
+import {
+  type BootDiskImageData,
+  bootDiskImageJson,
+  BootDiskImageRef,
+  bootDiskImageRef,
+} from '../boot-disk-images/boot-disk-images.contract';
+import {
+  CredentialConfRef,
+  credentialConfRef,
+  type CredentialsConfData,
+  credentialsConfJson,
+} from '../credentials-confs/credentials-confs.contract';
+import {
+  type NetworkConfData,
+  networkConfJson,
+  NetworkConfRef,
+  networkConfRef,
+} from '../network-confs/network-confs.contract';
+import {
+  AvailabilityZoneRef,
+  CloudProviderRef,
+  type LabelPattern,
+  type ReferenceData,
+} from '../reference-data/reference-data.contract';
+
+/** Endpoint of the OnPrem environment whose nodes are processes of the worker's machine. */
+export const LOCAL_ENDPOINT = 'local://';
+
+/** A cloud environment inside another record. */
+export class CloudEnvInfo {
+  @Field.id() cloud_env_id: number;
+  @Field.text() cloud_env_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.map({ values: 'string' }) labels: Record<string, string>;
+  @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
+  @Field.object(() => NetworkConfRef) network_config: NetworkConfRef;
+  @Field.text({ nullable: true }) cloud_project: string | null;
+  @Field.object(() => CredentialConfRef) credential_config: CredentialConfRef;
+  @Field.object(() => BootDiskImageRef) boot_disk_image: BootDiskImageRef;
+  @Field.text({ nullable: true }) endpoint: string | null;
+  @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
+}
+
+/** What the database answers for a cloud environment and what it refers to, without audit and secrets. */
+export interface CloudEnvData {
+  cloud_env_id: number;
+  name: string;
+  description: string | null;
+  cloud_provider_id: number;
+  availability_zone_id: number | null;
+  cloud_project: string | null;
+  labels: Record<string, string>;
+  endpoint: string | null;
+  onprem_node_names: string[] | null;
+  network_conf: NetworkConfData;
+  credentials_conf: CredentialsConfData;
+  boot_disk_image: BootDiskImageData;
+}
+
+const COLUMNS: readonly (keyof CloudEnvData)[] = [
+  'cloud_env_id',
+  'name',
+  'description',
+  'cloud_provider_id',
+  'availability_zone_id',
+  'cloud_project',
+  'labels',
+  'endpoint',
+  'onprem_node_names',
+];
+
+/** SQL of {@link CloudEnvData} as one jsonb value; needs {@link cloudEnvJoins} with the same aliases. */
+export function cloudEnvJson(ce = 'ce', nc = 'nc', cr = 'cr', bi = 'bi'): string {
+  return jsonObject(ce, COLUMNS, {
+    network_conf: networkConfJson(nc),
+    credentials_conf: credentialsConfJson(cr),
+    boot_disk_image: bootDiskImageJson(bi),
+  });
+}
+
+/** Joins of what a cloud environment refers to; `ce` is joined already. */
+export function cloudEnvJoins(ce = 'ce', nc = 'nc', cr = 'cr', bi = 'bi'): string {
+  return `JOIN network_confs ${nc} ON ${nc}.tenant_id = ${ce}.tenant_id AND ${nc}.network_conf_id = ${ce}.network_conf_id
+    JOIN credentials_confs ${cr} ON ${cr}.tenant_id = ${ce}.tenant_id AND ${cr}.credentials_conf_id = ${ce}.credentials_conf_id
+    JOIN boot_disk_images ${bi} ON ${bi}.tenant_id = ${ce}.tenant_id AND ${bi}.boot_disk_image_id = ${ce}.boot_disk_image_id`;
+}
+
+export function cloudEnvInfo(data: CloudEnvData, referenceData: ReferenceData): CloudEnvInfo {
+  const { cloud_provider_id: providerId, availability_zone_id: zoneId } = data;
+  return {
+    cloud_env_id: data.cloud_env_id,
+    cloud_env_name: data.name,
+    description: data.description,
+    cloud_provider: known(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
+    labels: data.labels,
+    availability_zone:
+      zoneId === null ? null : known(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
+    network_config: networkConfRef(data.network_conf, referenceData),
+    cloud_project: data.cloud_project,
+    credential_config: credentialConfRef(data.credentials_conf, referenceData),
+    boot_disk_image: bootDiskImageRef(data.boot_disk_image, referenceData),
+    endpoint: data.endpoint,
+    onprem_node_names: data.onprem_node_names,
+  };
+}
+
+/** Labels that a caller may give to a cloud environment, and to a cluster beside those of its environment. */
+export const MAX_LABELS = 25;
+
+/** Labels that the platform adds to whatever it makes for a tenant. */
+export function reservedLabels(tenantId: string): Record<string, string> {
+  const product = productName().toLowerCase();
+  return { resource: product, vm: `${product}_node`, tenant_id: tenantId };
+}
+
+/** Checks a caller's labels against the provider's pattern; throws a 400 that names the first wrong one. */
+export function checkLabels(
+  labels: Readonly<Record<string, unknown>>,
+  pattern: LabelPattern | undefined,
+): asserts labels is Record<string, string> {
+  const reserved = Object.keys(reservedLabels(''));
+  for (const [key, value] of Object.entries(labels)) {
+    if (reserved.includes(key)) {
+      throw invalid('LABEL.RESERVED', `The label ${key} is set by the platform.`, { key, reserved });
+    }
+    if (typeof value !== 'string')
+      throw invalid('LABEL.INVALID', `The value of label "${key}" must be a text.`, { key });
+    if (pattern && !(pattern.key.test(key) && pattern.value.test(value))) {
+      throw invalid('LABEL.INVALID', `The label "${key}" is not one that the provider takes: ${pattern.description}.`, {
+        key,
+      });
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuditRow } from '../../platform/http/answers';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from './cloud-envs.contract';
+
+export interface CloudEnvRow extends AuditRow {
+  cloud_env_id: number;
+  name: string;
+  tenant_id: string;
+  cloud_env: CloudEnvData;
+}
+
+@Injectable()
+export class CloudEnvsRepository extends ResourceRepository<CloudEnvRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'cloud_envs',
+      idColumn: 'cloud_env_id',
+      columns: `t.cloud_env_id, t.name, t.tenant_id, t.last_update_date, t.from_date, t.to_date,
+        ${cloudEnvJson('t')} AS cloud_env`,
+      joins: `${cloudEnvJoins('t')}
+        JOIN machine_architecture_types ma ON ma.machine_architecture_type_id = bi.architecture_type_id`,
+      code: 'CLOUD_ENV',
+      label: 'cloud environment',
+    });
+  }
+}

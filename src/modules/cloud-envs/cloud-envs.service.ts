@@ -1,0 +1,201 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config';
+import type { TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import { jsonb, type Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { BootDiskImagesService } from '../boot-disk-images/boot-disk-images.service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
+import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
+import { NetworkConfsService } from '../network-confs/network-confs.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type CloudProviderRef,
+  CREDENTIAL_TYPE_ID,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import { assertEndpoint, CLOUD_ENV_KEYS } from './cloud-env-keys';
+import { checkLabels, type CloudEnvData, cloudEnvInfo, MAX_LABELS, reservedLabels } from './cloud-envs.contract';
+import { type CloudEnvRow, CloudEnvsRepository } from './cloud-envs.repository';
+import type {
+  CloudEnvListQuery,
+  CloudEnvRead,
+  CloudEnvWrite,
+  CreateCloudEnv,
+  UpdateCloudEnv,
+} from './dto/cloud-env.dto';
+
+/** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
+@Injectable()
+export class CloudEnvsService extends ResourceService<
+  CloudEnvRow,
+  CreateCloudEnv,
+  UpdateCloudEnv,
+  CloudEnvRead,
+  CloudEnvWrite,
+  CloudEnvListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: CloudEnvsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly clusterUsage: ClusterUsageService,
+    private readonly networkConfs: NetworkConfsService,
+    private readonly credentialsConfs: CredentialsConfsService,
+    private readonly bootDiskImages: BootDiskImagesService,
+    private readonly config: Config,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: CloudEnvListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider !== undefined) {
+        conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+      }
+      if (query.architecture_type !== undefined) {
+        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+      }
+    };
+  }
+
+  protected async columnsOfNew(scope: TenantScope, body: CreateCloudEnv, tx: Tx): Promise<ColumnValues> {
+    const { name, description, cloud_provider_id, labels = {} } = body;
+    const columns = await this.checkedColumns(scope, cloud_provider_id, { ...body, labels }, tx);
+    return { name, description, cloud_provider_id, ...columns };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: CloudEnvRow,
+    body: UpdateCloudEnv,
+    tx: Tx,
+  ): Promise<ColumnValues> {
+    await this.clusterUsage.assertNotInUse(tx, scope, 'cloud environment', row.cloud_env_id);
+    const { name, description } = body;
+    const columns = await this.checkedColumns(scope, row.cloud_env.cloud_provider_id, body, tx, row.cloud_env);
+    return { name, description, ...columns };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: CloudEnvRow, tx: Tx): Promise<void> {
+    await this.clusterUsage.assertNotInUse(tx, scope, 'cloud environment', row.cloud_env_id);
+  }
+
+  protected read(row: CloudEnvRow): CloudEnvRead {
+    return { ...cloudEnvInfo(row.cloud_env, this.referenceData), tenant_id: row.tenant_id, ...readAudit(row) };
+  }
+
+  protected write(row: CloudEnvRow): CloudEnvWrite {
+    const env = row.cloud_env;
+    return {
+      cloud_env_id: idText(env.cloud_env_id),
+      name: env.name,
+      description: env.description,
+      cloud_provider_id: idText(env.cloud_provider_id),
+      availability_zone_id: idText(env.availability_zone_id),
+      network_conf_id: idText(env.network_conf.network_conf_id),
+      cloud_project: env.cloud_project,
+      credential_config_id: idText(env.credentials_conf.credentials_conf_id),
+      boot_disk_image_id: idText(env.boot_disk_image.boot_disk_image_id),
+      labels: env.labels,
+      endpoint: env.endpoint,
+      onprem_node_names: env.onprem_node_names,
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Checks what the request gives against the provider and drops keys that the provider does not accept. */
+  private async checkedColumns(
+    scope: TenantScope,
+    providerId: number,
+    body: UpdateCloudEnv,
+    tx: Tx,
+    before?: CloudEnvData,
+  ): Promise<ColumnValues> {
+    const provider = known(this.referenceData.cloudProvider(providerId), 'cloud provider', providerId);
+    const keys = CLOUD_ENV_KEYS[provider.name as CloudProviderName];
+    const values = acceptedValues(keys, body, before);
+    assertRequiredKeys(keys, values, 'CLOUD_ENV', provider.name);
+    if (values.availability_zone_id != null) this.assertZone(provider, values.availability_zone_id);
+    const { endpoint } = acceptedValues(keys, body);
+    if (endpoint !== undefined) assertEndpoint(endpoint, this.config.compute.local !== null);
+    await this.assertReferences(scope, provider, body, tx);
+    return {
+      ...values,
+      network_conf_id: body.network_conf_id,
+      credentials_conf_id: body.credential_config_id,
+      boot_disk_image_id: body.boot_disk_image_id,
+      labels: body.labels && jsonb(this.storedLabels(scope, provider, body.labels)),
+    };
+  }
+
+  /** The records that the request names stay as they are until the transaction ends, always locked in this order. */
+  private async assertReferences(
+    scope: TenantScope,
+    provider: CloudProviderRef,
+    body: UpdateCloudEnv,
+    tx: Tx,
+  ): Promise<void> {
+    if (body.network_conf_id !== undefined) {
+      const { name, cloud_provider_id } = await this.networkConfs.getRow(scope, { id: body.network_conf_id }, tx);
+      this.assertProvider(provider, cloud_provider_id, `Network configuration "${name}"`);
+    }
+    if (body.credential_config_id !== undefined) {
+      const { name, credential_type_id } = await this.credentialsConfs.getRow(
+        scope,
+        { id: body.credential_config_id },
+        tx,
+      );
+      this.assertCredentialType(provider, credential_type_id, name);
+    }
+    if (body.boot_disk_image_id !== undefined) {
+      const { name, cloud_provider_id } = await this.bootDiskImages.getRow(scope, { id: body.boot_disk_image_id }, tx);
+      this.assertProvider(provider, cloud_provider_id, `Boot disk image "${name}"`);
+    }
+  }
+
+  private assertCredentialType(provider: CloudProviderRef, typeId: number, name: string): void {
+    const type = known(this.referenceData.credentialType(typeId), 'credential type', typeId);
+    this.assertProvider(provider, type.cloud_provider.cloud_provider_id, `Credentials configuration "${name}"`);
+    if (provider.cloud_provider_id !== CLOUD_PROVIDER_ID.OnPrem || typeId === CREDENTIAL_TYPE_ID.onPremBasicAuth)
+      return;
+    throw invalid(
+      'CLOUD_ENV.CREDENTIAL_TYPE',
+      `A cloud environment of ${provider.name} needs basic-auth credentials; "${name}" holds ${type.name}.`,
+    );
+  }
+
+  private assertZone(provider: CloudProviderRef, zoneId: number): void {
+    const zone = known(this.referenceData.availabilityZone(zoneId), 'availability zone', zoneId);
+    this.assertProvider(provider, zone.cloud_provider_id, `Availability zone ${zone.name}`);
+  }
+
+  private assertProvider(provider: CloudProviderRef, actualId: number, what: string): void {
+    if (actualId === provider.cloud_provider_id) return;
+    const actual = known(this.referenceData.cloudProvider(actualId), 'cloud provider', actualId);
+    throw invalid(
+      'CLOUD_ENV.PROVIDER_MISMATCH',
+      `${what} belongs to ${actual.name}, the cloud environment to ${provider.name}.`,
+    );
+  }
+
+  private storedLabels(
+    scope: TenantScope,
+    provider: CloudProviderRef,
+    labels: Readonly<Record<string, unknown>>,
+  ): Record<string, string> {
+    const count = Object.keys(labels).length;
+    if (count > MAX_LABELS) {
+      throw invalid('LABEL.TOO_MANY', `A cloud environment takes at most ${MAX_LABELS} labels, not ${count}.`);
+    }
+    checkLabels(labels, this.referenceData.labelPattern(provider.cloud_provider_id));
+    return { ...labels, ...reservedLabels(scope.tenantId) };
+  }
+}

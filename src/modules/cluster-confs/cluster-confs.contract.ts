@@ -1,0 +1,128 @@
+import { Field } from '../../platform/http/fields';
+import { jsonObject } from '../../platform/resources/json-object';
+import { known } from '../../platform/resources/known';
+import {
+  COMPUTE_TYPES,
+  DiskTypeInfo,
+  MachineTypeInfo,
+  type MachineTypeRecord,
+  type ReferenceData,
+} from '../reference-data/reference-data.contract';
+
+/** The volume configuration of a cluster configuration. */
+export class VolumeSummary {
+  @Field.id() volume_conf_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.boolean() encrypted: boolean;
+  @Field.int64({ description: 'GB' }) size: number;
+  @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
+  @Field.int64() machine_volume_num: number;
+  @Field.int64() machine_volume_strip_num: number;
+  @Field.int64({ nullable: true }) disk_iops: number | null;
+  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
+  @Field.int64({ description: 'Same as machine_volume_num' }) disk_num: number;
+  @Field.int64({ description: 'Same as size, GB' }) disk_size: number;
+}
+
+/** A cluster configuration inside another record. */
+export class ClusterConfRef {
+  @Field.id() cluster_conf_id: number;
+  @Field.text() cluster_conf_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.oneOf(COMPUTE_TYPES) machine_type_category: string;
+  @Field.object(() => MachineTypeInfo) machine_type: MachineTypeInfo;
+  @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
+}
+
+/** What the database answers for the volume configuration of a cluster configuration. */
+export interface VolumeData {
+  volume_conf_id: number;
+  name: string;
+  description: string | null;
+  encrypted: boolean;
+  size: number;
+  disk_type_id: number;
+  machine_volume_num: number;
+  machine_volume_strip_num: number;
+  disk_iops: number | null;
+  disk_throughput_mb: number | null;
+}
+
+/** What the database answers for a cluster configuration and its volume, without audit. */
+export interface ClusterConfData {
+  cluster_conf_id: number;
+  name: string;
+  description: string | null;
+  machine_type_category_id: number;
+  machine_type_id: number;
+  volume_conf: VolumeData | null;
+}
+
+const COLUMNS: readonly (keyof ClusterConfData)[] = [
+  'cluster_conf_id',
+  'name',
+  'description',
+  'machine_type_category_id',
+  'machine_type_id',
+];
+
+const VOLUME_COLUMNS: readonly (keyof VolumeData)[] = [
+  'volume_conf_id',
+  'name',
+  'description',
+  'encrypted',
+  'size',
+  'disk_type_id',
+  'machine_volume_num',
+  'machine_volume_strip_num',
+  'disk_iops',
+  'disk_throughput_mb',
+];
+
+/** SQL of {@link ClusterConfData} as one jsonb value; needs {@link clusterConfJoins} with the same aliases. */
+export function clusterConfJson(cc = 'cc', vc = 'vc'): string {
+  return jsonObject(cc, COLUMNS, {
+    volume_conf: `CASE WHEN ${vc}.volume_conf_id IS NOT NULL THEN ${jsonObject(vc, VOLUME_COLUMNS)} END`,
+  });
+}
+
+/** Join of the volume of a cluster configuration; `cc` is joined already. */
+export function clusterConfJoins(cc = 'cc', vc = 'vc'): string {
+  return `LEFT JOIN volume_confs ${vc} ON ${vc}.tenant_id = ${cc}.tenant_id AND ${vc}.volume_conf_id = ${cc}.volume_conf_id`;
+}
+
+export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceData): ClusterConfRef {
+  return {
+    cluster_conf_id: data.cluster_conf_id,
+    cluster_conf_name: data.name,
+    description: data.description,
+    machine_type_category: categoryName(data.machine_type_category_id, referenceData),
+    machine_type: machineTypeOf(data, referenceData).info,
+    machine_volume_conf: data.volume_conf && volumeSummary(data.volume_conf, referenceData),
+  };
+}
+
+/** The machine type with what the platform computes with. */
+export function machineTypeOf(
+  data: Pick<ClusterConfData, 'machine_type_id'>,
+  referenceData: ReferenceData,
+): MachineTypeRecord {
+  return known(referenceData.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
+}
+
+function volumeSummary(volume: VolumeData, referenceData: ReferenceData): VolumeSummary {
+  const { disk_type_id, disk_throughput_mb, ...rest } = volume;
+  return {
+    ...rest,
+    disk_type: known(referenceData.diskType(disk_type_id), 'disk type', disk_type_id),
+    disk_throughput_MB: disk_throughput_mb,
+    disk_num: volume.machine_volume_num,
+    disk_size: volume.size,
+  };
+}
+
+function categoryName(id: number, referenceData: ReferenceData): string {
+  const name = COMPUTE_TYPES.find((candidate) => referenceData.machineTypeCategoryId(candidate) === id);
+  return known(name, 'machine type category', id);
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuditRow } from '../../platform/http/answers';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ClusterConfData, clusterConfJoins, clusterConfJson } from './cluster-confs.contract';
+
+export interface ClusterConfRow extends AuditRow {
+  cluster_conf_id: number;
+  name: string;
+  cluster_conf: ClusterConfData;
+}
+
+@Injectable()
+export class ClusterConfsRepository extends ResourceRepository<ClusterConfRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'cluster_confs',
+      idColumn: 'cluster_conf_id',
+      columns: `t.cluster_conf_id, t.name, t.last_update_date, t.from_date, t.to_date,
+        ${clusterConfJson('t')} AS cluster_conf`,
+      joins: `${clusterConfJoins('t')}
+        JOIN machine_types mt ON mt.machine_type_id = t.machine_type_id
+        JOIN machine_architecture_types ma ON ma.machine_architecture_type_id = mt.machine_architecture_type_id`,
+      code: 'CLUSTER_CONF',
+      label: 'cluster configuration',
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
+import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
+import { VolumeConfsService } from '../volume-confs/volume-confs.service';
+import { clusterConfRef, machineTypeOf, type VolumeData } from './cluster-confs.contract';
+import { type ClusterConfRow, ClusterConfsRepository } from './cluster-confs.repository';
+import type {
+  ClusterConfListQuery,
+  ClusterConfRead,
+  ClusterConfWrite,
+  CreateClusterConf,
+  UpdateClusterConf,
+} from './dto/cluster-conf.dto';
+
+/** Machine type and disks of a cluster's nodes. */
+@Injectable()
+export class ClusterConfsService extends ResourceService<
+  ClusterConfRow,
+  CreateClusterConf,
+  UpdateClusterConf,
+  ClusterConfRead,
+  ClusterConfWrite,
+  ClusterConfListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: ClusterConfsRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly clusterUsage: ClusterUsageService,
+    private readonly volumeConfs: VolumeConfsService,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: ClusterConfListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider !== undefined) {
+        conditions.add('mt.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+      }
+      if (query.compute_type !== undefined) {
+        const categoryId = this.referenceData.machineTypeCategoryId(query.compute_type);
+        conditions.add('t.machine_type_category_id = ?', categoryId);
+      }
+      if (query.architecture_type !== undefined) {
+        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+      }
+    };
+  }
+
+  protected async columnsOfNew(scope: TenantScope, body: CreateClusterConf, tx: Tx): Promise<ColumnValues> {
+    this.assertSameProvider(body.machine_type_id, await this.volume(scope, body.volume_conf_id, tx));
+    return { ...body, machine_type_category_id: this.referenceData.machineTypeCategoryId('custom_compute') };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: ClusterConfRow,
+    body: UpdateClusterConf,
+    tx: Tx,
+  ): Promise<ColumnValues> {
+    const { machine_type_id, volume_conf_id } = body;
+    if (machine_type_id !== undefined || volume_conf_id !== undefined) {
+      // The nodes of a cluster that is up keep their machines: the configuration would no longer describe them.
+      await this.clusterUsage.assertNotInUse(tx, scope, 'cluster configuration', row.cluster_conf_id);
+      const before = row.cluster_conf;
+      const volume = volume_conf_id === undefined ? before.volume_conf : await this.volume(scope, volume_conf_id, tx);
+      this.assertSameProvider(machine_type_id ?? before.machine_type_id, volume);
+    }
+    return { ...body };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: ClusterConfRow, tx: Tx): Promise<void> {
+    await this.clusterUsage.assertNotReferenced(tx, scope, 'cluster configuration', row.cluster_conf_id);
+  }
+
+  protected read(row: ClusterConfRow): ClusterConfRead {
+    return { ...clusterConfRef(row.cluster_conf, this.referenceData), ...readAudit(row) };
+  }
+
+  protected write(row: ClusterConfRow): ClusterConfWrite {
+    const conf = row.cluster_conf;
+    return {
+      cluster_conf_id: idText(conf.cluster_conf_id),
+      name: conf.name,
+      description: conf.description,
+      machine_type_category_id: idText(conf.machine_type_category_id),
+      machine_type_id: idText(conf.machine_type_id),
+      volume_conf_id: idText(conf.volume_conf?.volume_conf_id ?? null),
+      ...writeAudit(row),
+    };
+  }
+
+  private async volume(
+    scope: TenantScope,
+    id: number | null | undefined,
+    tx: Tx,
+  ): Promise<Pick<VolumeData, 'name' | 'disk_type_id'> | null> {
+    return id == null ? null : this.volumeConfs.getRow(scope, { id }, tx);
+  }
+
+  private assertSameProvider(machineTypeId: number, volume: Pick<VolumeData, 'name' | 'disk_type_id'> | null): void {
+    const machine = machineTypeOf({ machine_type_id: machineTypeId }, this.referenceData);
+    if (!volume) return;
+    const disk = known(this.referenceData.diskType(volume.disk_type_id), 'disk type', volume.disk_type_id);
+    if (disk.cloud_provider.cloud_provider_id === machine.cloudProviderId) return;
+    throw invalid(
+      'CLUSTER_CONF.PROVIDER_MISMATCH',
+      `Volume configuration "${volume.name}" belongs to ${disk.cloud_provider.name}, machine type ${machine.info.name} to ${machine.info.cloud_provider.name}.`,
+    );
+  }
+}

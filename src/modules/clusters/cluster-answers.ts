@@ -1,0 +1,152 @@
+import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import { toWire } from '../../platform/product/product-name';
+import { known } from '../../platform/resources/known';
+import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
+import { clusterConfRef, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
+import type { DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
+import type { ClusterRow } from './clusters.repository';
+import type { ClusterRead, ClusterVolume, ClusterVolumeWrite, ClusterWrite } from './dto/cluster-answers.dto';
+import { SPARK_CONFIG_KEYS, type SparkConfig } from './dto/cluster-fields.dto';
+
+/** A cluster as reads answer it. */
+export function readCluster(row: ClusterRow, referenceData: ReferenceData): ClusterRead {
+  const ycu = machineTypeOf(row.cluster_conf, referenceData).info.machine_price_ycu;
+  return {
+    cluster_id: row.cluster_id,
+    ...common(row),
+    idle_timeout_ms: row.idle_timeout_ms,
+    cluster_status: row.status,
+    instance_size: row.nodes.length,
+    nodes: row.nodes.map((node) => ({ ...node, from_date: new Date(node.from_date), to_date: 'infinity' })),
+    total_ycu: Math.round(ycu * row.nodes.length * 100) / 100,
+    clean_up_timeout: row.clean_up_timeout,
+    cluster_conf: clusterConfRef(row.cluster_conf, referenceData),
+    cloud_env: cloudEnvInfo(row.cloud_env, referenceData),
+    spark_infra_version: known(
+      referenceData.sparkInfraVersion(row.spark_infra_version_id),
+      'Spark infra version',
+      row.spark_infra_version_id,
+    ),
+    metastore_catalog: null,
+    object_storage_manager: null,
+    machine_volume_config: volumeOf(row, referenceData),
+    workflow_job_instance_details: workflowOf(row),
+    ...readAudit(row),
+  };
+}
+
+/** A cluster as writes answer it. */
+export function writeCluster(row: ClusterRow, referenceData: ReferenceData): ClusterWrite {
+  return {
+    cluster_id: idText(row.cluster_id),
+    ...common(row),
+    cloud_env_id: idText(row.cloud_env_id),
+    idle_timeout_ms: idText(row.idle_timeout_ms),
+    object_storage_manager_id: null,
+    cluster_conf_id: idText(row.cluster_conf_id),
+    metastore_catalog_id: null,
+    mount_ids: [],
+    spark_infra_version_id: idText(row.spark_infra_version_id),
+    clean_up_timeout: idText(row.clean_up_timeout),
+    machine_volume_config: volumeWriteOf(row, referenceData),
+    ...writeAudit(row),
+  };
+}
+
+function common(row: ClusterRow) {
+  return {
+    name: row.name,
+    description: row.description,
+    labels: row.labels,
+    cluster_type: toWire(row.cluster_type),
+    is_spot_instance: row.is_spot_instance,
+    is_turbo_enabled: row.is_turbo_enabled,
+    is_cuda_enabled: row.is_cuda_enabled,
+    enable_public_ip: row.enable_public_ip,
+    block_project_ssh_keys: row.block_project_ssh_keys,
+    bootstrap_shell_script: row.bootstrap_shell_script,
+    spark_config: sparkConfigOf(row.spark_config),
+    engine_cluster_spark_config: {
+      max_parallel_spark_job_execution_per_instance: row.max_parallel_jobs,
+      num_of_workers: row.num_of_workers,
+      ...(row.cluster_type === 'STANDALONE' ? { standalone_workers_number: row.num_of_workers } : {}),
+    },
+    min_instances: row.min_instances,
+    max_instances: row.max_instances,
+    keep_scratch_disk: row.keep_scratch_disk,
+    cloud_identity: row.cloud_identity,
+    tenant_id: row.tenant_id,
+  };
+}
+
+/** Every key present, as clients expect. */
+function sparkConfigOf(config: SparkConfig): SparkConfig {
+  return Object.fromEntries(SPARK_CONFIG_KEYS.map((key) => [key, config[key] ?? null]));
+}
+
+function workflowOf(row: ClusterRow): ClusterRead['workflow_job_instance_details'] {
+  if (row.workflow_job_instance_id === null || row.workflow_job_id === null) return null;
+  return {
+    workflow_job_instance_status: {
+      workflow_job_instance_id: row.workflow_job_instance_id,
+      workflow_job_id: row.workflow_job_id,
+      status: row.workflow_state ?? '',
+      from_date: row.workflow_from ?? row.from_date,
+      to_date: openEnded(row.workflow_to ?? Infinity) ?? 'infinity',
+    },
+  };
+}
+
+/** The volume of the cluster configuration with the cluster's own disk fields over it. */
+function volumeFacts(row: ClusterRow, referenceData: ReferenceData) {
+  const volume = row.cluster_conf.volume_conf;
+  if (volume === null) return null;
+  const diskTypeId = row.disk_type_id ?? volume.disk_type_id;
+  const disk: DiskTypeInfo = known(referenceData.diskType(diskTypeId), 'disk type', diskTypeId);
+  return {
+    volume,
+    disk,
+    number_of_disks: row.number_of_disks ?? volume.machine_volume_num,
+    size: row.disk_size ?? volume.size,
+    disk_iops: row.disk_iops ?? volume.disk_iops,
+    disk_throughput_MB: row.disk_throughput_mb ?? volume.disk_throughput_mb,
+  };
+}
+
+function volumeOf(row: ClusterRow, referenceData: ReferenceData): ClusterVolume | null {
+  const facts = volumeFacts(row, referenceData);
+  if (!facts) return null;
+  const { volume, disk, ...own } = facts;
+  return {
+    volume_conf_id: volume.volume_conf_id,
+    name: volume.name,
+    machine_volume_num: volume.machine_volume_num,
+    machine_volume_strip_num: volume.machine_volume_strip_num,
+    ...own,
+    disk_type: disk,
+  };
+}
+
+function volumeWriteOf(row: ClusterRow, referenceData: ReferenceData): ClusterVolumeWrite | null {
+  const facts = volumeFacts(row, referenceData);
+  if (!facts) return null;
+  const { volume, disk, size, ...own } = facts;
+  return {
+    machine_volume_config_id: idText(volume.volume_conf_id),
+    machine_volume_config_name: volume.name,
+    machine_volume_config_description: volume.description,
+    size: idText(size),
+    encrypted: volume.encrypted,
+    machine_volume_conf_num: volume.machine_volume_num,
+    machine_volume_conf_strip: volume.machine_volume_strip_num,
+    ...own,
+    disk_type: {
+      disk_type_id: idText(disk.disk_type_id),
+      disk_name: disk.name,
+      cloud_provider_id: idText(disk.cloud_provider.cloud_provider_id),
+      has_fixed_size: disk.has_fixed_size,
+      min_size: disk.min_size,
+      max_size: disk.max_size,
+    },
+  };
+}

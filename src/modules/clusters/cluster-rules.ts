@@ -1,0 +1,174 @@
+import { invalid, notFound } from '../../platform/errors/domain-error';
+import { type CloudEnvData, checkLabels, MAX_LABELS, reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
+import type { ReferenceData } from '../reference-data/reference-data.contract';
+import type { ClusterType } from './cluster-state';
+import type { ClusterSettings } from './dto/cluster-input.dto';
+import type { SparkConfig } from './dto/cluster-fields.dto';
+
+const MAX_TOTAL_LABELS = 50;
+
+/** What must fit together in a cluster, after a create or update request is applied. */
+export interface ClusterDraft {
+  clusterType: ClusterType;
+  cloudEnv: CloudEnvData;
+  clusterConf: ClusterConfData;
+  sparkInfraVersionId: number;
+  isTurboEnabled: boolean;
+  isCudaEnabled: boolean;
+  isSpotInstance: boolean;
+  minInstances: number | null;
+  maxInstances: number | null;
+  numOfWorkers: number | null;
+  disk: { typeId: number | null; size: number | null; iops: number | null; throughputMb: number | null };
+}
+
+/** Checks the draft as a whole; throws a 400 that says what does not fit. */
+export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData): void {
+  const machine = machineTypeOf(draft.clusterConf, referenceData);
+  const { cloud_provider_id: provider } = draft.cloudEnv;
+  if (machine.cloudProviderId !== provider) {
+    throw invalid(
+      'CLUSTER.PROVIDER_MISMATCH',
+      'The cluster configuration and the cloud environment belong to different cloud providers.',
+    );
+  }
+  if (machine.architectureId !== draft.cloudEnv.boot_disk_image.architecture_type_id) {
+    throw invalid(
+      'CLUSTER.ARCHITECTURE_MISMATCH',
+      'The machine type and the boot disk image are of different architectures.',
+    );
+  }
+  const spark = referenceData.sparkInfraVersion(draft.sparkInfraVersionId);
+  if (!spark)
+    throw notFound(
+      'SPARK_INFRA_VERSION.NOT_FOUND',
+      `There is no Spark infra version with id ${draft.sparkInfraVersionId}.`,
+    );
+  if (draft.isTurboEnabled && !spark.has_turbo_support) {
+    throw invalid('CLUSTER.TURBO_UNSUPPORTED', `Spark ${spark.spark_version} is not offered with turbo.`);
+  }
+  if (draft.isCudaEnabled && !(spark.has_cuda_support && machine.info.has_cuda)) {
+    throw invalid(
+      'CLUSTER.CUDA_UNSUPPORTED',
+      'CUDA needs a machine type with GPUs and a Spark version that supports it.',
+    );
+  }
+  if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
+    throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
+  }
+  checkInstances(draft);
+  checkDisk(draft, referenceData);
+}
+
+function checkInstances(draft: ClusterDraft): void {
+  const { clusterType, minInstances, maxInstances, numOfWorkers } = draft;
+  if (clusterType !== 'CLUSTER' && (minInstances === null || maxInstances === null)) {
+    throw invalid('CLUSTER.INSTANCES_REQUIRED', 'min_instances and max_instances are required for this cluster type.');
+  }
+  if (minInstances !== null && maxInstances !== null && minInstances > maxInstances) {
+    throw invalid('CLUSTER.INSTANCES_INVALID', 'min_instances is greater than max_instances.');
+  }
+  if (clusterType === 'STANDALONE' && numOfWorkers === null) {
+    throw invalid('CLUSTER.WORKERS_REQUIRED', 'A STANDALONE cluster needs engine_cluster_spark_config.num_of_workers.');
+  }
+  if (clusterType === 'CLUSTER' && numOfWorkers === null && minInstances === null) {
+    throw invalid(
+      'CLUSTER.WORKERS_REQUIRED',
+      'A CLUSTER needs engine_cluster_spark_config.num_of_workers or min_instances.',
+    );
+  }
+  if (clusterType === 'PLATFORM' && numOfWorkers !== null) {
+    throw invalid('CLUSTER.WORKERS_REFUSED', 'num_of_workers is for cluster types with a Spark master.');
+  }
+}
+
+/** The disk fields change the volume of the cluster configuration, within the bounds of the disk type. */
+function checkDisk(draft: ClusterDraft, referenceData: ReferenceData): void {
+  const { typeId, size, iops, throughputMb } = draft.disk;
+  const volume = draft.clusterConf.volume_conf;
+  if (volume === null) {
+    if (typeId === null && size === null && iops === null && throughputMb === null) return;
+    throw invalid(
+      'CLUSTER.NO_VOLUME',
+      'Disk fields change the volume of the cluster configuration, and this one has none.',
+    );
+  }
+  const id = typeId ?? volume.disk_type_id;
+  const disk = referenceData.diskType(id);
+  if (!disk) throw notFound('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${id}.`);
+  if (disk.cloud_provider.cloud_provider_id !== draft.cloudEnv.cloud_provider_id) {
+    throw invalid('CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');
+  }
+  const within = (
+    name: string,
+    value: number | null,
+    min: number | null | undefined,
+    max: number | null | undefined,
+  ) => {
+    if (value === null || ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER))) return;
+    throw invalid(
+      'CLUSTER.DISK_OUT_OF_BOUNDS',
+      `${name} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`,
+    );
+  };
+  within('size', size ?? (typeId === null ? null : volume.size), disk.min_size, disk.max_size);
+  within('disk_iops', iops, disk.min_iops, disk.max_iops);
+  within('disk_throughput_MB', throughputMb, disk.min_throughput, disk.max_throughput);
+}
+
+/** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
+export function clusterLabels(
+  own: Readonly<Record<string, unknown>>,
+  cloudEnv: CloudEnvData,
+  tenantId: string,
+  referenceData: ReferenceData,
+): Record<string, string> {
+  checkLabels(own, referenceData.labelPattern(cloudEnv.cloud_provider_id));
+  const reserved = reservedLabels(tenantId);
+  const ownKeys = Object.keys(own).filter((key) => !(key in cloudEnv.labels));
+  if (ownKeys.length + Object.keys(reserved).length > MAX_LABELS) {
+    throw invalid(
+      'CLUSTER.TOO_MANY_LABELS',
+      `A cluster has at most ${MAX_LABELS} labels that its cloud environment does not have, 3 reserved ones included.`,
+    );
+  }
+  const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
+  if (together.size > MAX_TOTAL_LABELS) {
+    throw invalid(
+      'CLUSTER.TOO_MANY_LABELS',
+      `A cluster and its cloud environment have at most ${MAX_TOTAL_LABELS} labels together.`,
+    );
+  }
+  return { ...own, ...reserved };
+}
+
+const CONF = /^[^\s=]+[\s=]/;
+const ENVIRONMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
+
+/** Checks the Spark settings of a request; null clears a key. */
+export function checkSparkConfig(config: SparkConfig): void {
+  for (const entry of config.conf ?? []) {
+    if (!CONF.test(entry)) throw invalid('CLUSTER.INVALID_SPARK_CONF', `The conf entry "${entry}" is not "key value".`);
+  }
+  for (const entry of config.env_var ?? []) {
+    if (!ENVIRONMENT.test(entry))
+      throw invalid('CLUSTER.INVALID_ENV_VAR', `The env_var entry "${entry}" is not KEY=VALUE.`);
+  }
+  for (const key of ['conf_secret', 'env_var_secret'] as const) {
+    const wanted = Object.entries(config[key] ?? {}).find(([, reference]) => reference !== null);
+    if (wanted) throw notFound('SECRET.NOT_FOUND', `${key} refers to a secret for "${wanted[0]}" that does not exist.`);
+  }
+}
+
+/** References to kinds of records that no tenant of this release can have yet. */
+export function checkFurtherReferences(body: ClusterSettings): void {
+  const { object_storage_manager_id: manager, metastore_catalog_id: catalog, mount_ids: mounts = [] } = body;
+  if (manager !== undefined && manager !== null) {
+    throw notFound('OBJECT_STORAGE_MANAGER.NOT_FOUND', `There is no object storage manager with id ${manager}.`);
+  }
+  if (catalog !== undefined && catalog !== null) {
+    throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no metastore catalog with id ${catalog}.`);
+  }
+  if (mounts.length > 0) throw notFound('MOUNT.NOT_FOUND', `There is no mount with id ${mounts[0]}.`);
+}

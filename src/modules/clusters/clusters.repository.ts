@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
+import type { AuditRow } from '../../platform/http/answers';
+import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
+import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
+import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
+import type { ClusterStatus, ClusterType, NodeStatus } from './cluster-state';
+import type { SparkConfig } from './dto/cluster-fields.dto';
+
+interface NodeSummary {
+  node_number: number;
+  node_status: NodeStatus;
+  node_status_id: number;
+  node_ip: string | null;
+  from_date: string;
+  to_date: string;
+}
+
+export interface ClusterRow extends AuditRow {
+  cluster_id: number;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  labels: Record<string, string>;
+  idle_timeout_ms: number;
+  status: ClusterStatus;
+  cluster_type: ClusterType;
+  is_spot_instance: boolean;
+  is_turbo_enabled: boolean;
+  is_cuda_enabled: boolean;
+  enable_public_ip: boolean;
+  block_project_ssh_keys: boolean;
+  bootstrap_shell_script: string | null;
+  cloud_env_id: number;
+  cluster_conf_id: number;
+  spark_infra_version_id: number;
+  spark_config: SparkConfig;
+  max_parallel_jobs: number;
+  num_of_workers: number | null;
+  min_instances: number | null;
+  max_instances: number | null;
+  clean_up_timeout: number;
+  keep_scratch_disk: boolean | null;
+  cloud_identity: string | null;
+  disk_type_id: number | null;
+  disk_iops: number | null;
+  disk_throughput_mb: number | null;
+  disk_size: number | null;
+  number_of_disks: number | null;
+  workflow_job_instance_id: number | null;
+  workflow_job_id: number | null;
+  workflow_state: string | null;
+  workflow_from: Date | null;
+  workflow_to: Date | number | null;
+  cloud_env: CloudEnvData;
+  cluster_conf: ClusterConfData;
+  nodes: NodeSummary[];
+}
+
+export interface StateRow {
+  id: number;
+  status: string;
+  node_count: number;
+  node_number: number;
+  cluster_state_id: number | null;
+  username: string | null;
+  reason: string | null;
+  start_time: Date;
+  end_time: Date | number;
+}
+
+const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'node_status', n.status,
+    'node_status_id', s.node_state_id, 'node_ip', n.ip_address, 'from_date', s.start_time, 'to_date', n.to_date)
+    ORDER BY n.node_number), '[]')
+  FROM cluster_nodes n JOIN node_states s ON s.node_id = n.node_id AND s.end_time = 'infinity'
+  WHERE n.cluster_id = t.cluster_id AND n.to_date = 'infinity')`;
+
+@Injectable()
+export class ClustersRepository extends ResourceRepository<ClusterRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'clusters',
+      idColumn: 'cluster_id',
+      columns: `t.*, ${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
+        wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
+      joins: `JOIN cloud_envs ce ON ce.tenant_id = t.tenant_id AND ce.cloud_env_id = t.cloud_env_id ${cloudEnvJoins()}
+        JOIN cluster_confs cc ON cc.tenant_id = t.tenant_id AND cc.cluster_conf_id = t.cluster_conf_id ${clusterConfJoins()}
+        LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
+      code: 'CLUSTER',
+      label: 'cluster',
+    });
+  }
+
+  async states(clusterId: number, page: PageRequest): Promise<Page<StateRow>> {
+    const total = await this.count('SELECT count(*) AS total FROM cluster_states WHERE cluster_id = $1', [clusterId]);
+    const data = await rows<StateRow>(
+      this.dataSource.manager,
+      `SELECT s.cluster_state_id AS id, s.status, s.node_count, u.username, s.reason, s.start_time, s.end_time
+       FROM cluster_states s LEFT JOIN users u ON u.user_id = s.actor_user_id
+       WHERE s.cluster_id = $1 ORDER BY s.sequence DESC LIMIT $2 OFFSET $3`,
+      [clusterId, page.limit, (page.pageNumber - 1) * page.limit],
+    );
+    return pageOf(data, total, page);
+  }
+
+  async nodeStates(clusterId: number, nodeNumber: number | undefined, page: PageRequest): Promise<Page<StateRow>> {
+    const from = `FROM node_states s JOIN cluster_nodes n ON n.node_id = s.node_id
+      WHERE s.cluster_id = $1 AND ($2::int IS NULL OR n.node_number = $2)`;
+    const params = [clusterId, nodeNumber ?? null];
+    const total = await this.count(`SELECT count(*) AS total ${from}`, params);
+    const data = await rows<StateRow>(
+      this.dataSource.manager,
+      `SELECT s.node_state_id AS id, s.status, n.node_number, s.cluster_state_id, s.reason, s.start_time, s.end_time,
+         (SELECT u.username FROM users u WHERE u.user_id = s.actor_user_id) AS username
+       ${from} ORDER BY s.node_state_id DESC LIMIT $3 OFFSET $4`,
+      [...params, page.limit, (page.pageNumber - 1) * page.limit],
+    );
+    return pageOf(data, total, page);
+  }
+
+  /** The node behind one of its states, within the cluster; null when the cluster has no such state. */
+  async nodeOfState(
+    clusterId: number,
+    nodeStateId: number,
+  ): Promise<{ node_id: number; workflow_job_instance_id: number | null } | null> {
+    return firstRow(
+      this.dataSource.manager,
+      'SELECT node_id, workflow_job_instance_id FROM node_states WHERE cluster_id = $1 AND node_state_id = $2',
+      [clusterId, nodeStateId],
+    );
+  }
+
+  /** Sets or clears the end of a cluster's validity. */
+  async setEnd(tx: Tx, scope: TenantScope, clusterId: number, end: Date | 'infinity'): Promise<void> {
+    await tx.query(
+      `UPDATE clusters SET to_date = $3, modified_by_user_id = $4, last_update_date = now()
+       WHERE tenant_id = $1 AND cluster_id = $2`,
+      [scope.tenantId, clusterId, end, scope.userId],
+    );
+  }
+
+  /** Disabled clusters are read and listed, too. */
+  protected override addValidity(): void {
+    return;
+  }
+
+  private async count(sql: string, params: readonly unknown[]): Promise<number> {
+    return (await firstRow<{ total: number }>(this.dataSource.manager, sql, params))?.total ?? 0;
+  }
+}

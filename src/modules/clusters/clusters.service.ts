@@ -1,0 +1,466 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import type { TenantScope } from '../../platform/auth/principal';
+import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { type Message, openEnded } from '../../platform/http/answers';
+import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
+import type { RecordSelector } from '../../platform/http/selector';
+import { jsonb, type Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { workflowErrors } from '../../platform/workflows/workflow-errors';
+import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
+import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
+import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
+import { LogsService } from '../logs/logs.service';
+import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
+import { readCluster, writeCluster } from './cluster-answers';
+import {
+  beginClusterHistory,
+  beginClusterOperation,
+  type LockedCluster,
+  lockCluster,
+  transitionCluster,
+} from './cluster-lifecycle';
+import {
+  checkDraft,
+  checkFurtherReferences,
+  checkSparkConfig,
+  type ClusterDraft,
+  clusterLabels,
+} from './cluster-rules';
+import {
+  CLUSTER_OPERATIONS,
+  type ClusterOperation,
+  type ClusterStatus,
+  type ClusterType,
+  EDITABLE_STATUSES,
+} from './cluster-state';
+import { type ClusterRow, ClustersRepository, type StateRow } from './clusters.repository';
+import { computeDriverName } from './compute-support';
+import type {
+  ClusterErrorRead,
+  ClusterNodeStateEvent,
+  ClusterRead,
+  ClusterStateEvent,
+  ClusterWrite,
+  CosiOperation,
+} from './dto/cluster-answers.dto';
+import type {
+  ClusterListQuery,
+  ClusterSearchQuery,
+  ClusterSettings,
+  CreateCluster,
+  DriverMemoryQuery,
+  NodeLogQuery,
+  UpdateCluster,
+} from './dto/cluster-input.dto';
+import { OPERATION_DEADLINE_MS } from './operation-deadlines';
+
+const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
+const DEFAULT_CLEAN_UP_MINUTES = 240;
+const DEFAULT_PARALLEL_JOBS = 5;
+
+/** Fields that may change in every state; all others only in DESTROYED or ERROR. */
+const ALWAYS_EDITABLE: readonly string[] = [
+  'name',
+  'description',
+  'idle_timeout_ms',
+  'clean_up_timeout',
+  'spark_config',
+];
+
+/** Clusters as users see them: describe, start, stop, destroy, watch. */
+@Injectable()
+export class ClustersService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: ClustersRepository,
+    private readonly cloudEnvs: CloudEnvsService,
+    private readonly clusterConfs: ClusterConfsService,
+    private readonly referenceData: ReferenceData,
+    private readonly logs: LogsService,
+  ) {}
+
+  async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
+    const page = await this.repository.list(
+      scope,
+      query,
+      (conditions) => {
+        if (query.cluster_status) conditions.add('t.status = ANY(?)', query.cluster_status);
+        if (query.cluster_conf_id !== undefined) conditions.add('t.cluster_conf_id = ?', query.cluster_conf_id);
+        if (query.cluster_conf_name !== undefined) conditions.add('cc.name = ?', query.cluster_conf_name);
+        if (query.enable !== undefined)
+          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
+        if (query.cloud_providers) {
+          const ids = query.cloud_providers.map((name) => CLOUD_PROVIDER_ID[name as CloudProviderName]);
+          conditions.add('ce.cloud_provider_id = ANY(?)', ids);
+        }
+        if (query.cluster_types) conditions.add('t.cluster_type = ANY(?)', query.cluster_types);
+        if (query.spark_infra_version_ids)
+          conditions.add('t.spark_infra_version_id = ANY(?)', query.spark_infra_version_ids);
+        if (query.machine_type_ids) conditions.add('cc.machine_type_id = ANY(?)', query.machine_type_ids);
+        if (query.created_by_ids) conditions.add('t.created_by_user_id = ANY(?)', query.created_by_ids);
+        if (query.modified_by_ids) conditions.add('t.modified_by_user_id = ANY(?)', query.modified_by_ids);
+      },
+      'cluster_name' in query ? query.cluster_name : undefined,
+    );
+    return { ...page, data: page.data.map((row) => readCluster(row, this.referenceData)) };
+  }
+
+  async get(scope: TenantScope, selector: RecordSelector): Promise<ClusterRead> {
+    return readCluster(await this.repository.get(scope, selector), this.referenceData);
+  }
+
+  async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
+    checkFurtherReferences(body);
+    checkSparkConfig(body.spark_config ?? {});
+    return this.transactions.run(async (tx) => {
+      const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
+      const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
+      const engine = body.engine_cluster_spark_config ?? {};
+      const draft: ClusterDraft = {
+        clusterType: body.cluster_type as ClusterType,
+        cloudEnv,
+        clusterConf,
+        sparkInfraVersionId: body.spark_infra_version_id,
+        isTurboEnabled: body.is_turbo_enabled ?? false,
+        isCudaEnabled: body.is_cuda_enabled ?? false,
+        isSpotInstance: body.is_spot_instance,
+        minInstances: body.min_instances ?? null,
+        maxInstances: body.max_instances ?? null,
+        numOfWorkers: engine.num_of_workers ?? null,
+        disk: {
+          typeId: body.disk_type_id ?? null,
+          size: body.size ?? null,
+          iops: body.disk_iops ?? null,
+          throughputMb: body.disk_throughput_MB ?? null,
+        },
+      };
+      checkDraft(draft, this.referenceData);
+      const row = await this.repository.insert(tx, scope, {
+        name: body.name,
+        description: body.description ?? null,
+        labels: jsonb(clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData)),
+        idle_timeout_ms: body.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS,
+        cluster_type: body.cluster_type,
+        is_spot_instance: body.is_spot_instance,
+        is_turbo_enabled: draft.isTurboEnabled,
+        is_cuda_enabled: draft.isCudaEnabled,
+        enable_public_ip: body.enable_public_ip,
+        block_project_ssh_keys: body.block_project_ssh_keys ?? true,
+        bootstrap_shell_script: body.bootstrap_shell_script ?? null,
+        cloud_env_id: body.cloud_env_id,
+        cluster_conf_id: body.cluster_conf_id,
+        spark_infra_version_id: body.spark_infra_version_id,
+        spark_config: jsonb(body.spark_config ?? {}),
+        max_parallel_jobs: engine.max_parallel_spark_job_execution_per_instance ?? DEFAULT_PARALLEL_JOBS,
+        num_of_workers: draft.numOfWorkers,
+        min_instances: draft.minInstances,
+        max_instances: draft.maxInstances,
+        clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
+        keep_scratch_disk: body.keep_scratch_disk ?? null,
+        cloud_identity: body.cloud_identity ?? null,
+        ...diskColumns(body, body.disk_type_id),
+      });
+      await beginClusterHistory(tx, row.cluster_id, scope.userId);
+      return writeCluster(row, this.referenceData);
+    });
+  }
+
+  async update(scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
+    const given = Object.entries(body).filter(([, value]) => value !== undefined);
+    if (given.length === 0) throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
+    checkFurtherReferences(body);
+    checkSparkConfig(body.spark_config ?? {});
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx, true);
+      const restricted = given.map(([key]) => key).filter((key) => !ALWAYS_EDITABLE.includes(key));
+      if (restricted.length > 0 && !EDITABLE_STATUSES.includes(row.status)) {
+        throw invalidState(
+          row,
+          `${restricted.join(', ')} can change only in ${EDITABLE_STATUSES.join(' or ')}`,
+          EDITABLE_STATUSES,
+        );
+      }
+      const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
+      return writeCluster(await this.repository.update(tx, scope, row.cluster_id, values), this.referenceData);
+    });
+  }
+
+  start(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStart: CosiOperation }> {
+    return this.operate(scope, selector, 'start', (result) => ({ CosiStart: result }));
+  }
+
+  stop(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStop: CosiOperation }> {
+    return this.operate(scope, selector, 'stop', (result) => ({ CosiStop: result }));
+  }
+
+  destroy(scope: TenantScope, selector: RecordSelector): Promise<{ CosiDestroy: CosiOperation }> {
+    return this.operate(scope, selector, 'destroy', (result) => ({ CosiDestroy: result }));
+  }
+
+  async disable(scope: TenantScope, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx, true);
+      assertEnabled(row);
+      if (row.status !== 'DESTROYED')
+        throw invalidState(row, 'only a DESTROYED cluster can be disabled', ['DESTROYED']);
+      await this.repository.setEnd(tx, scope, row.cluster_id, new Date());
+      return { message: `The cluster "${row.name}" (id ${row.cluster_id}) is disabled.` };
+    });
+  }
+
+  /** Back to STOPPED without nodes: the way to run a destroyed cluster again. */
+  async enable(scope: TenantScope, selector: RecordSelector): Promise<ClusterWrite> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx, true);
+      if (openEnded(row.to_date) === null) {
+        throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is enabled already.`, {
+          cluster_status: row.status,
+        });
+      }
+      await this.repository.setEnd(tx, scope, row.cluster_id, 'infinity');
+      const cluster = await this.locked(tx, row);
+      if (cluster.status === 'DESTROYED') {
+        await transitionCluster(tx, cluster, {
+          to: 'STOPPED',
+          reason: 'Enabled again',
+          userId: scope.userId,
+          workflowInstanceId: null,
+        });
+      }
+      return writeCluster(await this.repository.get(scope, { id: row.cluster_id }, tx), this.referenceData);
+    });
+  }
+
+  async states(scope: TenantScope, selector: RecordSelector, page: PageRequest): Promise<Page<ClusterStateEvent>> {
+    const row = await this.repository.get(scope, selector);
+    const states = await this.repository.states(row.cluster_id, page);
+    return {
+      ...states,
+      data: states.data.map((state) => ({
+        cluster_status_id: state.id,
+        cluster_status: state.status,
+        current_node_size: state.node_count,
+        ...stateFacts(state),
+      })),
+    };
+  }
+
+  async nodeStates(
+    scope: TenantScope,
+    selector: RecordSelector,
+    nodeNumber: number | undefined,
+    page: PageRequest,
+  ): Promise<Page<ClusterNodeStateEvent>> {
+    const row = await this.repository.get(scope, selector);
+    const states = await this.repository.nodeStates(row.cluster_id, nodeNumber, page);
+    return {
+      ...states,
+      data: states.data.map((state) => ({
+        node_status_id: state.id,
+        node_number: state.node_number,
+        node_status: state.status,
+        ...(state.cluster_state_id === null ? {} : { cluster_status_id: state.cluster_state_id }),
+        ...stateFacts(state),
+      })),
+    };
+  }
+
+  /** The log of the node behind a node state: its daemons, its bootstrap script and its agent. */
+  async sendNodeLog(scope: TenantScope, query: NodeLogQuery, stream: LogStream, response: Response): Promise<void> {
+    const row = await this.repository.get(scope, query.selector());
+    const node = await this.nodeOfState(row, query.node_status_id);
+    const part = { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes };
+    await this.logs.send({ kind: 'node', id: node.node_id, stream }, part, response);
+  }
+
+  /** Errors of the workflow behind a node state. */
+  async errors(
+    scope: TenantScope,
+    clusterId: number,
+    nodeStateId: number,
+    page: PageRequest,
+  ): Promise<Page<ClusterErrorRead>> {
+    const row = await this.repository.get(scope, { id: clusterId });
+    const { workflow_job_instance_id: instanceId } = await this.nodeOfState(row, nodeStateId);
+    if (instanceId === null) return pageOf<ClusterErrorRead>([], 0, page);
+    const errors = await this.transactions.read((tx) => workflowErrors(tx, [instanceId], page));
+    return { ...errors, data: errors.data.map(({ error }) => ({ error })) };
+  }
+
+  /** The driver memory each parallel job of a machine gets. */
+  driverMemory(query: DriverMemoryQuery): Message {
+    const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
+    const megabytes = Math.floor((memory * 1024) / jobs);
+    if (megabytes < 1)
+      throw invalid('CLUSTER.TOO_MANY_PARALLEL_JOBS', 'The machine memory is too small for so many parallel jobs.');
+    const text = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`;
+    return {
+      message: `Each of the ${jobs} parallel Spark jobs on a machine of ${memory} GB gets ${text} of driver memory.`,
+    };
+  }
+
+  /** Id of a cluster of the tenant, for operations of other domains about it. */
+  async idOf(scope: TenantScope, selector: RecordSelector): Promise<number> {
+    return (await this.repository.get(scope, selector)).cluster_id;
+  }
+
+  private async operate<R>(
+    scope: TenantScope,
+    selector: RecordSelector,
+    operation: ClusterOperation,
+    answer: (result: CosiOperation) => R,
+  ): Promise<R> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx);
+      const cluster = await this.locked(tx, row);
+      const { from } = CLUSTER_OPERATIONS[operation];
+      if (operation === 'start') assertEnabled(row);
+      if (!from.some((status) => status === cluster.status)) {
+        throw invalidState(cluster, `${operation} needs ${from.join(' or ')}`, from);
+      }
+      if (
+        computeDriverName(row.cloud_env.cloud_provider_id, row.cloud_env.endpoint) === null &&
+        operation === 'start'
+      ) {
+        throw invalid(
+          'CLUSTER.PROVIDER_UNSUPPORTED',
+          'This release starts clusters of OnPrem environments with the endpoint local:// only.',
+        );
+      }
+      const reason = `${operation} requested`;
+      const deadline = OPERATION_DEADLINE_MS[operation];
+      const workflow: WorkflowRef = await beginClusterOperation(tx, cluster, operation, scope.userId, reason, deadline);
+      return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
+    });
+  }
+
+  private async changedColumns(
+    scope: TenantScope,
+    row: ClusterRow,
+    body: UpdateCluster,
+    isRestricted: boolean,
+    tx: Tx,
+  ): Promise<Record<string, unknown>> {
+    const always = {
+      name: body.name,
+      description: body.description,
+      idle_timeout_ms: body.idle_timeout_ms,
+      clean_up_timeout: body.clean_up_timeout,
+      spark_config: body.spark_config && jsonb({ ...row.spark_config, ...defined(body.spark_config) }),
+    };
+    if (!isRestricted) return always;
+    const engine = body.engine_cluster_spark_config ?? {};
+    const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(
+      scope,
+      { id: body.cloud_env_id ?? row.cloud_env_id },
+      tx,
+    );
+    const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(
+      scope,
+      { id: body.cluster_conf_id ?? row.cluster_conf_id },
+      tx,
+    );
+    const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
+    const draft: ClusterDraft = {
+      clusterType: row.cluster_type,
+      cloudEnv,
+      clusterConf,
+      sparkInfraVersionId: body.spark_infra_version_id ?? row.spark_infra_version_id,
+      isTurboEnabled: body.is_turbo_enabled ?? row.is_turbo_enabled,
+      isCudaEnabled: body.is_cuda_enabled ?? row.is_cuda_enabled,
+      isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
+      minInstances: merged(body.min_instances, row.min_instances),
+      maxInstances: merged(body.max_instances, row.max_instances),
+      numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
+      disk: {
+        typeId: merged(body.disk_type_id, row.disk_type_id),
+        size: body.size ?? row.disk_size,
+        iops: body.disk_iops ?? row.disk_iops,
+        throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
+      },
+    };
+    checkDraft(draft, this.referenceData);
+    const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
+    return {
+      ...always,
+      labels: jsonb(clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData)),
+      is_spot_instance: draft.isSpotInstance,
+      is_turbo_enabled: draft.isTurboEnabled,
+      is_cuda_enabled: draft.isCudaEnabled,
+      enable_public_ip: body.enable_public_ip,
+      block_project_ssh_keys: body.block_project_ssh_keys,
+      bootstrap_shell_script: body.bootstrap_shell_script,
+      cloud_env_id: body.cloud_env_id,
+      cluster_conf_id: body.cluster_conf_id,
+      spark_infra_version_id: body.spark_infra_version_id,
+      max_parallel_jobs: engine.max_parallel_spark_job_execution_per_instance,
+      num_of_workers: draft.numOfWorkers,
+      min_instances: draft.minInstances,
+      max_instances: draft.maxInstances,
+      keep_scratch_disk: body.keep_scratch_disk,
+      cloud_identity: body.cloud_identity,
+      ...diskColumns(body, body.disk_type_id),
+    };
+  }
+
+  private async locked(tx: Tx, row: ClusterRow): Promise<LockedCluster> {
+    const cluster = await lockCluster(tx, row.cluster_id);
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${row.cluster_id}.`);
+    return cluster;
+  }
+
+  private async nodeOfState(row: ClusterRow, nodeStateId: number) {
+    const node = await this.repository.nodeOfState(row.cluster_id, nodeStateId);
+    if (node) return node;
+    throw notFound('NODE_STATE.NOT_FOUND', `The cluster "${row.name}" has no node state with id ${nodeStateId}.`);
+  }
+}
+
+function diskColumns(body: ClusterSettings, diskTypeId: number | null | undefined): Record<string, unknown> {
+  return {
+    disk_type_id: diskTypeId,
+    disk_iops: body.disk_iops,
+    disk_throughput_mb: body.disk_throughput_MB,
+    disk_size: body.size,
+    number_of_disks: body.number_of_disks,
+  };
+}
+
+function defined(values: object): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** Stored labels without the reserved ones, which are added anew. */
+function ownLabels(labels: Record<string, string>, tenantId: string): Record<string, string> {
+  const reserved = reservedLabels(tenantId);
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !(key in reserved)));
+}
+
+function stateFacts(state: StateRow) {
+  return {
+    created_by: state.username,
+    reason: state.reason,
+    start_time: state.start_time,
+    end_time: openEnded(state.end_time) ?? 'infinity',
+  };
+}
+
+function assertEnabled(row: ClusterRow): void {
+  if (openEnded(row.to_date) === null) return;
+  throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
+}
+
+function invalidState(
+  cluster: { name: string; status: ClusterStatus },
+  rule: string,
+  needed: readonly ClusterStatus[],
+): Error {
+  return conflict('CLUSTER.INVALID_STATE', `The cluster "${cluster.name}" is ${cluster.status}: ${rule}.`, {
+    cluster_status: cluster.status,
+    needed,
+  });
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { decode, sign, TokenExpiredError } from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
+import { ExtractJwt, Strategy } from 'passport-jwt';
+import { Config } from '../../config/config';
+import { unauthenticated } from '../../platform/errors/domain-error';
+
+/** What a token says: who, by which session, until when in seconds since 1970 (absent for one without end). */
+export interface TokenClaims {
+  userId: number;
+  sessionId: string;
+  exp?: number;
+}
+
+const CACHED_TOKENS = 10_000;
+const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const EXPIRED = 'The token has expired. Log in again.';
+const bearerToken = ExtractJwt.fromAuthHeaderAsBearerToken();
+
+/** Signs access tokens and checks those of requests. The first key signs, all verify. */
+@Injectable()
+export class AccessTokens {
+  private readonly strategy: Strategy;
+  private readonly verified = new LRUCache<string, TokenClaims>({ max: CACHED_TOKENS });
+
+  constructor(private readonly config: Config) {
+    const keys = new Map(config.auth.signingKeys.map(({ id, key }) => [id, key]));
+    this.strategy = new Strategy(
+      {
+        jwtFromRequest: bearerToken,
+        algorithms: ['HS256'],
+        secretOrKeyProvider: (_request, token: string, done) => {
+          const key = keys.get(keyIdOf(token) ?? '');
+          done(key ? null : new Error('unknown key'), key);
+        },
+      },
+      (payload: unknown, done) => done(null, claimsOf(payload) ?? false),
+    );
+  }
+
+  /** @param expiresAt null for a token without end; its session can still be ended. */
+  sign(claims: { userId: number; sessionId: string }, expiresAt: Date | null): string {
+    const [key] = this.config.auth.signingKeys;
+    if (!key) throw new Error('There is no key to sign with');
+    return sign(
+      {
+        sub: String(claims.userId),
+        sid: claims.sessionId,
+        ...(expiresAt ? { exp: Math.ceil(expiresAt.getTime() / 1000) } : {}),
+      },
+      key.key,
+      { algorithm: 'HS256', keyid: key.id },
+    );
+  }
+
+  /** The claims of the request's bearer token; throws `unauthenticated` when it is missing, expired or not ours. */
+  async verify(request: Request): Promise<TokenClaims> {
+    const token = bearerToken(request);
+    if (!token) throw unauthenticated('A bearer token is required.');
+    const known = this.verified.get(token);
+    const claims = known ?? (await this.check(request));
+    if (claims.exp !== undefined && claims.exp * 1000 <= Date.now()) throw unauthenticated(EXPIRED);
+    if (!known) this.verified.set(token, claims);
+    return claims;
+  }
+
+  private check(request: Request): Promise<TokenClaims> {
+    return new Promise((resolve, reject) => {
+      // As passport does it: each request gets an object of its own with the strategy behind it.
+      const attempt = Object.create(this.strategy) as Strategy;
+      attempt.success = (claims: TokenClaims) => resolve(claims);
+      attempt.fail = (reason: unknown) =>
+        reject(unauthenticated(reason instanceof TokenExpiredError ? EXPIRED : 'The token is not valid.'));
+      attempt.error = reject;
+      attempt.authenticate(request);
+    });
+  }
+}
+
+function keyIdOf(token: string): string | undefined {
+  try {
+    return decode(token, { complete: true })?.header.kid;
+  } catch {
+    return undefined;
+  }
+}
+
+function claimsOf(payload: unknown): TokenClaims | null {
+  const { sub, sid, exp } = payload as { sub?: unknown; sid?: unknown; exp?: number };
+  if (typeof sub !== 'string' || !/^\d{1,15}$/.test(sub) || typeof sid !== 'string' || !SESSION_ID.test(sid))
+    return null;
+  return { userId: Number(sub), sessionId: sid, ...(exp === undefined ? {} : { exp }) };
+}

@@ -1,0 +1,96 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../platform/auth/access';
+import type { Principal } from '../../platform/auth/principal';
+import { CurrentPrincipal } from '../../platform/auth/request-principal';
+import { Answers, Operation } from '../../platform/http/operation';
+import { type Page, PageQuery } from '../../platform/http/page';
+import { UuidParam } from '../../platform/http/parameters';
+import { AccountService } from './account.service';
+import {
+  MyRolesQuery,
+  TenantSearchQuery,
+  TenantSelection,
+  TenantSummary,
+  UserInfo,
+  UserRoles,
+} from './dto/account.dto';
+
+const TAG = 'Own user';
+
+@Controller()
+export class AccountController {
+  constructor(private readonly service: AccountService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/user/info',
+    id: 'getUserInfo',
+    summary: 'Get the signed-in user',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(UserInfo),
+  })
+  getUserInfo(@CurrentPrincipal() principal: Principal): Promise<UserInfo> {
+    return this.service.info(principal);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/info/roles',
+    id: 'getMyRoles',
+    summary: 'Get the own roles in a tenant',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(UserRoles),
+  })
+  getMyRoles(@CurrentPrincipal() principal: Principal, @Query() query: MyRolesQuery): Promise<UserRoles> {
+    return this.service.roles(principal, query.tenant_id ?? null);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/tenants/search',
+    id: 'searchMyTenants',
+    summary: 'Search the tenants that can be selected',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.page(TenantSummary),
+  })
+  searchMyTenants(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: TenantSearchQuery,
+  ): Promise<Page<TenantSummary>> {
+    return this.service.tenants(principal, query, query.tenant_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/tenants',
+    id: 'listMyTenants',
+    summary: 'List the tenants that can be selected',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.page(TenantSummary),
+  })
+  listMyTenants(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<TenantSummary>> {
+    return this.service.tenants(principal, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/user/select/{tenant_id}',
+    id: 'selectTenant',
+    summary: 'Select the tenant of the session',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.one(TenantSelection),
+    status: 201,
+    errors: [403],
+  })
+  selectTenant(
+    @CurrentPrincipal() principal: Principal,
+    @UuidParam('tenant_id') tenantId: string,
+  ): Promise<TenantSelection> {
+    return this.service.selectTenant(principal, tenantId);
+  }
+}

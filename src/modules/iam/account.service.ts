@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../platform/auth/principal';
+import { forbidden, notFound } from '../../platform/errors/domain-error';
+import { idText, openEnded } from '../../platform/http/answers';
+import type { Page, PageRequest } from '../../platform/http/page';
+import { Transactions } from '../../platform/persistence/transactions';
+import { DirectoryRepository } from './directory.repository';
+import type { TenantSelection, TenantSummary, UserInfo, UserRoles } from './dto/account.dto';
+import { SessionAuthenticator } from './session-authenticator';
+import { SessionsRepository } from './sessions.repository';
+
+/** What the signed-in user sees and chooses for the session. */
+@Injectable()
+export class AccountService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly directory: DirectoryRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly authenticator: SessionAuthenticator,
+  ) {}
+
+  async info(principal: Principal): Promise<UserInfo> {
+    const user = await this.directory.userById(principal.userId);
+    if (!user) throw notFound('USER.NOT_FOUND', `There is no user with id ${principal.userId}.`);
+    const groups = await this.directory.groupsOf(principal.userId);
+    return {
+      user_id: user.user_id,
+      tenant_id: principal.tenantId,
+      username: user.username,
+      display_name: user.display_name,
+      email: user.email,
+      group_info: groups.map(({ group_id, group_name }) => ({ group_id, groupname: group_name })),
+      from_date: user.from_date,
+      to_date: openEnded(user.to_date) ?? 'infinity',
+    };
+  }
+
+  tenants(principal: Principal, page: PageRequest, partOfName?: string): Promise<Page<TenantSummary>> {
+    return this.directory.selectableTenants(principal.userId, page, partOfName);
+  }
+
+  async selectTenant(principal: Principal, tenantId: string): Promise<TenantSelection> {
+    const answer = await this.transactions.run(async (tx): Promise<TenantSelection> => {
+      const tenant = await this.directory.currentTenant(tx, tenantId);
+      if (!tenant) throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
+      const roles = await this.directory.rolesOf(principal.userId, tenantId, tx);
+      if (!roles.some(({ role, tenant_id }) => tenant_id !== null || role === 'PLATFORM ADMIN')) {
+        throw forbidden('TENANT.NO_ROLE', `You hold no role in the tenant ${tenantId}.`);
+      }
+      if (!(await this.sessions.selectTenant(tx, principal.sessionId, tenantId))) {
+        throw forbidden(
+          'TENANT.TOKEN_BOUND',
+          `Association to the tenant Id: ${tenantId} is not allowed for the current session.`,
+        );
+      }
+      return {
+        message: `Tenant ${tenant.name} is selected.`,
+        user_id: idText(principal.userId),
+        tenant_id: tenantId,
+        tenant_name: tenant.name,
+      };
+    });
+    this.authenticator.forget(principal.sessionId);
+    return answer;
+  }
+
+  async roles(principal: Principal, tenantId: string | null): Promise<UserRoles> {
+    const held = await this.directory.rolesOf(principal.userId, tenantId ?? principal.tenantId);
+    const names = (throughGroup: boolean) => [
+      ...new Set(held.filter((role) => role.through_group === throughGroup).map(({ role }) => role)),
+    ];
+    return {
+      user_id: principal.userId,
+      username: principal.username,
+      user_roles: names(false),
+      group_roles: names(true),
+    };
+  }
+}

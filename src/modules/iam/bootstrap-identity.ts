@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { AuthConfig } from '../../config/auth.config';
+import { type Role, ROLES } from '../../platform/auth/roles';
+import type { Logger } from '../../platform/logging/logger';
+import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
+import { hashPassword } from './passwords';
+
+/** Any number that no other advisory lock of the application uses. */
+const BOOTSTRAP_LOCK = 7_203_102;
+
+const ROLE_DESCRIPTION: Record<Role, string> = {
+  'PLATFORM ADMIN': 'Administers the platform and every tenant',
+  ADMIN: 'Administers a tenant, its users and its resources',
+  'CAN MANAGE CLUSTER': 'Creates, starts, stops and destroys clusters of a tenant',
+  USER: 'Works in the workspaces of a tenant that are shared with the user',
+  'PLATFORM BILLING': 'Reads the usage and costs of every tenant',
+};
+
+function roleId(role: Role): number {
+  return ROLES.indexOf(role);
+}
+
+/**
+ * Writes the roles and, when there is no user yet, the first tenant and its administrator, who is PLATFORM ADMIN, too.
+ * A password that was not configured is made and printed, once and nowhere else.
+ */
+export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig, logger: Logger): Promise<void> {
+  const password = auth.bootstrapPassword ?? randomBytes(24).toString('base64url');
+  const username = auth.bootstrapUsername.toLowerCase();
+  const created = await dataSource.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
+    await writeRoles(tx);
+    if (await firstRow(tx, 'SELECT 1 FROM users LIMIT 1')) return false;
+    await createAdministrator(tx, { tenant: auth.bootstrapTenant, username, password });
+    return true;
+  });
+  if (!created) return;
+  logger.info({ tenant: auth.bootstrapTenant, username }, 'The first tenant and its administrator are made');
+  if (auth.bootstrapPassword === null) {
+    process.stdout.write(`\nPassword of the administrator "${username}", shown only now: ${password}\n\n`);
+  }
+}
+
+async function writeRoles(tx: Tx): Promise<void> {
+  const roles = ROLES.map((role) => ({ role_id: roleId(role), role, description: ROLE_DESCRIPTION[role] }));
+  await tx.query(
+    `INSERT INTO roles AS t (role_id, role, description)
+     SELECT role_id, role, description FROM jsonb_to_recordset($1::jsonb) AS r(role_id integer, role text, description text)
+     ON CONFLICT (role_id) DO UPDATE SET role = excluded.role, description = excluded.description
+     WHERE (t.role, t.description) IS DISTINCT FROM (excluded.role, excluded.description)`,
+    [JSON.stringify(roles)],
+  );
+}
+
+async function createAdministrator(
+  tx: Tx,
+  { tenant, username, password }: { tenant: string; username: string; password: string },
+): Promise<void> {
+  const { tenant_id } = await insertRow<{ tenant_id: string }>(tx, 'tenants', { name: tenant });
+  const { user_id } = await insertRow<{ user_id: number }>(tx, 'users', {
+    username,
+    email: username.includes('@') ? username : `${username}@localhost`,
+    password_hash: await hashPassword(password),
+  });
+  await insertRow(tx, 'user_roles', { user_id, role_id: roleId('PLATFORM ADMIN'), tenant_id: null });
+  await insertRow(tx, 'user_roles', { user_id, role_id: roleId('ADMIN'), tenant_id });
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Role } from '../../platform/auth/roles';
+import { limitClause, type Page, type PageRequest, pageOf } from '../../platform/http/page';
+import { Conditions, containsPattern, firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { heldRoles } from './held-roles';
+
+export interface UserRow {
+  user_id: number;
+  username: string;
+  display_name: string | null;
+  email: string;
+  password_hash: string | null;
+  from_date: Date;
+  /** `Infinity` while the account is enabled. */
+  to_date: Date | number;
+}
+
+export interface GroupRow {
+  group_id: number;
+  group_name: string;
+}
+
+export interface TenantRow {
+  tenant_id: string;
+  name: string;
+  description: string | null;
+}
+
+export interface HeldRole {
+  role: Role;
+  tenant_id: string | null;
+  through_group: boolean;
+}
+
+/** Reads of users, groups, tenants and roles. */
+@Injectable()
+export class DirectoryRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  userByName(username: string): Promise<UserRow | null> {
+    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE username = $1', [
+      username.toLowerCase(),
+    ]);
+  }
+
+  userById(userId: number): Promise<UserRow | null> {
+    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE user_id = $1', [userId]);
+  }
+
+  groupsOf(userId: number, tx: Tx = this.dataSource.manager): Promise<GroupRow[]> {
+    return rows<GroupRow>(
+      tx,
+      `SELECT g.group_id, g.group_name FROM group_users gu JOIN groups g ON g.group_id = gu.group_id
+       WHERE gu.user_id = $1 AND gu.to_date = 'infinity' AND g.to_date = 'infinity' ORDER BY g.group_id`,
+      [userId],
+    );
+  }
+
+  /** Every role of the user in the tenant and everywhere; without a tenant only the latter. */
+  rolesOf(userId: number, tenantId: string | null, tx: Tx = this.dataSource.manager): Promise<HeldRole[]> {
+    return rows<HeldRole>(
+      tx,
+      `SELECT DISTINCT h.role, h.tenant_id, h.through_group FROM (${heldRoles('$1::bigint')}) h
+       WHERE h.tenant_id IS NULL OR h.tenant_id = $2::uuid`,
+      [userId, tenantId],
+    );
+  }
+
+  /** Current tenants in which the user holds a role. */
+  tenantsOfMember(tx: Tx, userId: number): Promise<TenantRow[]> {
+    return rows<TenantRow>(
+      tx,
+      `SELECT t.tenant_id, t.name, t.description FROM tenants t
+       WHERE t.to_date = 'infinity' AND t.tenant_id IN (SELECT h.tenant_id FROM (${heldRoles('$1::bigint')}) h)`,
+      [userId],
+    );
+  }
+
+  currentTenant(tx: Tx, tenantId: string): Promise<TenantRow | null> {
+    const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity'`;
+    return firstRow<TenantRow>(tx, sql, [tenantId]);
+  }
+
+  /** A page of the tenants that the user may select, newest first. */
+  async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
+    const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
+      `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h
+               WHERE h.tenant_id = t.tenant_id OR (h.tenant_id IS NULL AND h.role = 'PLATFORM ADMIN'))`,
+      userId,
+      userId,
+    );
+    if (partOfName !== undefined) conditions.add('t.name ILIKE ?', containsPattern(partOfName));
+    const from = `FROM tenants t WHERE ${conditions.sql}`;
+    const counted = await firstRow<{ total: number }>(
+      this.dataSource.manager,
+      `SELECT count(*) AS total ${from}`,
+      conditions.params,
+    );
+    const data = await rows<TenantRow>(
+      this.dataSource.manager,
+      `SELECT t.tenant_id, t.name, t.description ${from} ORDER BY t.from_date DESC, t.tenant_id ${limitClause(page)}`,
+      conditions.params,
+    );
+    return pageOf(data, counted?.total ?? 0, page);
+  }
+}

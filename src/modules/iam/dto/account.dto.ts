@@ -1,0 +1,47 @@
+import { Field, Param } from '../../../platform/http/fields';
+import { PageQuery } from '../../../platform/http/page';
+import { ROLES } from '../../../platform/auth/roles';
+
+class UserGroup {
+  @Field.id() group_id: number;
+  @Field.text() groupname: string;
+}
+
+export class UserInfo {
+  @Field.id() user_id: number;
+  @Field.uuid({ nullable: true }) tenant_id: string | null;
+  @Field.text() username: string;
+  @Field.text({ nullable: true }) display_name: string | null;
+  @Field.text() email: string;
+  @Field.objects(() => UserGroup) group_info: UserGroup[];
+  @Field.timestamp() from_date: Date;
+  @Field.validityEnd() to_date: Date | 'infinity';
+}
+
+export class TenantSummary {
+  @Field.uuid() tenant_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+}
+
+export class TenantSelection {
+  @Field.text() message: string;
+  @Field.idText() user_id: string;
+  @Field.uuid() tenant_id: string;
+  @Field.text() tenant_name: string;
+}
+
+export class UserRoles {
+  @Field.id() user_id: number;
+  @Field.text() username: string;
+  @Param.someOf(ROLES, { optional: false }) user_roles: string[];
+  @Param.someOf(ROLES, { optional: false }) group_roles: string[];
+}
+
+export class TenantSearchQuery extends PageQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) tenant_name: string;
+}
+
+export class MyRolesQuery {
+  @Param.uuid({ description: 'The selected tenant when left out' }) tenant_id?: string;
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Role } from '../../platform/auth/roles';
+import { firstRow, insertRow, returning, type Tx } from '../../platform/persistence/sql';
+import { notify } from '../../platform/wakeups/pg-listener';
+import { heldRoles } from './held-roles';
+
+/** A session with what decides whether it still admits its user, and as whom. */
+export interface SessionRow {
+  session_id: string;
+  user_id: number;
+  username: string;
+  tenant_id: string | null;
+  /** Roles in the selected tenant and those held everywhere. */
+  roles: Role[];
+  revoked: boolean;
+  expired: boolean;
+  user_disabled: boolean;
+  tenant_closed: boolean;
+  /** Whether its last use is not yet noted for this minute. */
+  use_unnoted: boolean;
+}
+
+export interface NewSession {
+  userId: number;
+  tenantId: string | null;
+  /** Null for one without end. */
+  expiresAt: Date | null;
+  ip: string | null;
+  userAgent: string | null;
+}
+
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(sessionId: string): Promise<SessionRow | null> {
+    return firstRow<SessionRow>(
+      this.dataSource.manager,
+      `SELECT s.session_id, s.user_id, u.username, s.tenant_id,
+         COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
+                   WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
+         s.revoked_at IS NOT NULL AS revoked,
+         s.expires_at <= now() AS expired,
+         u.to_date <> 'infinity' AS user_disabled,
+         COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
+         COALESCE(s.last_used_at < now() - interval '1 minute', true) AS use_unnoted
+       FROM sessions s
+       JOIN users u ON u.user_id = s.user_id
+       LEFT JOIN tenants t ON t.tenant_id = s.tenant_id
+       WHERE s.session_id = $1`,
+      [sessionId],
+    );
+  }
+
+  async noteUse(sessionId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE sessions SET last_used_at = now()
+       WHERE session_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+      [sessionId],
+    );
+  }
+
+  /** Opens a session and answers its id. */
+  async open(tx: Tx, session: NewSession): Promise<string> {
+    const row = await insertRow<{ session_id: string }>(tx, 'sessions', {
+      user_id: session.userId,
+      tenant_id: session.tenantId,
+      kind: 'login',
+      expires_at: session.expiresAt ?? 'infinity',
+      ip: session.ip,
+      user_agent: session.userAgent,
+    });
+    return row.session_id;
+  }
+
+  /** Ends the session; every pod refuses it as soon as the transaction commits. */
+  async end(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query('UPDATE sessions SET revoked_at = now() WHERE session_id = $1 AND revoked_at IS NULL', [sessionId]);
+    await notify(tx, 'session', sessionId);
+  }
+
+  /** Binds the session to a tenant unless it is a personal token of another; answers whether it is bound now. */
+  async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
+    const bound = await returning(
+      tx,
+      `UPDATE sessions SET tenant_id = $2 WHERE session_id = $1 AND (kind = 'login' OR tenant_id = $2)
+       RETURNING session_id`,
+      [sessionId, tenantId],
+    );
+    await notify(tx, 'session', sessionId);
+    return bound.length > 0;
+  }
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuditRow } from '../../platform/http/answers';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import type { JobSettings } from './dto/job-conf.dto';
+import type { JobLanguage } from './job-types';
+
+export interface JobConfRow extends AuditRow {
+  job_conf_id: number;
+  tenant_id: string;
+  workspace_id: number;
+  cluster_id: number;
+  name: string;
+  job_type: string;
+  language: JobLanguage;
+  max_concurrency: number;
+  settings: Required<JobSettings>;
+  cluster_name: string;
+  cluster_status: string;
+  cluster_type: string;
+  cluster_size: number;
+  last_run_id: number | null;
+  last_run_status: string | null;
+}
+
+/** Columns of a cluster that answers about its jobs carry; the cluster has the alias `c`. */
+export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster_status, c.cluster_type,
+  (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = c.cluster_id AND n.to_date = 'infinity') AS cluster_size`;
+
+@Injectable()
+export class JobConfsRepository extends ResourceRepository<JobConfRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'job_confs',
+      idColumn: 'job_conf_id',
+      columns: `t.*, ${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
+      joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
+        LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
+          ORDER BY r.run_id DESC LIMIT 1) last ON TRUE`,
+      code: 'JOB_CONF',
+      label: 'job configuration',
+    });
+  }
+
+  /** Disabled configurations are read and listed, too. */
+  protected override addValidity(): void {
+    return;
+  }
+}

@@ -1,0 +1,51 @@
+import { Controller, Query } from '@nestjs/common';
+import { Allow } from '../../platform/auth/access';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { Answers, Operation } from '../../platform/http/operation';
+import { RecordSelectorQuery } from '../../platform/http/selector';
+import { ClustersService } from '../clusters/clusters.service';
+import { JobStats } from './dto/job.dto';
+import { RunsService } from './runs.service';
+
+class ClusterStatsQuery extends RecordSelectorQuery('cluster') {}
+class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
+
+/** Counts of jobs by status, of a cluster and of a workspace. */
+@Controller()
+export class JobStatsController {
+  constructor(
+    private readonly runs: RunsService,
+    private readonly clusters: ClustersService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/cluster/stats',
+    id: 'getClusterJobStats',
+    summary: 'Jobs of a cluster by status',
+    tag: 'Clusters',
+    access: Allow.tenant(),
+    answer: Answers.one(JobStats),
+  })
+  async ofCluster(@CurrentScope() scope: TenantScope, @Query() query: ClusterStatsQuery): Promise<JobStats> {
+    return this.runs.stats(scope, 'cluster_id', await this.clusters.idOf(scope, query.selector()));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/stats',
+    id: 'getWorkspaceStats',
+    summary: 'Jobs of a workspace by status',
+    tag: 'Workspaces',
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(JobStats),
+  })
+  ofWorkspace(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() _query: WorkspaceStatsQuery,
+  ): Promise<JobStats> {
+    return this.runs.stats(scope, 'workspace_id', workspace.workspaceId);
+  }
+}

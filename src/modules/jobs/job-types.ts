@@ -1,0 +1,50 @@
+import type { RunKind } from '../../../libs/contracts/agent-protocol';
+
+export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
+export type JobLanguage = (typeof JOB_LANGUAGES)[number];
+
+/** Names that filters take; SPARK_SQL is known to clients only. */
+export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
+export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
+
+interface JobTypeRule {
+  type: string;
+  /** Shown as the language of the type. */
+  language: string;
+  kind: RunKind;
+  needs: readonly ('command' | 'class_name' | 'raw_scala_code')[];
+  refuses: readonly ('command' | 'raw_scala_code')[];
+}
+
+/** What each `job_type` of a create request is, needs and refuses. */
+export const JOB_TYPE_RULES: Record<Exclude<JobLanguage, 'PLATFORM_FUNCTIONS'>, JobTypeRule> = {
+  RAW_SCALA: {
+    type: 'SPARK_JOB',
+    language: 'RAW_SCALA',
+    kind: 'raw-scala',
+    needs: ['raw_scala_code'],
+    refuses: ['command'],
+  },
+  SQL: { type: 'SPARK_JOB', language: 'SQL', kind: 'sql', needs: ['raw_scala_code'], refuses: ['command'] },
+  Jar: {
+    type: 'SPARK_JOB',
+    language: 'Jar',
+    kind: 'jar',
+    needs: ['command', 'class_name'],
+    refuses: ['raw_scala_code'],
+  },
+  Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
+  THRIFT_SQL: {
+    type: 'THRIFT_SQL',
+    language: 'THRIFT_SQL',
+    kind: 'thrift-sql',
+    needs: [],
+    refuses: ['command', 'raw_scala_code'],
+  },
+};
+
+/** The type of a configuration that names none: by its code, else by the ending of its command. */
+export function inferLanguage(command: string | null, code: string | null): JobLanguage {
+  if (code !== null) return 'RAW_SCALA';
+  return command?.endsWith('.py') ? 'Python3' : 'Jar';
+}

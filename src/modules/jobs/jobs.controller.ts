@@ -1,0 +1,268 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import { Allow } from '../../platform/auth/access';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { Answers, Operation } from '../../platform/http/operation';
+import { type Page, PageQuery } from '../../platform/http/page';
+import { IdParam, WordParam } from '../../platform/http/parameters';
+import {
+  CreateJob,
+  JobCreated,
+  JobKill,
+  JobListQuery,
+  JobLogQuery,
+  JobRead,
+  JobSearchQuery,
+  JobStatusHistory,
+  WorkflowErrorRead,
+} from './dto/job.dto';
+import {
+  CreateJobConf,
+  JobConfListItem,
+  JobConfListQuery,
+  JobConfRead,
+  JobConfSearchQuery,
+  JobConfSelector,
+  JobConfWrite,
+} from './dto/job-conf.dto';
+import { JobConfsService } from './job-confs.service';
+import { RunsService } from './runs.service';
+
+const tag = 'Jobs';
+const base = '/workspace/{workspace_id}/spark';
+const view = Allow.workspace('VIEW');
+
+/** Paths with literal segments stand before those with an id in the same place: the first match wins. */
+@Controller()
+export class JobsController {
+  constructor(
+    private readonly jobConfs: JobConfsService,
+    private readonly runs: RunsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/confs/search`,
+    id: 'searchJobConfs',
+    summary: 'Search job configurations by part of the name',
+    tag,
+    access: view,
+    answer: Answers.page(JobConfListItem),
+  })
+  searchConfs(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSearchQuery,
+  ): Promise<Page<JobConfListItem>> {
+    return this.jobConfs.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/confs`,
+    id: 'listJobConfs',
+    summary: 'List job configurations, newest first',
+    tag,
+    access: view,
+    answer: Answers.page(JobConfListItem),
+  })
+  listConfs(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfListQuery,
+  ): Promise<Page<JobConfListItem>> {
+    return this.jobConfs.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/job/conf`,
+    id: 'createJobConf',
+    summary: 'Create a job configuration',
+    tag,
+    access: Allow.workspace('EDIT'),
+    answer: Answers.one(JobConfWrite),
+    errors: [409],
+  })
+  createConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Body() body: CreateJobConf,
+  ): Promise<JobConfWrite> {
+    return this.jobConfs.create(scope, workspace, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/conf`,
+    id: 'getJobConf',
+    summary: 'Get a job configuration by id or name',
+    tag,
+    access: view,
+    answer: Answers.one(JobConfRead),
+  })
+  getConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+  ): Promise<JobConfRead> {
+    return this.jobConfs.get(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/jobs/search`,
+    id: 'searchJobs',
+    summary: 'Search jobs by part of the name of their configuration',
+    tag,
+    access: view,
+    answer: Answers.page(JobRead),
+  })
+  search(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobSearchQuery,
+  ): Promise<Page<JobRead>> {
+    return this.runs.list(scope, workspace, query, query.job_conf_name);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/jobs`,
+    id: 'listJobs',
+    summary: 'List jobs, newest first',
+    tag,
+    access: view,
+    answer: Answers.page(JobRead),
+  })
+  list(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobListQuery,
+  ): Promise<Page<JobRead>> {
+    return this.runs.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/job`,
+    id: 'createJob',
+    summary: 'Run a job',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.one(JobCreated),
+    errors: [409],
+  })
+  submit(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Body() body: CreateJob,
+  ): Promise<JobCreated> {
+    return this.runs.submit(scope, workspace, body);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/job/kill/{job_id}`,
+    id: 'killJob',
+    summary: 'Stop a job; it is killed when it does not end within its grace',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.one(JobKill),
+    status: 201,
+    errors: [409],
+  })
+  kill(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+  ): Promise<JobKill> {
+    return this.runs.stop(scope, workspace, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}`,
+    id: 'getJob',
+    summary: 'Get a job',
+    tag,
+    access: view,
+    answer: Answers.one(JobRead),
+  })
+  get(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+  ): Promise<JobRead> {
+    return this.runs.get(scope, workspace, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/status`,
+    id: 'getJobStatus',
+    summary: 'Status history of a job',
+    tag,
+    access: view,
+    answer: Answers.one(JobStatusHistory),
+  })
+  status(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+  ): Promise<JobStatusHistory> {
+    return this.runs.status(scope, workspace, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/log/{log_type}`,
+    id: 'getJobLog',
+    summary: 'Log of a job, while it runs and afterwards',
+    tag,
+    access: view,
+    answer: Answers.text,
+  })
+  log(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+    @WordParam('log_type', ['stdout', 'stderr']) logType: string,
+    @Query() query: JobLogQuery,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.runs.sendLog(scope, workspace, jobId, logType as LogStream, query, response);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/workflow/errors`,
+    id: 'listJobWorkflowErrors',
+    summary: 'Errors of the workflow of a job',
+    tag,
+    access: view,
+    answer: Answers.page(WorkflowErrorRead),
+  })
+  errors(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+    @Query() page: PageQuery,
+  ): Promise<Page<WorkflowErrorRead>> {
+    return this.runs.errors(scope, workspace, jobId, page);
+  }
+}

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { ClustersModule } from '../clusters/clusters.module';
+import { LogsModule } from '../logs/logs.module';
+import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { JobConfsRepository } from './job-confs.repository';
+import { JobConfsService } from './job-confs.service';
+import { RunReportsService } from './run-reports.service';
+import { RunScheduler } from './run-scheduler.service';
+import { RunsRepository } from './runs.repository';
+import { RunsService } from './runs.service';
+
+@Module({
+  imports: [ClustersModule, WorkspacesModule, LogsModule],
+  providers: [JobConfsService, JobConfsRepository, RunsService, RunsRepository, RunScheduler, RunReportsService],
+  exports: [JobConfsService, RunsService, RunReportsService, RunScheduler, RunsRepository],
+})
+export class JobsModule {}

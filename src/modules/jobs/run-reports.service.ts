@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import type { DesiredRun, RunReport } from '../../../libs/contracts/agent-protocol';
+import { Config } from '../../config/config';
+import { notFound } from '../../platform/errors/domain-error';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import type { NodeRow, SparkConfig } from '../clusters/clusters.contract';
+import { LogsService } from '../logs/logs.service';
+import { buildRunSpec } from './run-spec';
+import { RunScheduler } from './run-scheduler.service';
+import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
+import { type RunRow, RunsRepository } from './runs.repository';
+
+interface ClusterOfNode {
+  spark_config: SparkConfig;
+  max_parallel_jobs: number;
+}
+
+/** The node agents' side of runs: what a node should run, and what it reports about it. */
+@Injectable()
+export class RunReportsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly runs: RunsRepository,
+    private readonly scheduler: RunScheduler,
+    private readonly clusters: ClusterSlotsService,
+    private readonly logs: LogsService,
+    private readonly config: Config,
+  ) {}
+
+  /** Every unfinished run of the node, with all its agent needs. */
+  async desired(node: NodeRow): Promise<DesiredRun[]> {
+    const assigned = await this.runs.onNode(node.node_id);
+    if (assigned.length === 0) return [];
+    const cluster = await this.clusterOf(node);
+    return Promise.all(
+      assigned.map(async (run) => ({
+        run_id: String(run.run_id),
+        action: run.stop_requested ? ('stop' as const) : ('run' as const),
+        correlation_id: run.correlation_id,
+        spec: this.specOf(run, node, cluster).spec,
+        log_offsets: {
+          stdout: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stdout' }),
+          stderr: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stderr' }),
+        },
+      })),
+    );
+  }
+
+  /** Where a file of a run lies; 404 when the run is not the node's or has no such file. */
+  async workspaceFile(
+    node: NodeRow,
+    runId: number,
+    index: number,
+  ): Promise<{ tenantId: string; workspaceId: number; path: string }> {
+    const run = await this.ofNode(node, runId);
+    const path = this.specOf(run, node, await this.clusterOf(node)).workspacePaths[index];
+    if (path === undefined) throw notFound('JOB.FILE_NOT_FOUND', `The job ${runId} has no file ${index}.`);
+    return { tenantId: run.tenant_id, workspaceId: run.workspace_id, path };
+  }
+
+  async assertOnNode(node: NodeRow, runId: number): Promise<void> {
+    await this.ofNode(node, runId);
+  }
+
+  /** Takes in one report. Repeated and outdated ones change nothing; one of another node's run neither. */
+  async reported(tx: Tx, node: NodeRow, report: RunReport): Promise<void> {
+    const runId = Number(report.run_id);
+    const ended = report.state === 'ended';
+    // An end hands its slot on: the cluster is locked before the run, as wherever slots are given.
+    const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
+    const run = await this.runs.lock(tx, runId);
+    if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return;
+    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
+      runId,
+      report.seq,
+      report.application_id,
+    ]);
+    if (ended) {
+      await this.scheduler.end(tx, run, {
+        to: STATUS_OF_OUTCOME[report.outcome ?? 'terminated'] as 'DONE',
+        code: report.reason ?? 'AGENT_ERROR',
+        reason: report.message ?? 'The node gave no reason.',
+        exitCode: report.exit_code,
+      });
+      await this.clusters.touch(tx, node.cluster_id);
+      if (cluster) await this.scheduler.assignWaiting(tx, cluster);
+      // The agent removes the run's folder once it is not asked for any more.
+      await this.clusters.wake(tx, node.node_id);
+      return;
+    }
+    const to = statusOf(report);
+    if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
+    await this.runs.transition(tx, run, { to, reason: report.message, userId: null });
+  }
+
+  private specOf(run: RunRow, node: NodeRow, cluster: ClusterOfNode) {
+    return buildRunSpec({
+      runId: run.run_id,
+      snapshot: run.job_conf_snapshot,
+      arguments: run.arguments,
+      conf: run.conf,
+      sparkConfig: cluster.spark_config,
+      maxParallelJobs: cluster.max_parallel_jobs,
+      node,
+      killGraceMs: this.config.agent.killGraceMs,
+    });
+  }
+
+  private async ofNode(node: NodeRow, runId: number): Promise<RunRow> {
+    const run = await this.runs.byId(runId);
+    if (run?.node_id !== node.node_id) throw notFound('JOB.NOT_FOUND', `The job ${runId} is not this node's.`);
+    return run;
+  }
+
+  private async clusterOf(node: NodeRow): Promise<ClusterOfNode> {
+    const [cluster] = await this.transactions.read<ClusterOfNode[]>((tx) =>
+      tx.query('SELECT spark_config, max_parallel_jobs FROM clusters WHERE cluster_id = $1', [node.cluster_id]),
+    );
+    return cluster ?? { spark_config: {}, max_parallel_jobs: 1 };
+  }
+}
+
+/** Status behind a report of a run that goes on; null while it has no application yet. */
+function statusOf(report: RunReport): RunStatus | null {
+  switch (report.state) {
+    case 'accepted':
+      return null;
+    case 'running':
+      return 'RUNNING';
+    case 'stopping':
+      return 'STOPPING';
+    case 'killing':
+      return 'KILLING';
+    case 'ended':
+      return null;
+  }
+}

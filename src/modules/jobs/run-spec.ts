@@ -1,0 +1,107 @@
+import type { RunFile, RunSpec } from '../../../libs/contracts/agent-protocol';
+import type { NodeRow, SparkConfig } from '../clusters/clusters.contract';
+import type { JobSettings } from './dto/job-conf.dto';
+import { parseFileReference } from './file-reference';
+import { JOB_TYPE_RULES, type JobLanguage } from './job-types';
+import { splitArguments } from './split-arguments';
+
+/** A configuration as it was when a run was submitted. */
+export interface JobConfSnapshot {
+  job_conf_id: number;
+  name: string;
+  job_type: string;
+  language: JobLanguage;
+  settings: Required<JobSettings>;
+}
+
+export interface SpecInput {
+  runId: number;
+  snapshot: JobConfSnapshot;
+  arguments: string | null;
+  conf: string[] | null;
+  sparkConfig: SparkConfig;
+  maxParallelJobs: number;
+  node: Pick<NodeRow, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
+  killGraceMs: number;
+}
+
+/** Hands out file indexes over all files of a run, in a fixed order, so that a later request finds the same file. */
+class FileList {
+  readonly workspacePaths: string[] = [];
+  private next = 0;
+
+  add(texts: readonly (string | null | undefined)[] | null | undefined): RunFile[] {
+    return (texts ?? []).filter((text): text is string => Boolean(text)).map((text) => this.one(text));
+  }
+
+  one(text: string): RunFile {
+    const reference = parseFileReference(text);
+    const index = this.next;
+    this.next += 1;
+    if (reference.kind === 'uri') return { kind: 'uri', index, name: lastPart(reference.uri), uri: reference.uri };
+    this.workspacePaths[index] = reference.path;
+    return { kind: 'workspace', index, name: lastPart(reference.path), uri: null };
+  }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** `key value` of a cluster or `key=value` of a job as `key=value`. */
+function confEntry(entry: string): string {
+  const match = /^([^\s=]+)(?:\s+|=)([\s\S]*)$/.exec(entry.trim());
+  return match ? `${match[1]}=${match[2]}` : entry;
+}
+
+/** Memory of one driver when the job names none: the node's memory shared by the jobs it may run at once, MiB. */
+export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number): number {
+  const reserved = 1024;
+  return Math.max(512, Math.floor((memoryMb - reserved) / maxParallelJobs));
+}
+
+/** Everything the agent needs for a run, and the workspace path behind each file index. */
+export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths: string[] } {
+  const { settings, language, name } = input.snapshot;
+  const cluster = input.sparkConfig;
+  const files = new FileList();
+  if (language === 'PLATFORM_FUNCTIONS') throw new Error('Functions jobs have no run specification');
+  const { kind } = JOB_TYPE_RULES[language];
+  const isLocal = input.node.role === 'single';
+  const environment = Object.fromEntries(
+    (cluster.env_var ?? []).map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  );
+  const spec: RunSpec = {
+    kind,
+    name,
+    application: settings.command === null ? null : files.one(settings.command),
+    code: settings.rawScalaCode,
+    class_name: settings.class_name,
+    arguments: splitArguments(input.arguments ?? settings.arguments ?? ''),
+    master: isLocal ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
+    conf: [...(cluster.conf ?? []), ...(settings.conf ?? []), ...(input.conf ?? [])].map(confEntry),
+    files: files.add([...(cluster.files ?? []), ...(settings.files ?? [])]),
+    jars: files.add([...(cluster.jars ?? []), ...(settings.jars ?? [])]),
+    py_files: files.add(cluster['py-files']),
+    archives: files.add([...(cluster.archives ?? []), ...(settings.archives ?? [])]),
+    properties_files: files.add(settings.properties_file),
+    packages: [...(cluster.packages ?? []), ...(settings.packages ?? [])],
+    repositories: [...(cluster.repositories ?? []), ...(settings.repositories ?? [])],
+    driver_memory: settings.driver_memory ?? `${defaultDriverMemoryMb(input.node.memory_mb, input.maxParallelJobs)}m`,
+    driver_cores: settings.driver_cores,
+    driver_java_options: settings.driver_java_options,
+    driver_library_path: settings.driver_library_path,
+    driver_class_path: settings.driver_class_path,
+    executor_memory: settings.executor_memory,
+    executor_cores: settings.executor_cores,
+    total_executor_cores: settings.total_executor_cores,
+    num_executors: settings.num_executors,
+    principal: settings.principal,
+    keytab: settings.keytab,
+    queue: settings.queue,
+    env: environment,
+    timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
+    kill_grace_ms: input.killGraceMs,
+  };
+  return { spec, workspacePaths: files.workspacePaths };
+}

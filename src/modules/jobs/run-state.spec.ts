@@ -1,0 +1,35 @@
+import { isFinished, RUN_STATUSES, runMayBecome, STOPPABLE } from './run-state';
+
+const ALLOWED = new Set([
+  'SUBMITTED>RUNNING',
+  'SUBMITTED>DONE',
+  'SUBMITTED>ERROR',
+  'SUBMITTED>TERMINATED',
+  'SUBMITTED>STOPPING',
+  'RUNNING>DONE',
+  'RUNNING>ERROR',
+  'RUNNING>TERMINATED',
+  'RUNNING>STOPPING',
+  'STOPPING>STOPPED',
+  'STOPPING>KILLING',
+  'STOPPING>KILLED',
+  'STOPPING>DONE',
+  'STOPPING>ERROR',
+  'STOPPING>TERMINATED',
+  'KILLING>KILLED',
+  'KILLING>STOPPED',
+  'KILLING>DONE',
+  'KILLING>ERROR',
+  'KILLING>TERMINATED',
+]);
+
+describe('run states', () => {
+  it.each(RUN_STATUSES.flatMap((from) => RUN_STATUSES.map((to) => [from, to] as const)))('%s to %s', (from, to) => {
+    expect(runMayBecome(from, to)).toBe(ALLOWED.has(`${from}>${to}`));
+  });
+
+  it('finishes in five states and stops from two', () => {
+    expect(RUN_STATUSES.filter(isFinished)).toEqual(['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
+    expect(STOPPABLE).toEqual(['SUBMITTED', 'RUNNING']);
+  });
+});

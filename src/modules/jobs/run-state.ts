@@ -1,0 +1,47 @@
+import { mayFollow, predecessors, type TransitionTable } from '../../platform/history/transition-table';
+import type { RunOutcome } from '../../../libs/contracts/agent-protocol';
+
+export const RUN_STATUSES = [
+  'SUBMITTED',
+  'RUNNING',
+  'DONE',
+  'ERROR',
+  'TERMINATED',
+  'STOPPING',
+  'STOPPED',
+  'KILLING',
+  'KILLED',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** A run that ends while a stop is on its way keeps its own end: the truth wins over the wish. */
+export const RUN_TRANSITIONS: TransitionTable<RunStatus> = {
+  SUBMITTED: ['RUNNING', 'DONE', 'ERROR', 'TERMINATED', 'STOPPING'],
+  RUNNING: ['DONE', 'ERROR', 'TERMINATED', 'STOPPING'],
+  STOPPING: ['STOPPED', 'KILLING', 'KILLED', 'DONE', 'ERROR', 'TERMINATED'],
+  KILLING: ['KILLED', 'STOPPED', 'DONE', 'ERROR', 'TERMINATED'],
+  DONE: [],
+  ERROR: [],
+  TERMINATED: [],
+  STOPPED: [],
+  KILLED: [],
+};
+
+export function runMayBecome(from: RunStatus, to: RunStatus): boolean {
+  return mayFollow(RUN_TRANSITIONS, from, to);
+}
+
+export function isFinished(status: RunStatus): boolean {
+  return RUN_TRANSITIONS[status].length === 0;
+}
+
+/** States in which a run can be asked to stop. */
+export const STOPPABLE: readonly RunStatus[] = predecessors(RUN_TRANSITIONS, 'STOPPING');
+
+export const STATUS_OF_OUTCOME: Record<RunOutcome, RunStatus> = {
+  done: 'DONE',
+  error: 'ERROR',
+  terminated: 'TERMINATED',
+  stopped: 'STOPPED',
+  killed: 'KILLED',
+};

@@ -1,0 +1,199 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AuditRow } from '../../platform/http/answers';
+import { appendState } from '../../platform/history/state-history';
+import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
+import type { JobConfSnapshot } from './run-spec';
+import { isFinished, type RunStatus, runMayBecome } from './run-state';
+
+/** A row of the table itself, as locking reads answer it. */
+export interface RunRow {
+  run_id: number;
+  created_by_user_id: number | null;
+  from_date: Date;
+  tenant_id: string;
+  workspace_id: number;
+  job_conf_id: number;
+  cluster_id: number;
+  node_id: number | null;
+  status: RunStatus;
+  job_conf_snapshot: JobConfSnapshot;
+  arguments: string | null;
+  conf: string[] | null;
+  application_id: string | null;
+  exit_code: number | null;
+  reason_code: string | null;
+  reason: string | null;
+  report_seq: number;
+  stop_requested: boolean;
+  correlation_id: string;
+  workflow_job_instance_id: number;
+  stop_workflow_job_instance_id: number | null;
+}
+
+export interface RunDetailRow extends RunRow, AuditRow {
+  from_date: Date;
+  cluster_name: string;
+  cluster_status: string;
+  cluster_type: string;
+  cluster_size: number;
+  workflow_job_id: number;
+  workflow_state: string;
+  workflow_from: Date;
+  workflow_to: Date | number;
+}
+
+const HISTORY = { table: 'run_states', idColumn: 'run_state_id', subjectColumn: 'run_id' };
+
+export interface RunTransition {
+  to: RunStatus;
+  reason: string | null;
+  /** Null for the platform and the agents. */
+  userId: number | null;
+  /** Further columns to set with the status. */
+  columns?: Readonly<Record<string, unknown>>;
+}
+
+@Injectable()
+export class RunsRepository extends ResourceRepository<RunDetailRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'runs',
+      idColumn: 'run_id',
+      columns: `t.*, ${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
+        wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
+      joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
+        JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
+      code: 'JOB',
+      label: 'job',
+    });
+  }
+
+  async lock(tx: Tx, runId: number): Promise<RunRow | null> {
+    return firstRow<RunRow>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
+  }
+
+  /** Locks the cluster of a run; answers its id. */
+  async lockCluster(tx: Tx, runId: number): Promise<number | null> {
+    const row = await firstRow<{ cluster_id: number }>(
+      tx,
+      `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1) FOR UPDATE`,
+      [runId],
+    );
+    return row?.cluster_id ?? null;
+  }
+
+  /** First history row of a new run. */
+  async begin(tx: Tx, runId: number, userId: number): Promise<void> {
+    await appendState(tx, HISTORY, runId, { from: null, to: 'SUBMITTED', reason: null, userId });
+  }
+
+  /** Moves a locked run to another status and appends its history. Nothing else writes `runs.status`. */
+  async transition(tx: Tx, run: RunRow, change: RunTransition): Promise<void> {
+    if (!runMayBecome(run.status, change.to)) {
+      throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
+    }
+    const values: Record<string, unknown> = {
+      ...change.columns,
+      status: change.to,
+      last_update_date: new Date(),
+      ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
+      ...(isFinished(change.to) ? { ended_at: new Date(), reason: change.reason } : {}),
+    };
+    const entries = Object.entries(values);
+    const set = entries.map(([column], index) => `"${column}" = $${index + 2}`).join(', ');
+    await tx.query(`UPDATE runs SET ${set} WHERE run_id = $1`, [run.run_id, ...entries.map(([, value]) => value)]);
+    await appendState(tx, HISTORY, run.run_id, {
+      from: run.status,
+      to: change.to,
+      reason: change.reason,
+      userId: change.userId,
+    });
+    run.status = change.to;
+  }
+
+  /** Runs of a cluster that wait for a slot, oldest first. */
+  async waiting(tx: Tx, clusterId: number): Promise<RunRow[]> {
+    return rows<RunRow>(
+      tx,
+      `SELECT * FROM runs WHERE cluster_id = $1 AND node_id IS NULL AND ended_at IS NULL ORDER BY run_id FOR UPDATE`,
+      [clusterId],
+    );
+  }
+
+  async assign(tx: Tx, run: RunRow, nodeId: number): Promise<void> {
+    await tx.query('UPDATE runs SET node_id = $2, assigned_at = now() WHERE run_id = $1', [run.run_id, nodeId]);
+    run.node_id = nodeId;
+  }
+
+  async unfinishedOf(tx: Tx, jobConfId: number): Promise<number> {
+    const row = await firstRow<{ count: number }>(
+      tx,
+      'SELECT count(*) FROM runs WHERE job_conf_id = $1 AND ended_at IS NULL',
+      [jobConfId],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Unfinished runs of a node, for its agent. */
+  async onNode(nodeId: number): Promise<RunRow[]> {
+    return rows<RunRow>(
+      this.dataSource.manager,
+      'SELECT * FROM runs WHERE node_id = $1 AND ended_at IS NULL ORDER BY run_id',
+      [nodeId],
+    );
+  }
+
+  async byId(runId: number): Promise<RunRow | null> {
+    return firstRow<RunRow>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
+  }
+
+  async history(
+    runId: number,
+  ): Promise<{ status: RunStatus; reason: string | null; start_time: Date; end_time: Date | number }[]> {
+    return rows(
+      this.dataSource.manager,
+      'SELECT status, reason, start_time, end_time FROM run_states WHERE run_id = $1 ORDER BY sequence',
+      [runId],
+    );
+  }
+
+  /** Number of runs by status, of one cluster or one workspace. */
+  async countByStatus(
+    tenantId: string,
+    column: 'cluster_id' | 'workspace_id',
+    id: number,
+  ): Promise<Map<string, number>> {
+    const counted = await rows<{ status: string; count: number }>(
+      this.dataSource.manager,
+      `SELECT status, count(*) FROM runs WHERE tenant_id = $1 AND ${column} = $2 GROUP BY status`,
+      [tenantId, id],
+    );
+    return new Map(counted.map(({ status, count }) => [status, count]));
+  }
+
+  /** Unfinished runs whose node can carry them no more. */
+  async onDeadNodes(): Promise<{ run_id: number; node_status: string }[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT r.run_id, n.status AS node_status FROM runs r JOIN cluster_nodes n ON n.node_id = r.node_id
+       WHERE r.ended_at IS NULL AND n.status IN ('STOPPED', 'DESTROYED', 'ERROR') LIMIT 500`,
+    );
+  }
+
+  /** Clusters with runs that wait for a slot. */
+  async clustersWithWaitingRuns(): Promise<number[]> {
+    const found = await rows<{ cluster_id: number }>(
+      this.dataSource.manager,
+      'SELECT DISTINCT cluster_id FROM runs WHERE ended_at IS NULL AND node_id IS NULL LIMIT 500',
+    );
+    return found.map((row) => row.cluster_id);
+  }
+
+  /** Every run, whatever its validity. */
+  protected override addValidity(): void {
+    return;
+  }
+}

@@ -1,0 +1,324 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { correlationId } from '../../platform/context/request-context';
+import { conflict, notFound } from '../../platform/errors/domain-error';
+import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Page } from '../../platform/http/page';
+import { selectorFrom } from '../../platform/http/selector';
+import { firstRow, type Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { toWire } from '../../platform/product/product-name';
+import { startWorkflow } from '../../platform/workflows/workflow-intents';
+import { workflowErrors } from '../../platform/workflows/workflow-errors';
+import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import { LogsService } from '../logs/logs.service';
+import { WorkspacesService } from '../workspaces/workspaces.service';
+import type {
+  CreateJob,
+  JobCreated,
+  JobKill,
+  JobListQuery,
+  JobLogQuery,
+  JobRead,
+  JobSearchQuery,
+  JobStats,
+  JobStatusHistory,
+  WorkflowErrorRead,
+} from './dto/job.dto';
+import { invalid } from '../../platform/errors/domain-error';
+import { clusterInfo, JobConfsService } from './job-confs.service';
+import type { JobConfSnapshot } from './run-spec';
+import { RunScheduler } from './run-scheduler.service';
+import { STOPPABLE } from './run-state';
+import { type RunDetailRow, RunsRepository } from './runs.repository';
+import { splitArguments } from './split-arguments';
+
+const CONF_ENTRY = /^[^=\s]+=/;
+
+/** Runs of jobs as users see them: submit, watch, read, stop. */
+@Injectable()
+export class RunsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: RunsRepository,
+    private readonly jobConfs: JobConfsService,
+    private readonly scheduler: RunScheduler,
+    private readonly clusters: ClusterSlotsService,
+    private readonly workspaces: WorkspacesService,
+    private readonly logs: LogsService,
+  ) {}
+
+  /**
+   * Submits a run. With a free slot it has its node when this commits; a stopped cluster is started; else it waits in
+   * SUBMITTED. `max_concurrency` holds under the configuration's row lock.
+   */
+  async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
+    splitArguments(body.arguments ?? '');
+    for (const entry of body.conf ?? []) {
+      if (!CONF_ENTRY.test(entry)) throw invalid('JOB.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
+    }
+    const selector = selectorFrom(body, 'job_conf');
+    return this.transactions.run(async (tx) => {
+      await this.workspaces.lockActive(tx, workspace.workspaceId);
+      const conf = await this.jobConfs.row(scope, workspace, selector, tx);
+      await this.assertMayRun(tx, conf.job_conf_id);
+      const cluster = await this.clusters.lock(tx, conf.cluster_id);
+      if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${conf.cluster_id}.`);
+      this.clusters.assertTakesRuns(cluster);
+      const snapshot: JobConfSnapshot = {
+        job_conf_id: conf.job_conf_id,
+        name: conf.name,
+        job_type: conf.job_type,
+        language: conf.language,
+        settings: conf.settings,
+      };
+      const workflow = await startWorkflow(tx, {
+        type: 'spark_start',
+        tenantId: scope.tenantId,
+        userId: scope.userId,
+        clusterId: cluster.cluster_id,
+        jobName: null,
+        deadlineMs: null,
+      });
+      const run = await this.repository.insert(tx, scope, {
+        workspace_id: workspace.workspaceId,
+        job_conf_id: conf.job_conf_id,
+        cluster_id: cluster.cluster_id,
+        status: 'SUBMITTED',
+        job_conf_snapshot: JSON.stringify(snapshot),
+        arguments: body.arguments ?? null,
+        conf: body.conf ?? null,
+        correlation_id: correlationId(),
+        workflow_job_instance_id: workflow.workflow_job_instance_id,
+      });
+      await tx.query('UPDATE workflow_jobs SET run_id = $2 WHERE workflow_job_id = $1', [
+        workflow.workflow_job_id,
+        run.run_id,
+      ]);
+      await this.repository.begin(tx, run.run_id, scope.userId);
+      await this.clusters.touch(tx, cluster.cluster_id);
+      if (cluster.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
+      else await this.scheduler.assignWaiting(tx, cluster);
+      return created(run);
+    });
+  }
+
+  async list(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    query: JobListQuery | JobSearchQuery,
+    partOfName?: string,
+  ): Promise<Page<JobRead>> {
+    const page = await this.repository.list(scope, query, (conditions) => {
+      conditions.add('t.workspace_id = ?', workspace.workspaceId);
+      const clusterIds = [...(query.cluster_ids ?? []), ...(query.cluster_id === undefined ? [] : [query.cluster_id])];
+      if (clusterIds.length > 0) conditions.add('t.cluster_id = ANY(?)', clusterIds);
+      const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
+      if (confIds.length > 0) conditions.add('t.job_conf_id = ANY(?)', confIds);
+      if (partOfName !== undefined)
+        conditions.add(
+          `t.job_conf_snapshot->>'name' ILIKE ?`,
+          `%${partOfName.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}%`,
+        );
+      else if (query.job_conf_name !== undefined)
+        conditions.add(`t.job_conf_snapshot->>'name' = ?`, query.job_conf_name);
+      if (query.job_status) conditions.add('t.status = ANY(?)', query.job_status);
+      if (query.job_type) conditions.add(`t.job_conf_snapshot->>'job_type' = ANY(?)`, query.job_type);
+      if (query.job_type_langs) conditions.add(`t.job_conf_snapshot->>'language' = ANY(?)`, query.job_type_langs);
+      if (query.created_by_ids) conditions.add('t.created_by_user_id = ANY(?)', query.created_by_ids);
+      if (query.modified_by_ids) conditions.add('t.modified_by_user_id = ANY(?)', query.modified_by_ids);
+    });
+    return { ...page, data: page.data.map(read) };
+  }
+
+  async get(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobRead> {
+    return read(await this.row(scope, workspace, jobId));
+  }
+
+  async status(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobStatusHistory> {
+    const run = await this.row(scope, workspace, jobId);
+    const history = await this.repository.history(run.run_id);
+    return {
+      job_id: run.run_id,
+      job_application_id: run.application_id,
+      job_status: run.status,
+      status_history: history.map((entry) => ({
+        job_status: entry.status,
+        reason: entry.reason,
+        from_date: entry.start_time,
+        to_date: openEnded(entry.end_time) ?? 'infinity',
+      })),
+    };
+  }
+
+  async sendLog(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    jobId: number,
+    stream: LogStream,
+    query: JobLogQuery,
+    response: Response,
+  ): Promise<void> {
+    const run = await this.row(scope, workspace, jobId);
+    await this.logs.send(
+      { kind: 'run', id: run.run_id, stream },
+      { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes, offset: query.offset },
+      response,
+    );
+  }
+
+  /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
+  async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
+    return this.transactions.run(async (tx) => {
+      await this.row(scope, workspace, jobId, tx);
+      // The cluster first, as wherever slots are given: otherwise the run could get a node meanwhile.
+      const before = await this.repository.lockCluster(tx, jobId);
+      const run = await this.repository.lock(tx, jobId);
+      if (!run || before === null) throw notFound('JOB.NOT_FOUND', `There is no job with id ${jobId}.`);
+      if (!STOPPABLE.includes(run.status)) {
+        throw conflict(
+          'JOB.INVALID_STATE',
+          `The job ${jobId} is ${run.status}; only a SUBMITTED or RUNNING one can be stopped.`,
+          {
+            job_status: run.status,
+          },
+        );
+      }
+      const workflow = await startWorkflow(tx, {
+        type: 'spark_kill',
+        tenantId: scope.tenantId,
+        userId: scope.userId,
+        clusterId: run.cluster_id,
+        runId: run.run_id,
+        jobName: null,
+        deadlineMs: null,
+      });
+      run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
+      await this.repository.transition(tx, run, {
+        to: 'STOPPING',
+        reason: `Stop requested by ${scope.username}`,
+        userId: scope.userId,
+        columns: { stop_requested: true, stop_workflow_job_instance_id: workflow.workflow_job_instance_id },
+      });
+      if (run.node_id === null) {
+        const reason = 'Stopped before it had started.';
+        await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
+      } else {
+        await this.clusters.wake(tx, run.node_id);
+      }
+      return {
+        SparkKill: {
+          ...workflow,
+          spark_job_instance_id: run.run_id,
+          spark_job_id: run.job_conf_id,
+          engine_cluster_instance_id: run.cluster_id,
+        },
+      };
+    });
+  }
+
+  async stats(scope: TenantScope, column: 'cluster_id' | 'workspace_id', id: number): Promise<JobStats> {
+    const counts = await this.repository.countByStatus(scope.tenantId, column, id);
+    const of = (status: string) => counts.get(status) ?? 0;
+    return {
+      SUBMITTED: of('SUBMITTED'),
+      RUNNING: of('RUNNING'),
+      DONE: of('DONE'),
+      ERROR: of('ERROR'),
+      TERMINATED: of('TERMINATED'),
+      STOPPING: of('STOPPING'),
+      STOPPED: of('STOPPED'),
+      TOTAL_JOB_COUNT: [...counts.values()].reduce((sum, count) => sum + count, 0),
+    };
+  }
+
+  async errors(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    jobId: number,
+    page: { limit: number; pageNumber: number },
+  ): Promise<Page<WorkflowErrorRead>> {
+    const run = await this.row(scope, workspace, jobId);
+    const instances = [run.workflow_job_instance_id, run.stop_workflow_job_instance_id].filter((id) => id !== null);
+    return this.transactions.read((tx) => workflowErrors(tx, instances, page));
+  }
+
+  private async row(scope: TenantScope, workspace: WorkspaceContext, jobId: number, tx?: Tx): Promise<RunDetailRow> {
+    const run = await this.repository.find(scope, { id: jobId }, tx);
+    if (run?.workspace_id !== workspace.workspaceId) {
+      throw notFound('JOB.NOT_FOUND', `There is no job with id ${jobId} in the workspace "${workspace.name}".`);
+    }
+    return run;
+  }
+
+  private async assertMayRun(tx: Tx, jobConfId: number): Promise<void> {
+    const conf = await firstRow<{ active: boolean; name: string; max_concurrency: number }>(
+      tx,
+      `SELECT to_date = 'infinity' AS active, name, max_concurrency FROM job_confs WHERE job_conf_id = $1 FOR UPDATE`,
+      [jobConfId],
+    );
+    if (!conf?.active)
+      throw conflict('JOB_CONF.DISABLED', `The job configuration "${conf?.name ?? jobConfId}" is disabled.`);
+    if (conf.max_concurrency === 0) return;
+    const unfinished = await this.repository.unfinishedOf(tx, jobConfId);
+    if (unfinished >= conf.max_concurrency) {
+      throw conflict(
+        'JOB_CONF.MAX_CONCURRENCY',
+        `The job configuration "${conf.name}" has ${unfinished} unfinished jobs and may have ${conf.max_concurrency} at once.`,
+        { unfinished, max_concurrency: conf.max_concurrency },
+      );
+    }
+  }
+}
+
+function created(run: RunDetailRow): JobCreated {
+  return {
+    job_id: idText(run.run_id),
+    job_conf_id: idText(run.job_conf_id),
+    cluster_id: idText(run.cluster_id),
+    workspace_id: idText(run.workspace_id),
+    job_status: 'SUBMITTED',
+    arguments: run.arguments,
+    conf: run.conf,
+    tenant_id: run.tenant_id,
+    ...writeAudit(run),
+  };
+}
+
+function read(run: RunDetailRow): JobRead {
+  const { job_conf_id, name, job_type, language, settings } = run.job_conf_snapshot;
+  const { extra_info: _extra, job_timeout_min: _timeout, ...shown } = settings;
+  const visible = Object.fromEntries(Object.entries(shown).filter(([key]) => !key.startsWith('platform_functions_')));
+  return {
+    job_id: run.run_id,
+    job_application_id: run.application_id,
+    job_status: run.status,
+    cluster_id: run.cluster_id,
+    cluster_info: clusterInfo(run),
+    workspace_id: run.workspace_id,
+    job_conf: {
+      job_conf_id,
+      name,
+      spark_job_type: { job_type: toWire(job_type), language: toWire(language) },
+      ...(visible as Omit<JobRead['job_conf'], 'job_conf_id' | 'name' | 'spark_job_type'>),
+    },
+    arguments: run.arguments,
+    conf: run.conf,
+    exit_code: run.exit_code,
+    reason_code: run.reason_code,
+    reason: run.reason,
+    workflow_job_instance_details: {
+      workflow_job_instance_status: {
+        workflow_job_instance_id: run.workflow_job_instance_id,
+        workflow_job_id: run.workflow_job_id,
+        status: run.workflow_state,
+        from_date: run.workflow_from,
+        to_date: openEnded(run.workflow_to) ?? 'infinity',
+      },
+    },
+    tenant_id: run.tenant_id,
+    ...readAudit(run),
+  };
+}

@@ -1,0 +1,33 @@
+import { Inject, Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Response } from 'express';
+import type { AuthenticatedRequest } from '../auth/request-principal';
+import { LOGGER, type Logger } from '../logging/logger';
+
+/** One line for every answered request: what, who, outcome, how long. Long polls of agents are quiet. */
+@Injectable()
+export class RequestLogMiddleware implements NestMiddleware {
+  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+
+  use(request: AuthenticatedRequest, response: Response, next: NextFunction): void {
+    const started = process.hrtime.bigint();
+    response.once('close', () => {
+      const level = response.statusCode >= 500 ? 'error' : request.operation?.access.kind === 'node' ? 'debug' : 'info';
+      if (!this.logger.isLevelEnabled(level)) return;
+      this.logger[level](
+        {
+          method: request.method,
+          path: request.originalUrl.split('?', 1)[0],
+          operation: request.operation?.id,
+          user_id: request.principal?.userId,
+          tenant_id: request.principal?.tenantId,
+          status: response.statusCode,
+          completed: response.writableFinished,
+          duration_ms: Number(process.hrtime.bigint() - started) / 1e6,
+          correlation_id: response.getHeader('x-correlation-id'),
+        },
+        'request',
+      );
+    });
+    next();
+  }
+}

@@ -1,0 +1,30 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Logger } from '../logging/logger';
+
+/**
+ * Closes the application on SIGTERM and SIGINT: it takes nothing new, ends what runs within the deadline, and exits.
+ * @param before what must stop before the application's providers do.
+ */
+export function stopOnSignals(
+  app: INestApplicationContext,
+  deadlineMs: number,
+  logger: Logger,
+  before: () => Promise<void> = () => Promise.resolve(),
+): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'Stopping');
+    setTimeout(() => {
+      logger.warn('The shutdown deadline passed; exiting with work in flight');
+      process.exit(0);
+    }, deadlineMs).unref();
+    void before()
+      .then(() => app.close())
+      .catch((error: unknown) => logger.error({ err: error }, 'The shutdown failed'))
+      .finally(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}

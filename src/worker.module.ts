@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module';
+import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconciler';
+import { HealthModule } from './modules/health/health.module';
+import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
+import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
+import { WorkerHealthServer } from './platform/health/worker-health-server';
+import { OutboxRelay } from './platform/outbox/outbox-relay';
+import { PlatformModule } from './platform/platform.module';
+import { Queues } from './platform/queues/queues';
+import { WorkerRuntime } from './platform/queues/worker-runtime';
+import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflows/reconcile-loop';
+
+/** The worker process: job handlers, workflows, the outbox relay and the reconcilers; no controllers. */
+@Module({
+  imports: [PlatformModule, HealthModule, ClustersWorkerModule, JobsWorkerModule],
+  providers: [
+    Queues,
+    OutboxRelay,
+    WorkerRuntime,
+    ReconcileLoop,
+    WorkerHealthServer,
+    {
+      provide: RECONCILERS,
+      inject: [ClusterReconciler, JobReconciler],
+      useFactory: (...reconcilers: Reconciler[]) => reconcilers,
+    },
+  ],
+})
+export class WorkerModule {}

@@ -1,0 +1,48 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { Config } from './config/config';
+import { ConfigurationError } from './config/env-reader';
+import { waitForSchema } from './database/wait-for-schema';
+import { WorkerHealthServer } from './platform/health/worker-health-server';
+import { LOGGER, type Logger, NestLogger } from './platform/logging/logger';
+import { OutboxRelay } from './platform/outbox/outbox-relay';
+import { stopOnSignals } from './platform/process/stop-on-signals';
+import { WorkerRuntime } from './platform/queues/worker-runtime';
+import { ReconcileLoop } from './platform/workflows/reconcile-loop';
+import { WorkerModule } from './worker.module';
+
+async function main(): Promise<void> {
+  const config = Config.load();
+  await waitForSchema(config);
+  const app = await NestFactory.createApplicationContext(WorkerModule, { bufferLogs: true, abortOnError: false });
+  const logger = app.get<Logger>(LOGGER);
+  app.useLogger(new NestLogger(logger));
+  const runtime = app.get(WorkerRuntime);
+  const relay = app.get(OutboxRelay);
+  const reconcilers = app.get(ReconcileLoop);
+  const health = app.get(WorkerHealthServer);
+  runtime.discover();
+  health.start();
+  stopOnSignals(app, config.http.shutdownMs, logger, async () => {
+    health.markReady(false);
+    await Promise.all([relay.stop(), reconcilers.stop(), runtime.stop()]);
+    health.stop();
+  });
+  // Nothing is consumed before every provider is up.
+  runtime.start();
+  relay.start();
+  reconcilers.start();
+  health.markReady(true);
+  logger.info('The worker is up');
+}
+
+main().catch((error: unknown) => {
+  const text =
+    error instanceof ConfigurationError
+      ? error.message
+      : error instanceof Error
+        ? (error.stack ?? error.message)
+        : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+});

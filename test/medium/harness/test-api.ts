@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { type INestApplication, Module, type Type } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { eventually } from '../../../libs/testing/eventually';
+import { Config } from '../../../src/config/config';
+import { createDataSource } from '../../../src/database/data-source';
+import { prepareDatabase } from '../../../src/database/prepare-database';
+import { AccessGuard } from '../../../src/platform/auth/access.guard';
+import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
+import { ErrorFilter } from '../../../src/platform/http/error.filter';
+import { IdempotencyInterceptor } from '../../../src/platform/http/idempotency.interceptor';
+import { API_PREFIX } from '../../../src/platform/http/openapi';
+import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
+import { createValidationPipe } from '../../../src/platform/http/validation';
+import { createLogger } from '../../../src/platform/logging/logger';
+import { PlatformModule } from '../../../src/platform/platform.module';
+
+export const ADMIN_PASSWORD = 'the password of the first administrator';
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** An empty database of its own on the server that the test run started. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const adminUrl = required('TEST_DATABASE_ADMIN_URL');
+  const name = `medium_${randomBytes(6).toString('hex')}`;
+  await onServer(adminUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => onServer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+async function onServer(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sets what the process' configuration reads; the signing keys are the same for every API of a test file. */
+export function configure(databaseUrl: string, more: Record<string, string> = {}): Config {
+  Object.assign(process.env, {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'fatal',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: required('TEST_REDIS_URL'),
+    REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
+    DATA_DIR: required('TMPDIR'),
+    AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
+    SECRETS_MASTER_KEYS: `master:${randomBytes(32).toString('base64')}`,
+    BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    ...more,
+  });
+  return Config.load();
+}
+
+/** Migrates and seeds the configured database as the API does when it starts. */
+export async function prepare(config: Config): Promise<void> {
+  const dataSource = await createDataSource(config.database, 'test').initialize();
+  try {
+    await dataSource.query("SELECT pg_advisory_lock(5)"); await dataSource.synchronize();
+    await prepareDatabase(dataSource, config, createLogger('test', 'fatal'));
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+export interface TestAnswer {
+  status: number;
+  headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+/** The HTTP side of some modules, with the guards, pipes and filters of the API. */
+export class TestApi {
+  private constructor(
+    readonly app: INestApplication,
+    private readonly baseUrl: string,
+  ) {}
+
+  static async start(modules: Type[]): Promise<TestApi> {
+    @Module({
+      imports: [PlatformModule, ...modules],
+      providers: [
+        { provide: APP_GUARD, useClass: AccessGuard },
+        { provide: APP_FILTER, useClass: ErrorFilter },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        { provide: WORKSPACE_AUTHORIZER, useValue: {} },
+      ],
+    })
+    class TestModule {}
+    const app = await NestFactory.create(TestModule, { logger: false, abortOnError: false });
+    app.use(requestContextMiddleware);
+    app.setGlobalPrefix(API_PREFIX);
+    app.useGlobalPipes(createValidationPipe());
+    await app.listen(0, '127.0.0.1');
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    return new TestApi(app, `http://127.0.0.1:${port}/${API_PREFIX}`);
+  }
+
+  get database(): DataSource {
+    return this.app.get(DataSource);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+  }
+
+  async call(
+    method: string,
+    path: string,
+    options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<TestAnswer> {
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  async login(username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
+    const { status, body } = await this.call('POST', '/login', { body: { username, password } });
+    if (status !== 200) throw new Error(`Login answered ${status}: ${JSON.stringify(body)}`);
+    return body.token as string;
+  }
+}
+
+/** Waits until the expectations in `check` hold. */
+export async function soon(check: () => Promise<void>, timeoutMs?: number): Promise<void> {
+  await eventually(
+    async () => {
+      await check();
+      return true;
+    },
+    { timeoutMs },
+  );
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests through npm test`);
+  return value;
+}

@@ -1,0 +1,338 @@
+import { randomBytes } from 'node:crypto';
+import { Controller, Module } from '@nestjs/common';
+import { IamApiModule } from '../../src/modules/iam/iam.api.module';
+import { IamModule } from '../../src/modules/iam/iam.module';
+import { hashPassword } from '../../src/modules/iam/passwords';
+import { Allow } from '../../src/platform/auth/access';
+import type { TenantScope } from '../../src/platform/auth/principal';
+import { CurrentScope } from '../../src/platform/auth/request-principal';
+import { Answers, Operation } from '../../src/platform/http/operation';
+import {
+  ADMIN_PASSWORD,
+  configure,
+  createTestDatabase,
+  prepare,
+  soon,
+  TestApi,
+  type TestDatabase,
+} from './harness/test-api';
+
+const PASSWORD = 'a password of some length';
+
+/** Operations that stand for those of the domains. */
+@Controller()
+class ProbeController {
+  @Operation({
+    method: 'GET',
+    path: '/probe/tenant',
+    id: 'probeTenant',
+    summary: 'In a tenant',
+    tag: 'Probe',
+    access: Allow.tenant(),
+    answer: Answers.none,
+  })
+  tenant(@CurrentScope() scope: TenantScope): TenantScope {
+    return scope;
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/probe/manager',
+    id: 'probeManager',
+    summary: 'With a role',
+    tag: 'Probe',
+    access: Allow.tenant(['CAN MANAGE CLUSTER']),
+    answer: Answers.none,
+  })
+  manager(@CurrentScope() scope: TenantScope): TenantScope {
+    return scope;
+  }
+}
+
+@Module({ controllers: [ProbeController] })
+class ProbeModule {}
+
+// Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
+describe('identity', () => {
+  let database: TestDatabase;
+  let api: TestApi;
+  let otherPod: TestApi;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url, { LOGIN_ATTEMPTS: '1000' });
+    await Promise.all([prepare(config), prepare(config), prepare(config)]);
+    api = await TestApi.start([IamModule, IamApiModule, ProbeModule]);
+    otherPod = await TestApi.start([IamModule, IamApiModule, ProbeModule]);
+  });
+
+  afterAll(async () => {
+    await api?.stop();
+    await otherPod?.stop();
+    await database?.drop();
+  });
+
+  async function query<T>(sql: string, params: unknown[] = []): Promise<T[]> {
+    return api.database.query(sql, params);
+  }
+
+  async function newTenant(name: string): Promise<string> {
+    const [row] = await query<{ tenant_id: string }>('INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id', [
+      name,
+    ]);
+    return row!.tenant_id;
+  }
+
+  async function newUser(name: string, tenants: string[] = [], role = 'USER'): Promise<number> {
+    const [row] = await query<{ user_id: number }>(
+      'INSERT INTO users (username, email, password_hash) VALUES ($1, $2, $3) RETURNING user_id',
+      [name, `${name}@example.org`, await hashPassword(PASSWORD)],
+    );
+    for (const tenant of tenants) {
+      await query(
+        'INSERT INTO user_roles (user_id, role_id, tenant_id) SELECT $1, role_id, $3 FROM roles WHERE role = $2',
+        [row!.user_id, role, tenant],
+      );
+    }
+    return row!.user_id;
+  }
+
+  it('makes one tenant and one administrator, however many processes start at once', async () => {
+    expect(await query('SELECT username FROM users')).toEqual([{ username: 'admin' }]);
+    expect(await query('SELECT name FROM tenants')).toEqual([{ name: 'default' }]);
+    const token = await api.login();
+    const { body } = await api.call('GET', '/user/info/roles', { token });
+    expect(body).toEqual({
+      user_id: 1,
+      username: 'admin',
+      user_roles: expect.arrayContaining(['PLATFORM ADMIN', 'ADMIN']),
+      group_roles: [],
+    });
+  });
+
+  it('prints a password that it made, once', async () => {
+    const empty = await createTestDatabase();
+    const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    try {
+      const config = configure(empty.url, { BOOTSTRAP_ADMIN_PASSWORD: '' });
+      await prepare(config);
+      await prepare(config);
+      const printed = write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('Password of'));
+      expect(printed).toEqual([expect.stringMatching(/"admin", shown only now: \S{24,}/)]);
+    } finally {
+      write.mockRestore();
+      await empty.drop();
+    }
+  });
+
+  describe('login', () => {
+    it('announces its type', async () => {
+      const { status, body } = await api.call('GET', '/login/auth_type');
+      expect([status, body]).toEqual([200, { auth_type: 'LDAP' }]);
+    });
+
+    it.each([
+      ['the body', { body: { username: 'admin', password: ADMIN_PASSWORD, auth_type: 'LDAP' } }],
+      ['any letter case', { body: { username: 'Admin', password: ADMIN_PASSWORD } }],
+      [
+        'HTTP Basic',
+        { headers: { authorization: `Basic ${Buffer.from(`admin:${ADMIN_PASSWORD}`).toString('base64')}` } },
+      ],
+    ])('takes the credentials from %s and selects the only tenant', async (_from, options) => {
+      const { status, body } = await api.call('POST', '/login', options);
+      expect(status).toBe(200);
+      expect(Date.parse(body.expires_at) - Date.now()).toBeGreaterThan(47.9 * 3_600_000);
+      const info = await api.call('GET', '/user/info', { token: body.token });
+      expect(info.body).toMatchObject({ username: 'admin', tenant_id: expect.any(String), group_info: [] });
+    });
+
+    it('gives a token without end when asked', async () => {
+      const { body } = await api.call('POST', '/login', {
+        body: { username: 'admin', password: ADMIN_PASSWORD, timeout: 'infinity' },
+      });
+      expect(body.expires_at).toBe('infinity');
+      expect((await api.call('GET', '/user/info', { token: body.token })).status).toBe(200);
+    });
+
+    it('refuses an unknown user and a wrong password alike', async () => {
+      const answers = await Promise.all([
+        api.call('POST', '/login', { body: { username: 'admin', password: 'wrong' } }),
+        api.call('POST', '/login', { body: { username: 'nobody', password: 'wrong' } }),
+      ]);
+      for (const { status, body } of answers) {
+        expect([status, body.error_code]).toEqual([401, 'AUTH.UNAUTHENTICATED']);
+      }
+      expect(answers[0].body.error).toBe(answers[1].body.error);
+    });
+
+    it.each([
+      ['no credentials', {}, 'AUTH.CREDENTIALS_MISSING'],
+      ['no password', { username: 'admin' }, 'AUTH.CREDENTIALS_MISSING'],
+      ['another login type', { username: 'admin', password: 'x', auth_type: 'AAD' }, 'AUTH.TYPE_MISMATCH'],
+      ['an unknown login type', { username: 'admin', password: 'x', auth_type: 'KERBEROS' }, 'REQUEST.INVALID'],
+      ['an odd duration', { username: 'admin', password: 'x', timeout: '2 weeks' }, 'REQUEST.INVALID_DURATION'],
+      ['an unknown field', { username: 'admin', password: 'x', remember: true }, 'REQUEST.INVALID'],
+    ])('answers 400 to %s', async (_what, body, code) => {
+      const answer = await api.call('POST', '/login', { body });
+      expect([answer.status, answer.body.error_code]).toEqual([400, code]);
+    });
+
+    it('answers 400 to no body at all', async () => {
+      const answer = await api.call('POST', '/login', { headers: { 'content-type': 'application/json' } });
+      expect([answer.status, answer.body.error_code]).toEqual([400, 'AUTH.CREDENTIALS_MISSING']);
+    });
+  });
+
+  it('ends a session everywhere with the logout', async () => {
+    const token = await api.login();
+    const warm = await Promise.all([api, otherPod].map((pod) => pod.call('GET', '/user/info', { token })));
+    expect(warm.map(({ status }) => status)).toEqual([200, 200]);
+    const { status, body } = await api.call('POST', '/logout', { token });
+    expect([status, body]).toEqual([200, { message: expect.any(String) }]);
+    expect((await api.call('GET', '/user/info', { token })).status).toBe(401);
+    await soon(async () => {
+      const answer = await otherPod.call('GET', '/user/info', { token });
+      expect([answer.status, answer.body.error]).toEqual([401, 'The session was ended. Log in again.']);
+    });
+  });
+
+  it('refuses a session that has expired in the database', async () => {
+    const token = await api.login();
+    await query(`UPDATE sessions SET expires_at = now() WHERE revoked_at IS NULL`);
+    const answer = await otherPod.call('GET', '/user/info', { token });
+    expect([answer.status, answer.body.error]).toEqual([401, 'The session has expired. Log in again.']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  describe('tenants', () => {
+    it('lets a user of two tenants choose, and change', async () => {
+      const [first, second] = [await newTenant('first'), await newTenant('second')];
+      const userId = await newUser('chooser', [first, second]);
+      const token = await api.login('chooser', PASSWORD);
+      const before = await api.call('GET', '/probe/tenant', { token });
+      expect([before.status, before.body.error_code]).toEqual([403, 'TENANT.NOT_SELECTED']);
+      const list = await api.call('GET', '/user/tenants', { token });
+      expect(list.body.data.map(({ name }: { name: string }) => name).sort()).toEqual(['first', 'second']);
+      const search = await api.call('GET', '/user/tenants/search?tenant_name=SEC', { token });
+      expect(search.body.data).toEqual([{ tenant_id: second, name: 'second', description: null }]);
+      for (const tenantId of [first, first, second]) {
+        const { status, body } = await api.call('POST', `/user/select/${tenantId}`, { token });
+        expect([status, body]).toEqual([
+          201,
+          {
+            message: expect.any(String),
+            user_id: String(userId),
+            tenant_id: tenantId,
+            tenant_name: tenantId === first ? 'first' : 'second',
+          },
+        ]);
+        expect((await api.call('GET', '/probe/tenant', { token })).body).toMatchObject({ tenantId });
+      }
+      await soon(async () => {
+        expect((await otherPod.call('GET', '/probe/tenant', { token })).body).toMatchObject({ tenantId: second });
+      });
+    });
+
+    it('refuses tenants without a role and those that do not exist', async () => {
+      const mine = await newTenant('mine');
+      const foreign = await newTenant('foreign');
+      await newUser('stranger', [mine]);
+      const token = await api.login('stranger', PASSWORD);
+      const statusOf = async (id: string) => (await api.call('POST', `/user/select/${id}`, { token })).status;
+      expect(await statusOf(foreign)).toBe(403);
+      expect(await statusOf('5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab')).toBe(404);
+      expect(await statusOf('nonsense')).toBe(400);
+      expect((await api.call('GET', '/user/tenants', { token })).body.data).toHaveLength(1);
+    });
+
+    it('keeps a personal token in its tenant', async () => {
+      const [home, away] = [await newTenant('home'), await newTenant('away')];
+      await newUser('bound', [home, away]);
+      const token = await api.login('bound', PASSWORD);
+      await query(
+        `UPDATE sessions SET kind = 'token', tenant_id = $1 WHERE user_id = (SELECT user_id FROM users WHERE username = 'bound')`,
+        [home],
+      );
+      const { status, body } = await api.call('POST', `/user/select/${away}`, { token });
+      expect(status).toBe(403);
+      expect(body.error_message).toBe(`Association to the tenant Id: ${away} is not allowed for the current session.`);
+      expect((await api.call('POST', `/user/select/${home}`, { token })).status).toBe(201);
+    });
+
+    it('lets a PLATFORM ADMIN into any tenant', async () => {
+      const tenantId = await newTenant('any');
+      const token = await api.login();
+      expect((await api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(201);
+      expect((await api.call('GET', '/probe/tenant', { token })).body).toMatchObject({ tenantId });
+    });
+  });
+
+  it('counts roles through groups, and from the next request on', async () => {
+    const tenantId = await newTenant('grouped');
+    const userId = await newUser('member');
+    const token = await api.login('member', PASSWORD);
+    expect((await api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(403);
+    const [group] = await query<{ group_id: number }>(
+      `INSERT INTO groups (group_name) VALUES ('g') RETURNING group_id`,
+    );
+    await query('INSERT INTO group_users (group_id, user_id) VALUES ($1, $2)', [group!.group_id, userId]);
+    await query(
+      `INSERT INTO group_roles (group_id, role_id, tenant_id) SELECT $1, role_id, $2 FROM roles WHERE role = 'CAN MANAGE CLUSTER'`,
+      [group!.group_id, tenantId],
+    );
+    expect((await api.call('POST', `/user/select/${tenantId}`, { token })).status).toBe(201);
+    expect((await api.call('GET', '/probe/manager', { token })).status).toBe(200);
+    const roles = await api.call('GET', `/user/info/roles?tenant_id=${tenantId}`, { token });
+    expect(roles.body).toMatchObject({ user_roles: [], group_roles: ['CAN MANAGE CLUSTER'] });
+    await query('UPDATE group_users SET to_date = now() WHERE user_id = $1', [userId]);
+    await query(`SELECT pg_notify('session', $1)`, [`user:${userId}`]);
+    await soon(async () => {
+      const answer = await otherPod.call('GET', '/probe/manager', { token });
+      expect([answer.status, answer.body.error_code]).toEqual([403, 'TENANT.NOT_SELECTED']);
+    });
+  });
+
+  it('shuts out a disabled account within a second, without a wake-up', async () => {
+    const userId = await newUser('leaver', [await newTenant('left')]);
+    const token = await api.login('leaver', PASSWORD);
+    expect((await api.call('GET', '/probe/tenant', { token })).status).toBe(200);
+    await query('UPDATE users SET to_date = now() WHERE user_id = $1', [userId]);
+    await soon(
+      async () =>
+        expect((await api.call('GET', '/probe/tenant', { token })).body.error).toBe('The account is disabled.'),
+      1500,
+    );
+    const login = await api.call('POST', '/login', { body: { username: 'leaver', password: PASSWORD } });
+    expect(login.status).toBe(401);
+  });
+
+  describe('login limits', () => {
+    it('hold over several pods, by user name', async () => {
+      configure(database.url, { LOGIN_ATTEMPTS: '3', REDIS_PREFIX: `limit-${randomBytes(4).toString('hex')}` });
+      const pods = [await TestApi.start([IamModule, IamApiModule]), await TestApi.start([IamModule, IamApiModule])];
+      try {
+        const attempt = (pod: number, password: string) =>
+          pods[pod]!.call('POST', '/login', { body: { username: 'admin', password } });
+        for (const pod of [0, 1, 0]) expect((await attempt(pod, 'wrong')).status).toBe(401);
+        const refused = await attempt(1, ADMIN_PASSWORD);
+        expect([refused.status, refused.body.error_code]).toEqual([429, 'AUTH.TOO_MANY_ATTEMPTS']);
+        const seconds = Number(refused.headers.get('retry-after'));
+        expect(seconds).toBeGreaterThan(0);
+        expect(refused.body.details).toEqual({ retry_after_seconds: seconds });
+      } finally {
+        await Promise.all(pods.map((pod) => pod.stop()));
+      }
+    });
+
+    it('do not stand in the way when Redis is down', async () => {
+      configure(database.url, { REDIS_URL: 'redis://127.0.0.1:1' });
+      const pod = await TestApi.start([IamModule, IamApiModule]);
+      try {
+        expect((await pod.call('POST', '/login', { body: { username: 'admin', password: 'wrong' } })).status).toBe(401);
+        await expect(pod.login()).resolves.toEqual(expect.any(String));
+      } finally {
+        await pod.stop();
+      }
+    });
+  });
+});

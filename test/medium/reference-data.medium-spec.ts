@@ -1,0 +1,191 @@
+import { IamApiModule } from '../../src/modules/iam/iam.api.module';
+import { IamModule } from '../../src/modules/iam/iam.module';
+import { ReferenceDataApiModule } from '../../src/modules/reference-data/reference-data.api.module';
+import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
+import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
+import {
+  configure,
+  createTestDatabase,
+  prepare,
+  soon,
+  type TestAnswer,
+  TestApi,
+  type TestDatabase,
+} from './harness/test-api';
+
+// Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
+describe('reference data', () => {
+  let database: TestDatabase;
+  let api: TestApi;
+  let token: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepare(configure(database.url));
+    api = await TestApi.start([IamModule, IamApiModule, ReferenceDataApiModule]);
+    token = await api.login();
+  });
+
+  afterAll(async () => {
+    await api?.stop();
+    await database?.drop();
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>
+    api.call('GET', path, { token, headers });
+
+  it.each([
+    ['/lookup_cloud_providers', 5],
+    ['/lookup_disk_machine_type', 15],
+    ['/lookup_machine_architecture_type', 2],
+    ['/lookup_cloud_label_pattern', 5],
+    ['/lookup_credential_type', 6],
+    ['/lookup_cluster_type', 3],
+    ['/lookup_engine_cluster_instance_status', 9],
+    ['/lookup_engine_cluster_instance_node_status', 7],
+    ['/lookup_spark_compute_type', 1],
+    ['/lookup_spark_infra_version', 6],
+    ['/lookup_spark_job_status', 9],
+    ['/lookup_spark_job_type', 5],
+    ['/lookup_spark_job_type_lang', 10],
+    ['/lookup_workflow_execution_state', 9],
+    ['/lookup_workflow_type', 9],
+    ['/lookup_linux_distro', 5],
+    ['/lookup_metastore_catalog_type', 3],
+    ['/lookup_secret_type', 7],
+    ['/lookup_storage_type', 4],
+    ['/lookup_encryption_type', 7],
+    ['/lookup_git_provider', 4],
+    ['/lookup_git_credential_pattern', 4],
+    ['/lookup_widget_type', 4],
+  ])('answers %s with %d records', async (path, count) => {
+    const { status, body } = await get(path);
+    expect([status, body.length]).toEqual([200, count]);
+    expect((await api.call('GET', path)).status).toBe(401);
+  });
+
+  it.each([
+    ['/lookup_credential_type?cloud_provider=aws', ['AWS Access Secret Key Pair']],
+    ['/lookup_credential_type?cloud_provider=PROXMOX', ['OnPrem Basic Auth', 'Custom S3 Credentials']],
+    ['/lookup_secret_type?secret_supports=unity', ['DATABRICKS UNITY TOKEN']],
+    ['/lookup_secret_type?secret_supports=hive', ['HIVE KERBEROS', 'HIVE BASIC']],
+  ])('filters %s', async (path, names) => {
+    const { body } = await get(path);
+    expect(body.map(({ name }: { name: string }) => name)).toEqual(names);
+  });
+
+  it.each([
+    ['/lookup_spark_job_type_lang?job_type=Jar,Thrift%20SQL', 2],
+    ['/lookup_spark_job_type_lang?job_type=JAR&job_type=notebook', 4],
+    ['/lookup_cloud_label_pattern?cloud_provider=gcp', 1],
+    ['/lookup_git_credential_pattern?git_provider=GitLab', 1],
+    ['/lookup_secret_type?secret_supports=storage', 3],
+  ])('filters %s to %d', async (path, count) => {
+    expect((await get(path)).body).toHaveLength(count);
+  });
+
+  it.each([
+    '/lookup_credential_type?cloud_provider=IBM',
+    '/lookup_secret_type?secret_supports=glue',
+    '/lookup_machine_type?limit=0',
+    '/lookup_machine_type?limit=1001',
+    '/lookup_machine_type?page=2',
+    '/lookup_cloud_providers/1e0',
+  ])('answers 400 to %s', async (path) => {
+    expect((await get(path)).status).toBe(400);
+  });
+
+  it('pages the machine types', async () => {
+    const all = (await get('/lookup_machine_type?all=true')).body;
+    expect(all.data.length).toBeGreaterThan(150);
+    expect(all.result_set.total_pages).toBe(1);
+    const second = (await get('/lookup_machine_type?limit=10&pageNumber=2')).body;
+    expect(second.data).toEqual(all.data.slice(10, 20));
+    expect(second.result_set).toMatchObject({ current_page: 2, total_objects: all.data.length, next_page: 3 });
+    const beyond = (await get('/lookup_machine_type?pageNumber=1000')).body;
+    expect(beyond.data).toEqual([]);
+  });
+
+  it('finds machine types and zones under their own provider only', async () => {
+    expect((await get('/lookup_cloud_providers/3/machine/available/zones')).body.data).toEqual([]);
+    expect((await get('/lookup_cloud_providers/0/machine/available/zones/75')).body).toMatchObject({
+      availability_zone_id: 75,
+      name: 'us-central1-a',
+      region: 'us-central1',
+      cloud_provider: { cloud_provider_id: 0, name: 'GCP' },
+    });
+    expect((await get('/lookup_cloud_providers/3/machine/types/1486')).body).toMatchObject({ name: 'Onprem-S-4' });
+    for (const path of ['/1/machine/available/zones/75', '/0/machine/types/1486', '/9', '/9/machine/types']) {
+      expect((await get(`/lookup_cloud_providers${path}`)).status).toBe(404);
+    }
+  });
+
+  it('answers 304 while nothing has changed', async () => {
+    const first = await get('/lookup_disk_machine_type');
+    const etag = first.headers.get('etag') ?? '';
+    // fetch adds no-cache of its own to a request with this header.
+    const conditions = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+    expect((await get('/lookup_disk_machine_type', conditions)).status).toBe(304);
+  });
+
+  describe('seeding', () => {
+    const upgraded = (change: (rows: ReferenceDataFiles['rows']) => void, version = 2): ReferenceDataFiles => {
+      const files = structuredClone(readReferenceDataFiles());
+      change(files.rows);
+      return { version, hash: JSON.stringify([version, files.rows.linux_distros]), rows: files.rows };
+    };
+    const distros = async () =>
+      (await get('/lookup_linux_distro')).body.map(
+        (row: { distro_name: string; distro_version: string }) => `${row.distro_name} ${row.distro_version}`,
+      );
+
+    it('does nothing when the data is applied already', async () => {
+      await expect(seedReferenceData(api.database)).resolves.toBe(false);
+    });
+
+    it('adds, changes and ends rows, which shows within a second', async () => {
+      const files = upgraded((rows) => {
+        rows.linux_distros = rows.linux_distros
+          .filter((row) => row.linux_distro_id !== 3)
+          .map((row) => (row.linux_distro_id === 0 ? { ...row, distro_version: '20.04.6 LTS' } : row));
+        rows.linux_distros.push({ linux_distro_id: 5, distro_name: 'DEBIAN', distro_version: '13' });
+      });
+      const before = await api.database.query('SELECT * FROM linux_distros WHERE linux_distro_id = 1');
+      await expect(seedReferenceData(api.database, files)).resolves.toBe(true);
+      await soon(
+        async () =>
+          expect(await distros()).toEqual([
+            'UBUNTU 20.04.6 LTS',
+            'UBUNTU 22.04 LTS',
+            'RHEL 8',
+            'UBUNTU 24.04 LTS',
+            'DEBIAN 13',
+          ]),
+        1000,
+      );
+      const ended = await api.database.query(
+        `SELECT 1 FROM linux_distros WHERE linux_distro_id = 3 AND to_date <= now()`,
+      );
+      expect(ended).toHaveLength(1);
+      expect(await api.database.query('SELECT * FROM linux_distros WHERE linux_distro_id = 1')).toEqual(before);
+    });
+
+    it('leaves the data of a newer release alone', async () => {
+      await expect(seedReferenceData(api.database)).resolves.toBe(false);
+      expect(await distros()).toContain('DEBIAN 13');
+    });
+
+    it('opens an ended row again', async () => {
+      await expect(
+        seedReferenceData(
+          api.database,
+          upgraded(() => undefined, 3),
+        ),
+      ).resolves.toBe(true);
+      await soon(async () => {
+        expect(await distros()).toEqual(expect.arrayContaining(['RHEL 9', 'UBUNTU 20.04 LTS']));
+        expect(await distros()).not.toContain('DEBIAN 13');
+      });
+    });
+  });
+});
