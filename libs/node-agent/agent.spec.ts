@@ -30,6 +30,8 @@ import { Agent, type AgentEnd } from './agent';
 import type { AgentConfig } from './config';
 import { markedProcesses, signal } from './processes';
 
+jest.setTimeout(30_000);
+
 const DEADLINE_MS = 20_000;
 
 async function until<T>(what: string, look: () => T | null | undefined | false): Promise<T> {
@@ -571,7 +573,7 @@ describe('Agent', () => {
     await exitOf(first);
     plane.observed = null;
     startProcess();
-    await until('ready again', () => (plane.observed)?.state === 'ready');
+    await until('ready again', () => plane.observed?.state === 'ready');
     expect(readFileSync(`${root}/bootstrapped`, 'utf8')).toBe('once\n');
   });
 

@@ -64,6 +64,8 @@ export class Daemons {
   private bootstrapped: Promise<boolean> | null = null;
   private readonly stopping = new AbortController();
   private watching = false;
+  /** Ends the pause between two looks when something has happened. */
+  private waking = new AbortController();
 
   constructor(private readonly context: DaemonsContext) {
     mkdirSync(`${context.nodeDir}/daemons`, { recursive: true, mode: 0o700 });
@@ -88,6 +90,7 @@ export class Daemons {
     if (!(await this.bootstrapped) || this.stopping.signal.aborted) return;
     if (!this.watching) this.sweep();
     this.reconcile();
+    this.waking.abort();
     if (!this.watching) {
       this.watching = true;
       void this.watch();
@@ -268,11 +271,13 @@ export class Daemons {
       bindAddress,
       log,
       launch: (command) => this.launch(command),
-      crashed: (name, times, detail) =>
+      crashed: (name, times, detail) => {
+        this.waking.abort();
         this.observe({
           state: times >= CRASHES_TO_FAIL ? 'failed' : 'starting',
           error: `The Spark ${name} ended (${detail}). Its last output: ${readTail(log.stderr, TAIL_BYTES).trim()}`,
-        }),
+        });
+      },
     };
   }
 
@@ -309,7 +314,9 @@ export class Daemons {
       if (ready) this.observe({ state: 'ready', error: null });
       else if (this.observed.state === 'ready') this.observe({ state: 'starting' });
       if (ready) this.endStrays();
-      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 100, stopped);
+      this.waking = new AbortController();
+      const until = AbortSignal.any([stopped, this.waking.signal]);
+      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 100, until);
     }
   }
 

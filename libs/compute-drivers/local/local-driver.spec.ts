@@ -15,6 +15,8 @@ import type { DriverContext, NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract } from '../compute-driver.contract';
 import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local-driver';
 
+jest.setTimeout(30_000);
+
 /** Tells that it started and lives until it is asked to end; leaves a process in another session, as a daemon would be. */
 const FAKE_AGENT = `
 const { appendFileSync, readFileSync } = require('node:fs');

@@ -1,0 +1,186 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
+import { Daemons } from './daemons';
+import { NodeLog } from './node-log';
+import { markedProcesses, signal } from './processes';
+
+jest.setTimeout(30_000);
+
+/** Stands for Spark's daemons: a master counts the workers connected to it and tells so on its page, as a worker does. */
+const FAKE_SPARK_CLASS = `#!${process.execPath}
+const net = require('node:net');
+const http = require('node:http');
+const [role, ...args] = process.argv.slice(2);
+const option = (name) => args[args.indexOf(name) + 1];
+const page = (status) =>
+  http.createServer((_, answer) => answer.end(JSON.stringify(status()))).listen(Number(option('--webui-port')), option('--host'));
+require('node:fs').appendFileSync(process.env.SPARK_HOME + '/starts', role.split('.').pop() + '\\n');
+if (role.endsWith('Master')) {
+  const workers = new Set();
+  net.createServer((socket) => {
+    socket.on('data', () => workers.add(socket));
+    socket.on('close', () => workers.delete(socket));
+    socket.on('error', () => undefined);
+  }).listen(Number(option('--port')), option('--host'));
+  page(() => ({ status: 'ALIVE', aliveworkers: workers.size, activeapps: [] }));
+} else {
+  const master = new URL(args[args.length - 1].replace('spark:', 'http:'));
+  let registered = false;
+  const join = () => {
+    const socket = net.connect(Number(master.port), master.hostname, () => {
+      registered = true;
+      socket.write('worker');
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      registered = false;
+      setTimeout(join, 20);
+    });
+  };
+  join();
+  page(() => ({ masterwebuiurl: registered ? 'http://master' : '' }));
+}
+`;
+
+describe('Daemons', () => {
+  let root: string;
+  let made: Daemons[];
+  let observed: ObservedDaemons | null;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'daemons-'));
+    mkdirSync(`${root}/spark/bin`, { recursive: true });
+    writeFileSync(`${root}/spark/bin/spark-class`, FAKE_SPARK_CLASS);
+    chmodSync(`${root}/spark/bin/spark-class`, 0o755);
+    made = [];
+    observed = null;
+  });
+
+  afterEach(async () => {
+    await Promise.all(made.map((daemons) => daemons.stop()));
+    for (const { pid } of processes()) signal(pid, 'SIGKILL');
+    await until('no process is left', () => processes().length === 0);
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir === `${root}/node`);
+  const pidOf = (role: string): number[] =>
+    processes()
+      .filter(({ argv }) => argv.some((word) => word.endsWith(role)))
+      .map(({ pid }) => pid);
+  const starts = (): string[] => readFileSync(`${root}/spark/starts`, 'utf8').trim().split('\n').sort();
+  const until = async (what: string, holds: () => boolean): Promise<void> => {
+    const deadline = performance.now() + 15_000;
+    while (!holds()) {
+      if (performance.now() > deadline) throw new Error(`never came true: ${what}; ${JSON.stringify(observed)}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const make = (): Daemons => {
+    const daemons = new Daemons({
+      nodeDir: `${root}/node`,
+      runtime: { sparkHome: `${root}/spark`, javaHome: '/nowhere', python: '/usr/bin/python3', home: `${root}/node` },
+      bindAddress: '127.0.0.1',
+      env: {},
+      log: new NodeLog(`${root}/node`),
+      changed: (next) => (observed = next),
+    });
+    made.push(daemons);
+    return daemons;
+  };
+  const desired = (change: Partial<DesiredDaemons>): DesiredDaemons => ({
+    role: 'master-and-workers',
+    workers: 2,
+    worker_cores: 1,
+    worker_memory_mb: 512,
+    master_url: null,
+    bootstrap_script: null,
+    env: {},
+    ...change,
+  });
+  const ready = (): Promise<void> => until('ready', () => observed?.state === 'ready');
+
+  it('is ready when the master has all its workers, and tells its address', async () => {
+    await make().apply(desired({}));
+    await ready();
+    expect(observed?.master_url).toMatch(/^spark:\/\/127\.0\.0\.1:\d+$/);
+    expect(starts()).toEqual(['Master', 'Worker', 'Worker']);
+  });
+
+  it('needs no worker to be ready as a master alone', async () => {
+    await make().apply(desired({ role: 'master', workers: 0 }));
+    await ready();
+    expect(starts()).toEqual(['Master']);
+  });
+
+  it('waits as a worker for its master, and is ready once registered there', async () => {
+    const master = make();
+    await master.apply(desired({ role: 'master', workers: 0 }));
+    await ready();
+    const url = observed?.master_url ?? null;
+    await master.stop();
+    observed = null;
+    const worker = make();
+    await worker.apply(desired({ role: 'worker', workers: 1 }));
+    expect(pidOf('worker.Worker')).toEqual([]);
+    await worker.apply(desired({ role: 'worker', workers: 1, master_url: url }));
+    await until('the worker runs', () => pidOf('worker.Worker').length === 1);
+    expect(observed).toBeNull();
+    await make().apply(desired({ role: 'master', workers: 0 }));
+    await ready();
+  });
+
+  it('starts a daemon again that was killed, at the same address', async () => {
+    await make().apply(desired({}));
+    await ready();
+    const url = observed?.master_url;
+    for (const pid of pidOf('master.Master')) signal(pid, 'SIGKILL');
+    await until(
+      'the crash is told',
+      () => observed?.state === 'starting' && (observed.error ?? '').includes('SIGKILL'),
+    );
+    await ready();
+    expect(observed).toEqual({ state: 'ready', master_url: url, error: null });
+  });
+
+  it('follows the number of workers', async () => {
+    const daemons = make();
+    await daemons.apply(desired({ workers: 1 }));
+    await ready();
+    await daemons.apply(desired({ workers: 3 }));
+    await until('three workers', () => pidOf('worker.Worker').length === 3);
+    await daemons.apply(desired({ workers: 1 }));
+    await until('one worker', () => pidOf('worker.Worker').length === 1);
+  });
+
+  it('finds the daemons of an agent before it, and ends one that was never written down', async () => {
+    await make().apply(desired({ workers: 1 }));
+    await ready();
+    const pids = [...pidOf('master.Master'), ...pidOf('worker.Worker')];
+    const journal = `${root}/node/daemons/worker-1.json`;
+    const next = make();
+    observed = null;
+    rmSync(journal);
+    await next.apply(desired({ workers: 1 }));
+    await ready();
+    expect(pidOf('master.Master')).toEqual([pids[0]]);
+    expect(pidOf('worker.Worker')).not.toContain(pids[1]);
+  });
+
+  it('fails after several crashes in a row, with the last output', async () => {
+    writeFileSync(`${root}/spark/bin/spark-class`, '#!/bin/sh\necho no such class >&2; exit 3\n');
+    await make().apply(desired({ workers: 0 }));
+    await until('failed', () => observed?.state === 'failed');
+    expect(observed?.error).toMatch(/^The Spark master ended \(exit code 3\).*no such class/s);
+  });
+
+  it('leaves no process after stop', async () => {
+    const daemons = make();
+    await daemons.apply(desired({}));
+    await ready();
+    await daemons.stop();
+    expect(processes()).toEqual([]);
+  });
+});
