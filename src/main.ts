@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { Config } from './config/config';
 import { ConfigurationError } from './config/env-reader';
 import { createApi } from './create-api';

@@ -49,7 +49,9 @@ async function pendingSql(): Promise<{ up: string[]; down: string[] }> {
 async function checkDrift(): Promise<number> {
   const { up } = await pendingSql();
   if (up.length === 0) return 0;
-  process.stderr.write(`The entities differ from the migrations. Missing:\n${up.map((sql) => `  ${sql};`).join('\n')}\n`);
+  process.stderr.write(
+    `The entities differ from the migrations. Missing:\n${up.map((sql) => `  ${sql};`).join('\n')}\n`,
+  );
   return 1;
 }
 
@@ -60,7 +62,8 @@ async function generate(name: string): Promise<number> {
     return 1;
   }
   const timestamp = Date.now();
-  const statements = (queries: string[]) => queries.map((sql) => `    await runner.query(\`${sql.replaceAll('`', '\\`')}\`);`).join('\n');
+  const statements = (queries: string[]) =>
+    queries.map((sql) => `    await runner.query(\`${sql.replaceAll('`', '\\`')}\`);`).join('\n');
   const text = `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ${name}${timestamp} implements MigrationInterface {
@@ -73,7 +76,12 @@ ${statements(down)}
   }
 }
 `;
-  const file = join('src', 'database', 'migrations', `${timestamp}-${name.replaceAll(/(?<!^)([A-Z])/g, '-$1').toLowerCase()}.ts`);
+  const file = join(
+    'src',
+    'database',
+    'migrations',
+    `${timestamp}-${name.replaceAll(/(?<!^)([A-Z])/g, '-$1').toLowerCase()}.ts`,
+  );
   writeFileSync(file, text);
   process.stdout.write(`${file}\n`);
   return 0;
@@ -82,7 +90,12 @@ ${statements(down)}
 main(process.argv.slice(2)).then(
   (status) => process.exit(status),
   (error: unknown) => {
-    const text = error instanceof ConfigurationError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const text =
+      error instanceof ConfigurationError
+        ? error.message
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error);
     process.stderr.write(`${text}\n`);
     process.exit(1);
   },

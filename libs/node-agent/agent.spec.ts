@@ -59,6 +59,8 @@ class FakeControlPlane {
   refusal: number | null = null;
   /** Keeps runs in the desired state after their end, as if it were not on record yet. */
   forgetful = false;
+  /** Has no file to give for now. */
+  holdFiles = false;
   daemons: DesiredDaemons = {
     role: 'single',
     workers: 0,
@@ -145,6 +147,7 @@ class FakeControlPlane {
     if (path === '/poll') return this.poll(JSON.parse(body.toString()) as PollRequest, json);
     if (path === '/report') return this.report(JSON.parse(body.toString()) as ReportRequest, json);
     if (request.method === 'PUT') return this.append(path, Number(url.searchParams.get('offset')), body, json);
+    if (this.holdFiles) return json(503, {});
     const content = this.files.get(path);
     if (content === undefined) return json(404, { error_message: 'The workspace has no file main.py.' });
     response.end(content);
@@ -419,7 +422,7 @@ describe('Agent', () => {
     await until('it runs', () => plane.log('1') === 'up\n');
     plane.stop('1', 50);
     expect(await plane.ended('1')).toMatchObject({ outcome: 'killed', reason: 'STOP_REQUESTED' });
-    expect(plane.states('1').slice(-3)).toEqual(['stopping', 'killing', 'ended']);
+    expect([...new Set(plane.states('1'))].slice(-3)).toEqual(['stopping', 'killing', 'ended']);
     expect(processes()).toEqual([]);
   });
 
@@ -491,6 +494,21 @@ describe('Agent', () => {
     await until('the driver is gone', () => processes().length === 0);
     startProcess();
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'SIGNALLED', exit_code: null });
+    expect(starts()).toBe(1);
+  });
+
+  it('starts a run after kill -9 that was accepted and not started, with the environment of the cluster', async () => {
+    const first = startProcess();
+    plane.holdFiles = true;
+    script('1', 'env');
+    plane.run('1', {});
+    await until('accepted', () => plane.states('1').includes('accepted'));
+    first.kill('SIGKILL');
+    await exitOf(first);
+    plane.holdFiles = false;
+    startProcess();
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+    expect(plane.log('1')).toContain('FROM_CLUSTER=yes');
     expect(starts()).toBe(1);
   });
 

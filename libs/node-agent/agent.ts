@@ -8,7 +8,7 @@ import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import { NodeLog } from './node-log';
-import { Run, type RunContext } from './run';
+import { LOST_SEQ, Run, type RunContext } from './run';
 import { Backoff, pause } from './waiting';
 
 /** What the agent keeps about its node. */
@@ -106,7 +106,8 @@ export class Agent {
     for (const run of Run.restore(this.context)) {
       this.runs.set(run.id, run);
       this.unsent.set(run.id, run.report);
-      if (!run.ended) void run.begin();
+      // One that was not started yet waits for the first poll, which tells the node's environment, or a stop.
+      if (!run.ended && run.started) void run.begin();
     }
     this.ticker = setInterval(() => this.tick(), TICK_MS);
     try {
@@ -177,7 +178,9 @@ export class Agent {
   }
 
   private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {
-    void this.daemons.apply(answer.daemons);
+    this.daemons
+      .apply(answer.daemons)
+      .catch((error: Error) => this.log.warn('daemons not brought about', { error: error.message }));
     const wanted = new Set(answer.runs.map((run) => run.run_id));
     for (const desired of answer.runs) {
       try {
@@ -210,8 +213,9 @@ export class Agent {
     } else if (run.ended) {
       // The control plane had our report before it answered and still asks: it has lost it.
       if (endSentBefore) this.context.changed(run.report);
-    } else if (desired.action === 'stop') {
-      run.stop('stop', desired.spec.kill_grace_ms);
+    } else {
+      if (desired.action === 'stop') run.stop('stop', desired.spec.kill_grace_ms);
+      if (!run.begun) void run.begin();
     }
   }
 
@@ -221,7 +225,7 @@ export class Agent {
     rmSync(`${this.config.node_dir}/runs/${desired.run_id}`, { recursive: true, force: true });
     this.context.changed({
       run_id: desired.run_id,
-      seq: 1_000_000,
+      seq: LOST_SEQ,
       state: 'ended',
       application_id: null,
       outcome: 'terminated',
@@ -305,7 +309,10 @@ export class Agent {
 
   private async windUp(): Promise<void> {
     const runs = [...this.runs.values()];
-    for (const run of runs) run.stop('node-stop', this.notWanted ? 0 : NODE_STOP_GRACE_MS);
+    for (const run of runs) {
+      run.stop('node-stop', this.notWanted ? 0 : NODE_STOP_GRACE_MS);
+      if (!run.begun && !run.ended) void run.begin();
+    }
     const looking = setInterval(() => runs.forEach((run) => run.tick()), TICK_MS / 2);
     const settled = new AbortController();
     const gone = Promise.all([this.daemons.stop(), ...runs.map((run) => run.gone)]);

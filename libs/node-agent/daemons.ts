@@ -20,6 +20,7 @@ import {
   killSession,
   markedProcesses,
   NODE_MARK,
+  sessionOf,
   signal,
   workingDir,
   type ProcessId,
@@ -178,6 +179,7 @@ export class Daemons {
       writeFileSync(marker, '');
       return true;
     }
+    if (this.stopping.signal.aborted) return false;
     const output = [log.stderr, log.stdout]
       .map((file, at) => tailSince(file, begin[1 - at] ?? 0))
       .join('\n')
@@ -192,9 +194,11 @@ export class Daemons {
     const known = readdirSync(`${nodeDir}/daemons`).map((name) =>
       readJson<DaemonJournal>(`${nodeDir}/daemons/${name}`),
     );
+    const sessions = new Set(known.map((daemon) => daemon?.process.pid));
     for (const { pid, argv } of markedProcesses((dir) => dir === nodeDir)) {
       if (!argv.some((word) => /^org\.apache\.spark\.deploy\.(?:master\.Master|worker\.Worker)$/.test(word))) continue;
-      if (!known.some((daemon) => daemon?.process.pid === pid)) signal(pid, 'SIGKILL');
+      const session = sessionOf(pid);
+      if (session !== null && !sessions.has(session)) signal(pid, 'SIGKILL');
     }
   }
 
@@ -310,7 +314,10 @@ export class Daemons {
   private async watch(): Promise<void> {
     const { signal: stopped } = this.stopping;
     while (!stopped.aborted) {
-      const ready = await this.look();
+      const ready = await this.look().catch((error: Error) => {
+        this.observe({ error: `The daemons could not be looked after: ${error.message}` });
+        return false;
+      });
       if (ready) this.observe({ state: 'ready', error: null });
       else if (this.observed.state === 'ready') this.observe({ state: 'starting' });
       if (ready) this.endStrays();

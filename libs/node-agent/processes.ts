@@ -86,6 +86,11 @@ function nodeDirOf(pid: number): string | null {
   }
 }
 
+/** Session of a process; null when it is gone. */
+export function sessionOf(pid: number): number | null {
+  return statOf(pid)?.session ?? null;
+}
+
 /** Working directory of a process; null when it is gone. */
 export function workingDir(pid: number): string | null {
   try {

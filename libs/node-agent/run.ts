@@ -55,6 +55,8 @@ const STAGING_DEADLINE_MS = 10 * 60_000;
 /** How long an end waits for its log when the control plane answers but takes no log. */
 const LOG_DEADLINE_MS = 60_000;
 const TAIL_BYTES = 64 * 1024;
+/** Sequence number beyond any that a run reaches, for reports made without its journal. */
+export const LOST_SEQ = 1_000_000;
 
 /**
  * Runs the driver in its own session and leaves behind who ran and how it ended, so that it needs no parent. `mkdir`
@@ -93,6 +95,7 @@ export class Run {
     this.setOver = resolve;
   });
   private flushed = false;
+  private hasBegun = false;
   private readonly shippers: LogShipper[];
   private readonly dir: string;
 
@@ -129,24 +132,11 @@ export class Run {
     const dir = `${context.nodeDir}/runs/${accepted.run_id}`;
     for (const name of ['work', 'events', 'tmp', 'local', 'staging', 'generated'])
       mkdirSync(`${dir}/${name}`, { recursive: true, mode: 0o700 });
-    const run = new Run(
-      context,
-      {
-        run_id: accepted.run_id,
-        correlation_id: accepted.correlation_id,
-        seq: 0,
-        state: 'accepted',
-        application_id: null,
-        pid: null,
-        at: new Date().toISOString(),
-        deadline: null,
-        stop: null,
-        end: null,
-      },
-      accepted.offsets,
-    );
+    const run = new Run(context, blankJournal(accepted.run_id, accepted.correlation_id), accepted.offsets);
     writeJson(`${dir}/spec.json`, accepted.spec);
-    run.change({});
+    run.assign({});
+    run.save();
+    context.changed(run.report);
     return run;
   }
 
@@ -155,7 +145,7 @@ export class Run {
     const runs = `${context.nodeDir}/runs`;
     mkdirSync(runs, { recursive: true, mode: 0o700 });
     return readdirSync(runs).flatMap((name) => {
-      const journal = readJson<Journal>(`${runs}/${name}/state.json`);
+      const journal = readJournal(`${runs}/${name}`, name);
       if (journal) return [new Run(context, journal, null)];
       rmSync(`${runs}/${name}`, { recursive: true, force: true });
       return [];
@@ -174,6 +164,15 @@ export class Run {
   /** Resolves once the driver is gone and the verdict is kept. */
   get gone(): Promise<void> {
     return this.over;
+  }
+
+  get begun(): boolean {
+    return this.hasBegun;
+  }
+
+  /** Whether its process was started, if perhaps by an agent before this one. */
+  get started(): boolean {
+    return this.journal.end !== null || existsSync(`${this.dir}/started`);
   }
 
   /** Ceases to send anything; what was not sent is in the journal. */
@@ -202,6 +201,7 @@ export class Run {
 
   /** Starts the run, or finds it where the journal says it is. Returns when the driver runs or the run ended. */
   begin(): Promise<void> {
+    this.hasBegun = true;
     if (this.journal.end) return this.settle(this.finish());
     if (existsSync(`${this.dir}/started`)) return this.settle(this.adopt());
     return this.settle(this.journal.stop ? this.finishStopped(null) : this.submit());
@@ -287,8 +287,8 @@ export class Run {
     let command;
     try {
       const properties = spec.properties_files.map((file) => this.readProperties(file));
-      const env = { ...this.context.env(), [NODE_MARK]: this.context.nodeDir };
-      command = submitCommand(spec, this.context.runtime, paths, env, properties, (file) => this.locate(file));
+      const { runtime, env } = this.context;
+      command = submitCommand(spec, runtime, paths, env(), properties, (file) => this.locate(file));
     } catch (error) {
       if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
       throw error;
@@ -303,7 +303,7 @@ export class Run {
     const child = spawn('/bin/sh', ['-c', WRAPPER, 'run', this.dir, ...command.argv], {
       detached: true,
       stdio: 'ignore',
-      env: command.env,
+      env: { ...command.env, [NODE_MARK]: this.context.nodeDir },
     });
     this.child = child;
     const exited = new Promise<NodeJS.Signals | null>((resolve, reject) => {
@@ -394,6 +394,8 @@ export class Run {
 
   private async fail(reason: RunReason, message: string, outcome: RunOutcome = 'terminated'): Promise<void> {
     if (this.journal.end) return;
+    this.finishing = true;
+    if (this.process) await this.clearSession(this.process);
     await this.endWith({ outcome, reason, message }, null);
   }
 
@@ -401,7 +403,7 @@ export class Run {
     this.finishing = true;
     // Saved first: should the agent die here, the next one has the verdict and only the log is left to do.
     this.journal.end = { ...end, exit_code: exitCode };
-    this.save();
+    this.keep();
     this.setOver();
     for (const name of ['staging', 'generated', 'spec.json', 'local', 'tmp'])
       rmSync(`${this.dir}/${name}`, { recursive: true, force: true, maxRetries: 3 });
@@ -479,8 +481,10 @@ export class Run {
 
   /** Staged files keep their names, which Python imports and Spark's file lookup depend on. */
   private locate(file: RunFile): string {
-    if (file.kind === 'workspace')
-      return `${this.dir}/staging/${file.index}/${file.name.replace(/^.*\//, '') || 'file'}`;
+    if (file.kind === 'workspace') {
+      const name = file.name.replace(/^.*\//, '');
+      return `${this.dir}/staging/${file.index}/${/^\.{0,2}$/.test(name) ? 'file' : name}`;
+    }
     if (file.uri === null) throw new SubmitError(`The file ${file.name} has no address.`);
     return file.uri;
   }
@@ -501,9 +505,22 @@ export class Run {
 
   private change(change: Partial<Journal>): void {
     if (this.discarded) return;
-    Object.assign(this.journal, change, { seq: this.journal.seq + 1, at: new Date().toISOString() });
-    this.save();
+    this.assign(change);
+    this.keep();
     this.context.changed(this.report);
+  }
+
+  /** Saves if it can: on a full disk the run goes on and is reported, and only another agent would not know of it. */
+  private keep(): void {
+    try {
+      this.save();
+    } catch (error) {
+      this.warn('journal not written', { error: (error as Error).message });
+    }
+  }
+
+  private assign(change: Partial<Journal>): void {
+    Object.assign(this.journal, change, { seq: this.journal.seq + 1, at: new Date().toISOString() });
   }
 
   private save(): void {
@@ -517,4 +534,33 @@ export class Run {
   private warn(message: string, fields: Record<string, string> = {}): void {
     this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
   }
+}
+
+/** Journal of a run; one that the machine's own end left unreadable tells that the run is lost, not that it never was. */
+function readJournal(dir: string, runId: string): Journal | null {
+  try {
+    return readJson<Journal>(`${dir}/state.json`);
+  } catch {
+    const message = 'The node lost its record of the run.';
+    return {
+      ...blankJournal(runId, ''),
+      seq: LOST_SEQ,
+      end: { outcome: 'terminated', reason: 'AGENT_ERROR', message, exit_code: null },
+    };
+  }
+}
+
+function blankJournal(runId: string, correlationId: string): Journal {
+  return {
+    run_id: runId,
+    correlation_id: correlationId,
+    seq: 0,
+    state: 'accepted',
+    application_id: null,
+    pid: null,
+    at: new Date().toISOString(),
+    deadline: null,
+    stop: null,
+    end: null,
+  };
 }

@@ -119,7 +119,7 @@ async function namesIn(directory: string): Promise<string[]> {
 
 function asBlobError(error: unknown): Error {
   if (error instanceof BlobStoreError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new BlobStoreError('no-space', 'The file store is full.', { cause: error });
   }

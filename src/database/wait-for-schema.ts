@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config';
 import { createDataSource } from './data-source';
 
@@ -9,16 +10,20 @@ const EVERY_MS = 250;
 export async function waitForSchema(config: Config): Promise<void> {
   const dataSource = createDataSource(config.database, 'wait-for-schema');
   const deadline = Date.now() + DEADLINE_MS;
-  for (let cause: unknown = null; ;) {
-    try {
-      if (!dataSource.isInitialized) await dataSource.initialize();
-      if (!(await dataSource.showMigrations())) break;
-      cause = new Error('migrations are pending');
-    } catch (error) {
-      cause = error;
-    }
-    if (Date.now() > deadline) throw new Error('The database schema did not become ready in time', { cause });
-    await delay(EVERY_MS);
-  }
+  while (!(await isReady(dataSource, deadline))) await delay(EVERY_MS);
   await dataSource.destroy();
+}
+
+/** Whether every migration is applied; throws what keeps it from being so once the deadline has passed. */
+async function isReady(dataSource: DataSource, deadline: number): Promise<boolean> {
+  try {
+    if (!dataSource.isInitialized) await dataSource.initialize();
+    if (!(await dataSource.showMigrations())) return true;
+  } catch (cause) {
+    if (Date.now() > deadline) throw new Error('The database did not become reachable in time', { cause });
+    return false;
+  }
+  if (Date.now() > deadline)
+    throw new Error('The database schema is older than this build: run the API or migrate first');
+  return false;
 }

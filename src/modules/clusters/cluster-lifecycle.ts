@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import type { ClusterPayload } from '../../platform/queues/job-catalogue';
 import { appendState } from '../../platform/history/state-history';
 import { enqueue } from '../../platform/outbox/outbox';
 import { firstRow, returning, type Tx } from '../../platform/persistence/sql';
@@ -121,7 +120,7 @@ export async function beginClusterOperation(
 
 /** Asks the jobs domain to give waiting runs of the cluster a node, or an end, now that its state has changed. */
 export async function settleRuns(tx: Tx, clusterId: number): Promise<void> {
-  await enqueue(tx, 'job.dispatch', { cluster_id: clusterId } as ClusterPayload);
+  await enqueue(tx, 'job.dispatch', { cluster_id: clusterId });
 }
 
 /** Runs `fn` with the cluster locked, if the given workflow still is the cluster's current operation. */

@@ -9,6 +9,7 @@ import { lockCluster } from './cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
+import { parseEnvironment } from './environment';
 
 interface NodeCluster {
   status: ClusterStatus;
@@ -156,14 +157,4 @@ export class ClusterNodesService {
 
 function isUnchanged(node: NodeRow, daemons: ObservedDaemons): boolean {
   return node.daemons_state === daemons.state && node.master_url === daemons.master_url && node.error === daemons.error;
-}
-
-/** `KEY=VALUE` strings as a map; entries without `=` are refused when the cluster is written. */
-export function parseEnvironment(entries: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const at = entry.indexOf('=');
-      return [entry.slice(0, at), entry.slice(at + 1)];
-    }),
-  );
 }

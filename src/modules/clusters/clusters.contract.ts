@@ -3,3 +3,4 @@ export { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType }
 export { SparkConfig } from './dto/cluster-fields.dto';
 export type { NodeRow } from './cluster-nodes.repository';
 export { ClusterWorkflowDetails, WorkflowInstanceStatus } from './dto/cluster-answers.dto';
+export { parseEnvironment } from './environment';

@@ -10,7 +10,8 @@ import { jsonb, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
-import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import { type CloudEnvData, reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
 import { LogsService } from '../logs/logs.service';
@@ -119,51 +120,10 @@ export class ClustersService {
     return this.transactions.run(async (tx) => {
       const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
-      const engine = body.engine_cluster_spark_config ?? {};
-      const draft: ClusterDraft = {
-        clusterType: body.cluster_type as ClusterType,
-        cloudEnv,
-        clusterConf,
-        sparkInfraVersionId: body.spark_infra_version_id,
-        isTurboEnabled: body.is_turbo_enabled ?? false,
-        isCudaEnabled: body.is_cuda_enabled ?? false,
-        isSpotInstance: body.is_spot_instance,
-        minInstances: body.min_instances ?? null,
-        maxInstances: body.max_instances ?? null,
-        numOfWorkers: engine.num_of_workers ?? null,
-        disk: {
-          typeId: body.disk_type_id ?? null,
-          size: body.size ?? null,
-          iops: body.disk_iops ?? null,
-          throughputMb: body.disk_throughput_MB ?? null,
-        },
-      };
+      const draft = newDraft(body, cloudEnv, clusterConf);
       checkDraft(draft, this.referenceData);
-      const row = await this.repository.insert(tx, scope, {
-        name: body.name,
-        description: body.description ?? null,
-        labels: jsonb(clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData)),
-        idle_timeout_ms: body.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS,
-        cluster_type: body.cluster_type,
-        is_spot_instance: body.is_spot_instance,
-        is_turbo_enabled: draft.isTurboEnabled,
-        is_cuda_enabled: draft.isCudaEnabled,
-        enable_public_ip: body.enable_public_ip,
-        block_project_ssh_keys: body.block_project_ssh_keys ?? true,
-        bootstrap_shell_script: body.bootstrap_shell_script ?? null,
-        cloud_env_id: body.cloud_env_id,
-        cluster_conf_id: body.cluster_conf_id,
-        spark_infra_version_id: body.spark_infra_version_id,
-        spark_config: jsonb(body.spark_config ?? {}),
-        max_parallel_jobs: engine.max_parallel_spark_job_execution_per_instance ?? DEFAULT_PARALLEL_JOBS,
-        num_of_workers: draft.numOfWorkers,
-        min_instances: draft.minInstances,
-        max_instances: draft.maxInstances,
-        clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
-        keep_scratch_disk: body.keep_scratch_disk ?? null,
-        cloud_identity: body.cloud_identity ?? null,
-        ...diskColumns(body, body.disk_type_id),
-      });
+      const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
+      const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
       await beginClusterHistory(tx, row.cluster_id, scope.userId);
       return writeCluster(row, this.referenceData);
     });
@@ -418,6 +378,61 @@ export class ClustersService {
     if (node) return node;
     throw notFound('NODE_STATE.NOT_FOUND', `The cluster "${row.name}" has no node state with id ${nodeStateId}.`);
   }
+}
+
+function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: ClusterConfData): ClusterDraft {
+  return {
+    clusterType: body.cluster_type as ClusterType,
+    cloudEnv,
+    clusterConf,
+    sparkInfraVersionId: body.spark_infra_version_id,
+    isTurboEnabled: body.is_turbo_enabled ?? false,
+    isCudaEnabled: body.is_cuda_enabled ?? false,
+    isSpotInstance: body.is_spot_instance,
+    minInstances: body.min_instances ?? null,
+    maxInstances: body.max_instances ?? null,
+    numOfWorkers: body.engine_cluster_spark_config?.num_of_workers ?? null,
+    disk: {
+      typeId: body.disk_type_id ?? null,
+      size: body.size ?? null,
+      iops: body.disk_iops ?? null,
+      throughputMb: body.disk_throughput_MB ?? null,
+    },
+  };
+}
+
+function newClusterColumns(
+  body: CreateCluster,
+  draft: ClusterDraft,
+  labels: Record<string, string>,
+): Record<string, unknown> {
+  const { max_parallel_spark_job_execution_per_instance: parallelJobs = DEFAULT_PARALLEL_JOBS } =
+    body.engine_cluster_spark_config ?? {};
+  return {
+    name: body.name,
+    description: body.description,
+    labels: jsonb(labels),
+    idle_timeout_ms: body.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS,
+    cluster_type: body.cluster_type,
+    is_spot_instance: body.is_spot_instance,
+    is_turbo_enabled: draft.isTurboEnabled,
+    is_cuda_enabled: draft.isCudaEnabled,
+    enable_public_ip: body.enable_public_ip,
+    block_project_ssh_keys: body.block_project_ssh_keys ?? true,
+    bootstrap_shell_script: body.bootstrap_shell_script,
+    cloud_env_id: body.cloud_env_id,
+    cluster_conf_id: body.cluster_conf_id,
+    spark_infra_version_id: body.spark_infra_version_id,
+    spark_config: jsonb(body.spark_config ?? {}),
+    max_parallel_jobs: parallelJobs,
+    num_of_workers: draft.numOfWorkers,
+    min_instances: draft.minInstances,
+    max_instances: draft.maxInstances,
+    clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
+    keep_scratch_disk: body.keep_scratch_disk,
+    cloud_identity: body.cloud_identity,
+    ...diskColumns(body, body.disk_type_id),
+  };
 }
 
 function diskColumns(body: ClusterSettings, diskTypeId: number | null | undefined): Record<string, unknown> {

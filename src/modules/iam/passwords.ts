@@ -12,7 +12,7 @@ let nobodysHash: Promise<string> | null = null;
  * so that the time does not tell who has an account.
  */
 export async function passwordMatches(stored: string | null, password: string): Promise<boolean> {
-  nobodysHash ??= hashPassword('the password of nobody');
-  const matches = await verify(stored ?? (await nobodysHash), password);
+  const decoy = await (nobodysHash ??= hashPassword('the password of nobody'));
+  const matches = await verify(stored ?? decoy, password);
   return matches && stored !== null;
 }

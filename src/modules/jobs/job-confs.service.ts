@@ -4,7 +4,7 @@ import { invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import type { Tx } from '../../platform/persistence/sql';
+import { rows, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
@@ -118,11 +118,12 @@ export class JobConfsService {
     tx?: Tx,
   ): Promise<number | null> {
     const find = (manager: Tx) =>
-      manager.query(
+      rows<{ job_conf_id: number }>(
+        manager,
         `SELECT job_conf_id FROM job_confs WHERE tenant_id = $1 AND workspace_id = $2 AND name = $3
          ORDER BY to_date DESC, job_conf_id DESC LIMIT 1`,
         [scope.tenantId, workspace.workspaceId, name],
-      ) as Promise<{ job_conf_id: number }[]>;
+      );
     const [row] = tx ? await find(tx) : await this.transactions.read(find);
     return row?.job_conf_id ?? null;
   }

@@ -97,7 +97,6 @@ export class RunReportsService {
 
   private specOf(run: RunRow, node: NodeRow, cluster: ClusterOfNode) {
     return buildRunSpec({
-      runId: run.run_id,
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,
       conf: run.conf,
@@ -122,13 +121,13 @@ export class RunReportsService {
   }
 }
 
-/** Status behind a report of a run that goes on; null while it has no application yet. */
+/** Status behind a report of a run that goes on; RUNNING begins when Spark has given it an application id. */
 function statusOf(report: RunReport): RunStatus | null {
   switch (report.state) {
     case 'accepted':
       return null;
     case 'running':
-      return 'RUNNING';
+      return report.application_id === null ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';
     case 'killing':

@@ -1,5 +1,5 @@
 import type { RunFile, RunSpec } from '../../../libs/contracts/agent-protocol';
-import type { NodeRow, SparkConfig } from '../clusters/clusters.contract';
+import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference } from './file-reference';
 import { JOB_TYPE_RULES, type JobLanguage } from './job-types';
@@ -15,7 +15,6 @@ export interface JobConfSnapshot {
 }
 
 export interface SpecInput {
-  runId: number;
   snapshot: JobConfSnapshot;
   arguments: string | null;
   conf: string[] | null;
@@ -30,8 +29,8 @@ class FileList {
   readonly workspacePaths: string[] = [];
   private next = 0;
 
-  add(texts: readonly (string | null | undefined)[] | null | undefined): RunFile[] {
-    return (texts ?? []).filter((text): text is string => Boolean(text)).map((text) => this.one(text));
+  add(texts: readonly string[]): RunFile[] {
+    return texts.filter((text) => text !== '').map((text) => this.one(text));
   }
 
   one(text: string): RunFile {
@@ -63,31 +62,44 @@ export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number)
 /** Everything the agent needs for a run, and the workspace path behind each file index. */
 export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths: string[] } {
   const { settings, language, name } = input.snapshot;
-  const cluster = input.sparkConfig;
-  const files = new FileList();
   if (language === 'PLATFORM_FUNCTIONS') throw new Error('Functions jobs have no run specification');
-  const { kind } = JOB_TYPE_RULES[language];
-  const isLocal = input.node.role === 'single';
-  const environment = Object.fromEntries(
-    (cluster.env_var ?? []).map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-  );
+  const files = new FileList();
   const spec: RunSpec = {
-    kind,
+    kind: JOB_TYPE_RULES[language].kind,
     name,
     application: settings.command === null ? null : files.one(settings.command),
     code: settings.rawScalaCode,
     class_name: settings.class_name,
     arguments: splitArguments(input.arguments ?? settings.arguments ?? ''),
-    master: isLocal ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
-    conf: [...(cluster.conf ?? []), ...(settings.conf ?? []), ...(input.conf ?? [])].map(confEntry),
-    files: files.add([...(cluster.files ?? []), ...(settings.files ?? [])]),
-    jars: files.add([...(cluster.jars ?? []), ...(settings.jars ?? [])]),
-    py_files: files.add(cluster['py-files']),
-    archives: files.add([...(cluster.archives ?? []), ...(settings.archives ?? [])]),
-    properties_files: files.add(settings.properties_file),
-    packages: [...(cluster.packages ?? []), ...(settings.packages ?? [])],
-    repositories: [...(cluster.repositories ?? []), ...(settings.repositories ?? [])],
-    driver_memory: settings.driver_memory ?? `${defaultDriverMemoryMb(input.node.memory_mb, input.maxParallelJobs)}m`,
+    master: input.node.role === 'single' ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
+    ...inherited(input, files),
+    ...resources(input),
+    timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
+    kill_grace_ms: input.killGraceMs,
+  };
+  return { spec, workspacePaths: files.workspacePaths };
+}
+
+/** Settings that the cluster's come before: later entries win in Spark. */
+function inherited(input: SpecInput, files: FileList) {
+  const { settings } = input.snapshot;
+  const cluster = input.sparkConfig;
+  return {
+    conf: joined(cluster.conf, settings.conf, input.conf).map(confEntry),
+    files: files.add(joined(cluster.files, settings.files)),
+    jars: files.add(joined(cluster.jars, settings.jars)),
+    py_files: files.add(joined(cluster['py-files'])),
+    archives: files.add(joined(cluster.archives, settings.archives)),
+    properties_files: files.add(joined(settings.properties_file)),
+    packages: joined(cluster.packages, settings.packages),
+    repositories: joined(cluster.repositories, settings.repositories),
+    env: parseEnvironment(joined(cluster.env_var)),
+  };
+}
+
+function resources({ snapshot: { settings }, node, maxParallelJobs }: SpecInput) {
+  return {
+    driver_memory: settings.driver_memory ?? `${defaultDriverMemoryMb(node.memory_mb, maxParallelJobs)}m`,
     driver_cores: settings.driver_cores,
     driver_java_options: settings.driver_java_options,
     driver_library_path: settings.driver_library_path,
@@ -99,9 +111,9 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths:
     principal: settings.principal,
     keytab: settings.keytab,
     queue: settings.queue,
-    env: environment,
-    timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
-    kill_grace_ms: input.killGraceMs,
   };
-  return { spec, workspacePaths: files.workspacePaths };
+}
+
+function joined(...lists: readonly (readonly string[] | null | undefined)[]): string[] {
+  return lists.flatMap((list) => list ?? []);
 }

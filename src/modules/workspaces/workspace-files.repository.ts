@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuditRow } from '../../platform/http/answers';
-import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { firstRow, literalPattern, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { ancestorsOf, nameOf, normalizePath, parentOf } from './file-path';
 
@@ -86,12 +86,13 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
 
   /** A file or directory and everything below it. */
   async closeTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow): Promise<number> {
-    const closed = (await tx.query(
+    const closed = await returning(
+      tx,
       `UPDATE workspace_files SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
        WHERE workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3) RETURNING 1`,
-      [file.workspace_id, file.path, `${file.path.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}/%`, scope.userId],
-    )) as [unknown[], number];
-    return closed[1];
+      [file.workspace_id, file.path, `${literalPattern(file.path)}/%`, scope.userId],
+    );
+    return closed.length;
   }
 
   /** Files below a directory, for its download; the root for an empty path. */
@@ -99,7 +100,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     return rows<WorkspaceFileRow>(
       this.dataSource.manager,
       `SELECT * FROM workspace_files WHERE workspace_id = $1 AND to_date = 'infinity' AND path LIKE $2 ORDER BY path`,
-      [workspaceId, `${path.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}/%`],
+      [workspaceId, `${literalPattern(path)}/%`],
     );
   }
 

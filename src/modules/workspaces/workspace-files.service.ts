@@ -10,7 +10,7 @@ import { currentContext } from '../../platform/context/request-context';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
-import type { Tx } from '../../platform/persistence/sql';
+import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
   UploadQuery,
@@ -60,7 +60,7 @@ export class WorkspaceFilesService {
       (conditions) => {
         conditions.add('t.workspace_id = ?', workspace.workspaceId);
         if (!query.recursive) conditions.add('t.parent_path = ?', base);
-        else if (base !== '') conditions.add('t.path LIKE ?', `${base.replaceAll(/[\\%_]/g, (c) => `\\${c}`)}/%`);
+        else if (base !== '') conditions.add('t.path LIKE ?', `${literalPattern(base)}/%`);
         if (query.is_dir !== undefined) conditions.add('t.is_dir = ?', query.is_dir);
         if (query.is_git === true) conditions.add('FALSE');
       },

@@ -156,7 +156,7 @@ export const Field = {
         type: 'array',
         items: { type: 'string', ...(options.minItemLength ? { minLength: options.minItemLength } : {}) },
         ...(options.unique ? { uniqueItems: true } : {}),
-      } as ApiPropertyOptions),
+      }),
       IsArray(),
       ArrayMaxSize(options.maxItems ?? 1000),
       IsString({ each: true }),
@@ -170,7 +170,7 @@ export const Field = {
         type: 'array',
         items: { type: 'integer', format: 'int64' },
         uniqueItems: true,
-      } as ApiPropertyOptions),
+      }),
       Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(toInteger) : value), {
         toClassOnly: true,
       }),
@@ -183,22 +183,17 @@ export const Field = {
     ),
   /** A nested record of the given class. */
   object: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(base(options, { type }), IsObject(), ValidateNested(), Type(type as () => new () => object)),
+    applyDecorators(base(options, { type }), IsObject(), ValidateNested(), Type(type)),
   /** A list of nested records of the given class. */
   objects: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(
-      base(options, { type, isArray: true } as ApiPropertyOptions),
-      IsArray(),
-      ValidateNested({ each: true }),
-      Type(type as () => new () => object),
-    ),
+    applyDecorators(base(options, { type, isArray: true }), IsArray(), ValidateNested({ each: true }), Type(type)),
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>
     applyDecorators(
       base(options, {
         type: 'object',
         additionalProperties: options.values ? { type: options.values } : true,
-      } as ApiPropertyOptions),
+      }),
       IsObject(),
     ),
 };
@@ -225,11 +220,14 @@ export const Param = {
     Field.oneOf(values, { optional: true, ...options }),
   ids: (options: FieldOptions = {}) =>
     applyDecorators(
-      base({ optional: true, ...options }, {
-        type: 'array',
-        items: { type: 'integer', format: 'int64' },
-        uniqueItems: true,
-      } as ApiPropertyOptions),
+      base(
+        { optional: true, ...options },
+        {
+          type: 'array',
+          items: { type: 'integer', format: 'int64' },
+          uniqueItems: true,
+        },
+      ),
       Transform(
         ({ value }: { value: unknown }) => {
           const list = toList(value);
@@ -245,10 +243,13 @@ export const Param = {
     ),
   someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(
-      base({ optional: true, ...options }, {
-        type: 'array',
-        items: { type: 'string', enum: [...values] },
-      } as ApiPropertyOptions),
+      base(
+        { optional: true, ...options },
+        {
+          type: 'array',
+          items: { type: 'string', enum: [...values] },
+        },
+      ),
       Transform(
         ({ value }: { value: unknown }) => {
           const list = toList(value);

@@ -126,12 +126,9 @@ function describeAccess(access: Access): string {
 function answerDecorators(answer: Answer, status: number): (ClassDecorator & MethodDecorator)[] {
   switch (answer.kind) {
     case 'object':
-      return [ApiResponse({ status, description: 'Done', type: answer.type }) as ClassDecorator & MethodDecorator];
+      return [ApiResponse({ status, description: 'Done', type: answer.type })];
     case 'list':
-      return [
-        ApiResponse({ status, description: 'Done', type: answer.type, isArray: true }) as ClassDecorator &
-          MethodDecorator,
-      ];
+      return [ApiResponse({ status, description: 'Done', type: answer.type, isArray: true })];
     case 'page':
       return [
         ApiExtraModels(answer.type, ResultSet) as ClassDecorator & MethodDecorator,
@@ -146,18 +143,18 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
               result_set: { $ref: getSchemaPath(ResultSet) },
             },
           },
-        }) as ClassDecorator & MethodDecorator,
+        }),
       ];
     case 'message':
-      return [ApiResponse({ status, description: 'Done', type: Message }) as ClassDecorator & MethodDecorator];
+      return [ApiResponse({ status, description: 'Done', type: Message })];
     case 'text':
       return [
-        ApiProduces('text/plain') as ClassDecorator & MethodDecorator,
+        ApiProduces('text/plain'),
         ApiResponse({
           status,
           description: 'Text',
           content: { 'text/plain': { schema: { type: 'string' } } },
-        }) as ClassDecorator & MethodDecorator,
+        }),
       ];
     case 'binary':
       return [
@@ -165,9 +162,9 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
           status,
           description: 'File content',
           content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
-        }) as ClassDecorator & MethodDecorator,
+        }),
       ];
     case 'none':
-      return [ApiResponse({ status, description: 'Done' }) as ClassDecorator & MethodDecorator];
+      return [ApiResponse({ status, description: 'Done' })];
   }
 }

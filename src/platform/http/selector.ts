@@ -12,7 +12,7 @@ export function RecordSelectorQuery<P extends string>(prefix: P) {
   class SelectorQuery {
     /** The record asked for; throws 400 when neither id nor name is given. */
     selector(): RecordSelector {
-      return selectorFrom(this as Record<string, unknown>, prefix);
+      return selectorFrom(this, prefix);
     }
   }
   Param.id({ description: 'Selects the record by id' })(SelectorQuery.prototype, `${prefix}_id`);

@@ -90,7 +90,12 @@ export class Conditions {
   }
 }
 
-/** Pattern of a case-insensitive part match with the wildcards of the text taken literally. */
+/** The text in a LIKE pattern, its wildcards taken literally. */
+export function literalPattern(text: string): string {
+  return text.replaceAll(/[\\%_]/g, (character) => `\\${character}`);
+}
+
+/** Pattern of a part match. */
 export function containsPattern(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`;
+  return `%${literalPattern(text)}%`;
 }

@@ -1,6 +1,6 @@
-import { currentContext } from '../context/request-context';
+import { correlationId } from '../context/request-context';
 import { enqueue } from '../outbox/outbox';
-import { firstRow, insertRow, returning, rows, type Tx } from '../persistence/sql';
+import { insertRow, returning, rows, type Tx } from '../persistence/sql';
 import type { JobName } from '../queues/job-catalogue';
 
 /** Workflow types of the lookup table, by name. */
@@ -50,7 +50,7 @@ export async function startWorkflow(tx: Tx, intent: NewWorkflow): Promise<Workfl
     workflow_job_id: job.workflow_job_id,
     job_name: intent.jobName,
     state: intent.jobName ? 'INIT' : 'EXECUTING',
-    correlation_id: currentContext()?.correlationId ?? 'none',
+    correlation_id: correlationId(),
     due_at: intent.jobName ? new Date(now + FIRST_LOOK_SECONDS * 1000) : null,
     deadline_at: intent.deadlineMs === null ? null : new Date(now + intent.deadlineMs),
   });
@@ -101,19 +101,26 @@ export async function endWorkflow(
  * before it goes to sleep.
  */
 export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
-  const [woken] = await returning<{ job_name: JobName | null; held: boolean }>(
+  const [woken] = await returning<{ job_name: JobName | null; correlation_id: string; held: boolean }>(
     tx,
     `UPDATE workflow_job_instances SET wake_requested = true WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
-     RETURNING job_name, (lease_owner IS NOT NULL AND lease_until > now()) AS held`,
+     RETURNING job_name, correlation_id, (lease_owner IS NOT NULL AND lease_until > now()) AS held`,
     [instanceId],
   );
   if (!woken?.job_name || woken.held) return;
-  await enqueue(tx, woken.job_name as 'cluster.start', { workflow_job_instance_id: instanceId });
+  await enqueue(
+    tx,
+    woken.job_name as 'cluster.start',
+    { workflow_job_instance_id: instanceId },
+    0,
+    woken.correlation_id,
+  );
 }
 
 interface DueInstance {
   workflow_job_instance_id: number;
   job_name: JobName;
+  correlation_id: string;
 }
 
 /**
@@ -123,28 +130,17 @@ interface DueInstance {
 export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
   const due = await rows<DueInstance>(
     tx,
-    `SELECT workflow_job_instance_id, job_name FROM workflow_job_instances
+    `SELECT workflow_job_instance_id, job_name, correlation_id FROM workflow_job_instances
      WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < now() AND (lease_until IS NULL OR lease_until < now())
      ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED`,
   );
   for (const instance of due) {
-    await enqueue(tx, instance.job_name as 'cluster.start', {
-      workflow_job_instance_id: instance.workflow_job_instance_id,
-    });
+    const payload = { workflow_job_instance_id: instance.workflow_job_instance_id };
+    await enqueue(tx, instance.job_name as 'cluster.start', payload, 0, instance.correlation_id);
     await tx.query(
       `UPDATE workflow_job_instances SET due_at = now() + $2 * interval '1 millisecond' WHERE workflow_job_instance_id = $1`,
       [instance.workflow_job_instance_id, nextLookMs],
     );
   }
   return due.length;
-}
-
-/** Whether the instance is still to be worked on. */
-export async function isWorkflowOpen(tx: Tx, instanceId: number): Promise<boolean> {
-  const row = await firstRow(
-    tx,
-    'SELECT 1 FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND ended_at IS NULL',
-    [instanceId],
-  );
-  return row !== null;
 }

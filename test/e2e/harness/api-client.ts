@@ -74,7 +74,7 @@ export class ApiClient {
   async loginToTenant(username: string, password: string): Promise<string> {
     await this.login(username, password);
     const page = await this.get('/user/tenants');
-    const tenantId: unknown = page.records?.[0]?.tenant_id;
+    const tenantId: unknown = page.data?.[0]?.tenant_id;
     if (typeof tenantId !== 'string') throw new AssertionError({ message: `${username} has no tenant` });
     await this.selectTenant(tenantId);
     return tenantId;

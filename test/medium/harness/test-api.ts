@@ -66,7 +66,6 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
 export async function prepare(config: Config): Promise<void> {
   const dataSource = await createDataSource(config.database, 'test').initialize();
   try {
-    await dataSource.query("SELECT pg_advisory_lock(5)"); await dataSource.synchronize();
     await prepareDatabase(dataSource, config, createLogger('test', 'fatal'));
   } finally {
     await dataSource.destroy();
