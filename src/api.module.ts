@@ -19,8 +19,8 @@ import { WorkspacesModule } from './modules/workspaces/workspaces.module';
 import { AccessGuard } from './platform/auth/access.guard';
 import { ErrorFilter } from './platform/http/error.filter';
 import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor';
+import { JsonBodyInterceptor } from './platform/http/json-body.interceptor';
 import { API_PREFIX } from './platform/http/openapi';
-import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { RequestLogMiddleware } from './platform/http/request-log.middleware';
 import { PlatformModule } from './platform/platform.module';
 
@@ -55,11 +55,12 @@ const DOMAINS = [
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },
+    { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
 })
 export class ApiModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(requestContextMiddleware, RequestLogMiddleware).forRoutes('{*path}');
+    consumer.apply(RequestLogMiddleware).forRoutes('{*path}');
   }
 }

@@ -3,11 +3,16 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { json } from 'express';
 import { ApiModule } from './api.module';
+import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { createValidationPipe } from './platform/http/validation';
 import { keysFromWire } from './platform/product/product-name';
 
 /** The API application; `preview` builds no providers and serves only to describe it. */
-export async function createApi(options: { preview: boolean; maxJsonBytes: number }): Promise<INestApplication> {
+export async function createApi(options: {
+  preview: boolean;
+  maxJsonBytes: number;
+  trustedProxies: number;
+}): Promise<INestApplication> {
   const app = await NestFactory.create<NestExpressApplication>(ApiModule, {
     preview: options.preview,
     bodyParser: false,
@@ -16,7 +21,10 @@ export async function createApi(options: { preview: boolean; maxJsonBytes: numbe
     abortOnError: false,
   });
   app.disable('x-powered-by');
+  app.set('trust proxy', options.trustedProxies);
   app.set('query parser', 'simple');
+  // Before the body is read: a body that cannot be parsed is answered with a correlation id, too.
+  app.use(requestContextMiddleware);
   app.use(jsonBody(options.maxJsonBytes));
   app.useGlobalPipes(createValidationPipe());
   return app;

@@ -16,7 +16,7 @@ import { stopOnSignals } from './platform/process/stop-on-signals';
 async function main(): Promise<void> {
   const config = Config.load();
   if (config.database.migrateOnStart) await prepare(config);
-  const app = await createApi({ preview: false, maxJsonBytes: config.http.maxJsonBytes });
+  const app = await createApi({ preview: false, ...config.http });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
   declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));

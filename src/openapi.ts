@@ -9,7 +9,7 @@ const FILE = join(__dirname, '..', '..', 'openapi.json');
 
 /** Writes openapi.json, or with `--check` says whether it is what this build serves. */
 async function main(): Promise<void> {
-  const app = await createApi({ preview: true, maxJsonBytes: 1024 });
+  const app = await createApi({ preview: true, maxJsonBytes: 1024, trustedProxies: 0 });
   const text = `${JSON.stringify(createOpenApiDocument(app, packageVersion()), null, 2)}\n`;
   if (!process.argv.includes('--check')) {
     writeFileSync(FILE, text);

@@ -51,13 +51,13 @@ export interface RunFile {
   uri: string | null;
 }
 
-export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'thrift-sql';
+export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql';
 
 /** Everything the agent needs to submit one run; no secret outlives the run's staging folder. */
 export interface RunSpec {
   kind: RunKind;
   name: string;
-  /** Application file; null for raw-scala, sql and thrift-sql. */
+  /** Application file; null for raw-scala and sql. */
   application: RunFile | null;
   /** Source text for raw-scala and sql. */
   code: string | null;

@@ -161,8 +161,8 @@ describe('submitCommand', () => {
     expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
   });
 
-  it.each(['sql', 'thrift-sql'] as const)('runs %s from a file', (kind) => {
-    const { argv, files } = command({ kind, application: null, code: 'select 1' });
+  it('runs sql from a file', () => {
+    const { argv, files } = command({ kind: 'sql', application: null, code: 'select 1' });
     expect(argv.join(' ')).toMatch(/SparkSQLCLIDriver spark-internal -f \/run\/generated\/query\.sql$/);
     expect(files).toEqual([{ path: '/run/generated/query.sql', content: 'select 1' }]);
   });

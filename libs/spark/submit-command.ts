@@ -140,8 +140,7 @@ export function submitCommand(
       stdin = 'java.lang.System.exit(1)\n';
       break;
     }
-    case 'sql':
-    case 'thrift-sql': {
+    case 'sql': {
       const path = `${paths.generated}/query.sql`;
       files.push({ path, content: code(spec) });
       argv.push('--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver', 'spark-internal', '-f', path);

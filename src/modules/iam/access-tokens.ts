@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { decode, sign, TokenExpiredError } from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
+import passport from 'passport';
 import { ExtractJwt, Strategy } from 'passport-jwt';
 import { Config } from '../../config/config';
 import { unauthenticated } from '../../platform/errors/domain-error';
@@ -67,13 +68,14 @@ export class AccessTokens {
 
   private check(request: Request): Promise<TokenClaims> {
     return new Promise((resolve, reject) => {
-      // As passport does it: each request gets an object of its own with the strategy behind it.
-      const attempt = Object.create(this.strategy) as Strategy;
-      attempt.success = (claims: TokenClaims) => resolve(claims);
-      attempt.fail = (reason: unknown) =>
-        reject(unauthenticated(reason instanceof TokenExpiredError ? EXPIRED : 'The token is not valid.'));
-      attempt.error = reject;
-      attempt.authenticate(request);
+      const answer = (error: unknown, claims?: TokenClaims | false | null, info?: unknown) => {
+        if (error) reject(error);
+        else if (claims) resolve(claims);
+        else reject(unauthenticated(info instanceof TokenExpiredError ? EXPIRED : 'The token is not valid.'));
+      };
+      // The callback form leaves the response to us, so passport gets none to write to.
+      const authenticate = passport.authenticate(this.strategy, { session: false }, answer) as RequestHandler;
+      void authenticate(request, {} as Response, reject);
     });
   }
 }

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuditRow } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import type { JobSettings } from './dto/job-conf.dto';
-import type { JobLanguage } from './job-types';
+import type { RunnableLanguage } from './job-types';
 
 export interface JobConfRow extends AuditRow {
   job_conf_id: number;
@@ -12,7 +12,7 @@ export interface JobConfRow extends AuditRow {
   cluster_id: number;
   name: string;
   job_type: string;
-  language: JobLanguage;
+  language: RunnableLanguage;
   max_concurrency: number;
   settings: Required<JobSettings>;
   cluster_name: string;

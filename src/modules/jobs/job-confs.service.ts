@@ -6,7 +6,7 @@ import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import { rows, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { toWire } from '../../platform/product/product-name';
+import { keysToWire, toWire } from '../../platform/product/product-name';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import {
@@ -20,7 +20,7 @@ import {
   settingsOf,
 } from './dto/job-conf.dto';
 import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
-import { inferLanguage, JOB_TYPE_RULES, type JobLanguage } from './job-types';
+import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 const CONF_ENTRY = /^[^=\s]+=/;
@@ -131,8 +131,8 @@ export class JobConfsService {
 
 /** Checks a configuration against what its type needs and refuses; answers the rule of the type. */
 export function checkSettings(language: JobLanguage, settings: Required<JobSettings>) {
-  if (language === 'PLATFORM_FUNCTIONS') {
-    throw invalid('JOB_CONF.TYPE_UNSUPPORTED', `This release does not run ${toWire('PLATFORM_FUNCTIONS')} jobs.`);
+  if (!isRunnable(language)) {
+    throw invalid('JOB_CONF.TYPE_UNSUPPORTED', `This release does not run ${toWire(language)} jobs.`);
   }
   const rule = JOB_TYPE_RULES[language];
   const given = { command: settings.command, class_name: settings.class_name, raw_scala_code: settings.rawScalaCode };
@@ -159,7 +159,7 @@ function own(row: JobConfRow) {
     name: row.name,
     max_concurrency: row.max_concurrency,
     spark_job_type: { job_type: toWire(row.job_type), language: toWire(row.language) },
-    ...row.settings,
+    ...keysToWire(row.settings),
     tenant_id: row.tenant_id,
   };
 }

@@ -3,6 +3,14 @@ import type { RunKind } from '../../../libs/contracts/agent-protocol';
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
+/** Types of the contract that this release does not run; a request for one is refused. */
+const UNSUPPORTED = ['THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
+export type RunnableLanguage = Exclude<JobLanguage, (typeof UNSUPPORTED)[number]>;
+
+export function isRunnable(language: JobLanguage): language is RunnableLanguage {
+  return !UNSUPPORTED.some((unsupported) => unsupported === language);
+}
+
 /** Names that filters take; SPARK_SQL is known to clients only. */
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
@@ -17,7 +25,7 @@ interface JobTypeRule {
 }
 
 /** What each `job_type` of a create request is, needs and refuses. */
-export const JOB_TYPE_RULES: Record<Exclude<JobLanguage, 'PLATFORM_FUNCTIONS'>, JobTypeRule> = {
+export const JOB_TYPE_RULES: Record<RunnableLanguage, JobTypeRule> = {
   RAW_SCALA: {
     type: 'SPARK_JOB',
     language: 'RAW_SCALA',
@@ -34,17 +42,10 @@ export const JOB_TYPE_RULES: Record<Exclude<JobLanguage, 'PLATFORM_FUNCTIONS'>, 
     refuses: ['raw_scala_code'],
   },
   Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
-  THRIFT_SQL: {
-    type: 'THRIFT_SQL',
-    language: 'THRIFT_SQL',
-    kind: 'thrift-sql',
-    needs: [],
-    refuses: ['command', 'raw_scala_code'],
-  },
 };
 
 /** The type of a configuration that names none: by its code, else by the ending of its command. */
-export function inferLanguage(command: string | null, code: string | null): JobLanguage {
+export function inferLanguage(command: string | null, code: string | null): RunnableLanguage {
   if (code !== null) return 'RAW_SCALA';
   return command?.endsWith('.py') ? 'Python3' : 'Jar';
 }

@@ -2,7 +2,7 @@ import type { RunFile, RunSpec } from '../../../libs/contracts/agent-protocol';
 import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference } from './file-reference';
-import { JOB_TYPE_RULES, type JobLanguage } from './job-types';
+import { JOB_TYPE_RULES, type RunnableLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 /** A configuration as it was when a run was submitted. */
@@ -10,7 +10,7 @@ export interface JobConfSnapshot {
   job_conf_id: number;
   name: string;
   job_type: string;
-  language: JobLanguage;
+  language: RunnableLanguage;
   settings: Required<JobSettings>;
 }
 
@@ -62,7 +62,6 @@ export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number)
 /** Everything the agent needs for a run, and the workspace path behind each file index. */
 export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths: string[] } {
   const { settings, language, name } = input.snapshot;
-  if (language === 'PLATFORM_FUNCTIONS') throw new Error('Functions jobs have no run specification');
   const files = new FileList();
   const spec: RunSpec = {
     kind: JOB_TYPE_RULES[language].kind,

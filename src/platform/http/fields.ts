@@ -84,6 +84,11 @@ function toListed(value: unknown, values: readonly string[], aliases: Readonly<R
   return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;
 }
 
+/** The generator knows a function that answers the class from the class itself by the function's name only: `type`. */
+function lazyType(getType: () => new () => object): { type: () => new () => object } {
+  return { type: () => getType() };
+}
+
 function integer(
   format: 'int32' | 'int64',
   limits: { min: number; max: number },
@@ -183,10 +188,15 @@ export const Field = {
     ),
   /** A nested record of the given class. */
   object: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(base(options, { type }), IsObject(), ValidateNested(), Type(type)),
+    applyDecorators(base(options, lazyType(type)), IsObject(), ValidateNested(), Type(type)),
   /** A list of nested records of the given class. */
   objects: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(base(options, { type, isArray: true }), IsArray(), ValidateNested({ each: true }), Type(type)),
+    applyDecorators(
+      base(options, { ...lazyType(type), isArray: true }),
+      IsArray(),
+      ValidateNested({ each: true }),
+      Type(type),
+    ),
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>
     applyDecorators(

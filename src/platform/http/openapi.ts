@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { toWire } from '../product/product-name';
+import { keysToWire, keyToWire, toWire } from '../product/product-name';
 
 export const API_PREFIX = 'api/v1';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -17,7 +17,13 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .addServer('/')
     .build();
   const document = SwaggerModule.createDocument(app, options);
-  return toOpenApi31(document as unknown as Json) as unknown as OpenAPIObject;
+  // An application that is only previewed has built no router module, which puts the prefix in front.
+  const paths = Object.entries(document.paths).map(([path, item]) => [withPrefix(path), item]);
+  return toOpenApi31({ ...document, paths: Object.fromEntries(paths) } as unknown as Json) as unknown as OpenAPIObject;
+}
+
+function withPrefix(path: string): string {
+  return path.startsWith(`/${API_PREFIX}/`) ? path : `/${API_PREFIX}${path}`;
 }
 
 /**
@@ -29,16 +35,20 @@ export function toOpenApi31(node: Json): Json {
   if (node === null || typeof node !== 'object') return node;
   const entries = Object.entries(node)
     .filter(([key]) => key !== 'nullable' || typeof node['nullable'] !== 'boolean')
-    .map(([key, value]): [string, Json] => [key, key === 'enum' ? wireEnum(value) : toOpenApi31(value)])
+    .map(([key, value]): [string, Json] => [key, wireValue(key, value)])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const schema = Object.fromEntries(entries);
   return node['nullable'] === true ? allowNull(schema) : schema;
 }
 
-function wireEnum(value: Json): Json {
-  return Array.isArray(value)
-    ? value.map((item) => (typeof item === 'string' ? toWire(item) : item))
-    : toOpenApi31(value);
+/** Enumerated values and the functions fields carry the product's configured name. */
+function wireValue(key: string, value: Json): Json {
+  const texts = Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
+  if (key === 'enum' && texts) return texts.map(toWire);
+  if (key === 'required' && texts) return texts.map(keyToWire);
+  const converted = toOpenApi31(value);
+  const isObject = typeof converted === 'object' && converted !== null && !Array.isArray(converted);
+  return key === 'properties' && isObject ? keysToWire(converted) : converted;
 }
 
 function allowNull(schema: { [key: string]: Json }): Json {

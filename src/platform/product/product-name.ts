@@ -29,20 +29,27 @@ export function fromWire(value: string): string {
   return value.toUpperCase().startsWith(prefix.toUpperCase()) ? `${INTERNAL}_${value.slice(prefix.length)}` : value;
 }
 
+/** A key as clients see it. */
+export function keyToWire(key: string): string {
+  return key.startsWith(INTERNAL_KEY) ? wireKey() + key.slice(INTERNAL_KEY.length) : key;
+}
+
 /** Renames the functions fields of a request body, one level deep. */
 export function keysFromWire(body: Record<string, unknown>): Record<string, unknown> {
-  const wireKey = `${configured.toLowerCase()}_functions_`;
-  return wireKey === INTERNAL_KEY ? body : renameKeys(body, wireKey, INTERNAL_KEY);
+  const prefix = wireKey();
+  if (prefix === INTERNAL_KEY) return body;
+  return renameKeys(body, (key) => (key.startsWith(prefix) ? INTERNAL_KEY + key.slice(prefix.length) : key));
 }
 
 /** Renames the functions fields of an answer, one level deep. */
 export function keysToWire<T extends object>(body: T): T {
-  const wireKey = `${configured.toLowerCase()}_functions_`;
-  return wireKey === INTERNAL_KEY ? body : (renameKeys(body as Record<string, unknown>, INTERNAL_KEY, wireKey) as T);
+  return wireKey() === INTERNAL_KEY ? body : (renameKeys(body as Record<string, unknown>, keyToWire) as T);
 }
 
-function renameKeys(body: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(body).map(([key, value]) => [key.startsWith(from) ? to + key.slice(from.length) : key, value]),
-  );
+function wireKey(): string {
+  return `${configured.toLowerCase()}_functions_`;
+}
+
+function renameKeys(body: Record<string, unknown>, rename: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [rename(key), value]));
 }

@@ -116,6 +116,14 @@ export class PlatformUnderTest {
     await this.worker.start({ ...this.environment(), ...env });
   }
 
+  /** Starts a worker beside the first one; the returned function ends it. */
+  async startSecondWorker(): Promise<() => Promise<void>> {
+    const log = join(ROOT, '.runtime', 'test-logs', `${this.options.name}.worker-2.log`);
+    const second = new ManagedProcess('second worker', join('dist', 'src', 'worker.js'), log);
+    await second.start(this.environment());
+    return () => second.stop();
+  }
+
   async stopWorker(): Promise<void> {
     await this.worker.stop();
   }
@@ -124,9 +132,15 @@ export class PlatformUnderTest {
     await this.worker.kill();
   }
 
-  /** Returns when the process ended by itself, such as at a crash point. */
-  async workerEnded(timeoutMs = 60_000): Promise<void> {
+  /** Returns when the process ended by itself, such as at a crash point; answers the signal that ended it. */
+  async workerEnded(timeoutMs = 60_000): Promise<NodeJS.Signals | null> {
     await eventually(() => !this.worker.running, { timeoutMs, what: 'the end of the worker' });
+    return this.worker.endedBy;
+  }
+
+  /** Asks the worker to end without waiting for it. */
+  askWorkerToEnd(): void {
+    if (this.worker.pid !== undefined) process.kill(this.worker.pid, 'SIGTERM');
   }
 
   async waitHealthy(timeoutMs = HEALTHY_PATIENCE_MS): Promise<void> {
@@ -257,6 +271,11 @@ class ManagedProcess {
 
   get running(): boolean {
     return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** The signal that ended the last run of the program, if one did. */
+  get endedBy(): NodeJS.Signals | null {
+    return this.child?.signalCode ?? null;
   }
 
   get pid(): number | undefined {

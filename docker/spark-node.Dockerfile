@@ -1,0 +1,65 @@
+# Spark nodes: Java 17, Python 3, Spark and the node agent. From the project folder:
+#   docker build -f docker/spark-node.Dockerfile --target spark-node   -t managed-spark-node .
+#   docker build -f docker/spark-node.Dockerfile --target worker-local -t managed-spark-worker-local .
+# spark-node runs one agent, which reads /etc/spark-node/agent.json (libs/node-agent/config.ts has its fields).
+# worker-local is the platform's worker with all that nodes need: its Spark nodes (endpoint local://) are processes of
+# the same container.
+
+ARG NODE_VERSION=24
+
+# The same stage stands in Dockerfile, so that the builder's cache serves both. Keep them alike.
+FROM node:${NODE_VERSION}-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY libs libs
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:${NODE_VERSION}-bookworm-slim AS spark
+ARG SPARK_VERSION=3.5.3
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends python3 python3-venv \
+  && rm -rf /var/lib/apt/lists/*
+RUN python3 -m venv /opt/python \
+  && /opt/python/bin/pip install --no-cache-dir "pyspark==${SPARK_VERSION}"
+
+FROM node:${NODE_VERSION}-bookworm-slim AS base
+# The package of the Java runtime expects the folder of manual pages, which slim images lack.
+RUN mkdir -p /usr/share/man/man1 \
+  && apt-get update \
+  && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps python3 tini \
+  && rm -rf /var/lib/apt/lists/* \
+  && ln -s "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")" /opt/java \
+  && install -d -o node -g node /var/lib/platform/data /var/lib/platform/nodes /var/lib/spark-node
+COPY --from=spark /opt/python /opt/python
+RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
+ENTRYPOINT ["/usr/bin/tini", "--"]
+
+FROM base AS worker-local
+ARG SPARK_VERSION=3.5.3
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    DATA_DIR=/var/lib/platform/data \
+    WORKER_HEALTH_PORT=8081 \
+    COMPUTE_LOCAL_ENABLED=true \
+    COMPUTE_LOCAL_DIR=/var/lib/platform/nodes \
+    COMPUTE_LOCAL_SPARK_HOMES=${SPARK_VERSION}=/opt/spark \
+    COMPUTE_LOCAL_JAVA_HOME=/opt/java \
+    COMPUTE_LOCAL_PYTHON=/opt/python/bin/python
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+USER 1000:1000
+EXPOSE 8081
+CMD ["node", "dist/src/worker.js"]
+
+FROM base AS spark-node
+WORKDIR /opt/agent
+COPY --from=build /app/dist/libs/contracts contracts
+COPY --from=build /app/dist/libs/spark spark
+COPY --from=build /app/dist/libs/node-agent node-agent
+USER 1000:1000
+CMD ["node", "node-agent/main.js", "/etc/spark-node/agent.json"]
