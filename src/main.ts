@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { Server } from 'node:http';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { DataSource } from 'typeorm';
@@ -12,6 +13,8 @@ import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, createOpenApiDocument } from './platform/http/openapi';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { stopOnSignals } from './platform/process/stop-on-signals';
+
+const CLOSE_IDLE_EVERY_MS = 50;
 
 async function main(): Promise<void> {
   const config = Config.load();
@@ -27,10 +30,15 @@ async function main(): Promise<void> {
     customSiteTitle: document.info.title,
     swaggerOptions: { persistAuthorization: true, displayOperationId: true, tagsSorter: 'alpha' },
   });
-  stopOnSignals(app, config.http.shutdownMs, logger);
+  const server = app.getHttpServer() as Server;
+  // Clients keep their connections open: those between two requests would hold up the end of the process.
+  stopOnSignals(app, config.http.shutdownMs, logger, () => {
+    setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
+    return Promise.resolve();
+  });
   await app.listen(config.http.port, config.http.host);
-  const server = app.getHttpServer() as import('node:http').Server;
   server.keepAliveTimeout = config.http.keepAliveMs;
+  // An upload may take longer than any fixed time.
   server.requestTimeout = 0;
   logger.info({ host: config.http.host, port: config.http.port }, 'The API is listening');
 }

@@ -1,9 +1,10 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { PgListener } from '../../platform/wakeups/pg-listener';
 
 /** Lets long polls wait for a wake-up of their node. */
 @Injectable()
-export class NodeWakeUps implements OnModuleInit, OnApplicationShutdown {
+export class NodeWakeUps implements OnModuleInit, OnModuleDestroy {
+  private stopping = false;
   private readonly waiting = new Map<number, Set<() => void>>();
 
   constructor(private readonly listener: PgListener) {}
@@ -15,8 +16,9 @@ export class NodeWakeUps implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** A stopping pod lets its polls go, so that agents come back to another one. */
-  onApplicationShutdown(): void {
+  /** A stopping pod lets its polls go before it waits for its requests, so that agents come back to another pod. */
+  onModuleDestroy(): void {
+    this.stopping = true;
     this.wakeAll();
   }
 
@@ -26,6 +28,7 @@ export class NodeWakeUps implements OnModuleInit, OnApplicationShutdown {
     const woken = new Promise<void>((done) => {
       resolve = done;
     });
+    if (this.stopping) resolve();
     const waiters = this.waiting.get(nodeId) ?? new Set();
     this.waiting.set(nodeId, waiters.add(resolve));
     const cancel = () => {
