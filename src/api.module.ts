@@ -17,6 +17,7 @@ import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.mo
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
 import { AccessGuard } from './platform/auth/access.guard';
+import { ContentTypeInterceptor } from './platform/http/content-type.interceptor';
 import { ErrorFilter } from './platform/http/error.filter';
 import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor';
 import { JsonBodyInterceptor } from './platform/http/json-body.interceptor';
@@ -56,6 +57,7 @@ const DOMAINS = [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: ContentTypeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
 })

@@ -4,6 +4,10 @@ import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconcil
 import { HealthModule } from './modules/health/health.module';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
+import { LogsWorkerModule } from './modules/logs/logs.worker.module';
+import { LogSweeper } from './modules/logs/workflows/log-sweeper';
+import { FileSweeper } from './modules/workspaces/workflows/file-sweeper';
+import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
 import { PlatformModule } from './platform/platform.module';
@@ -13,7 +17,14 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
 
 /** The worker process: job handlers, workflows, the outbox relay and the reconcilers; no controllers. */
 @Module({
-  imports: [PlatformModule, HealthModule, ClustersWorkerModule, JobsWorkerModule],
+  imports: [
+    PlatformModule,
+    HealthModule,
+    ClustersWorkerModule,
+    JobsWorkerModule,
+    WorkspacesWorkerModule,
+    LogsWorkerModule,
+  ],
   providers: [
     Queues,
     OutboxRelay,
@@ -22,7 +33,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
     WorkerHealthServer,
     {
       provide: RECONCILERS,
-      inject: [ClusterReconciler, JobReconciler],
+      inject: [ClusterReconciler, JobReconciler, FileSweeper, LogSweeper],
       useFactory: (...reconcilers: Reconciler[]) => reconcilers,
     },
   ],

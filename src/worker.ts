@@ -9,6 +9,7 @@ import { OutboxRelay } from './platform/outbox/outbox-relay';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerRuntime } from './platform/queues/worker-runtime';
 import { ReconcileLoop } from './platform/workflows/reconcile-loop';
+import { WorkflowRunner } from './platform/workflows/workflow-runner';
 import { WorkerModule } from './worker.module';
 
 async function main(): Promise<void> {
@@ -21,10 +22,12 @@ async function main(): Promise<void> {
   const relay = app.get(OutboxRelay);
   const reconcilers = app.get(ReconcileLoop);
   const health = app.get(WorkerHealthServer);
+  const workflows = app.get(WorkflowRunner);
   runtime.discover();
   health.start();
   stopOnSignals(app, config.http.shutdownMs, logger, async () => {
     health.markReady(false);
+    workflows.stop();
     await Promise.all([relay.stop(), reconcilers.stop(), runtime.stop()]);
     health.stop();
   });

@@ -96,7 +96,8 @@ export async function destroyCluster(session, clusterId, { deadlineMs = 60_000, 
   }
 }
 
-async function readLookups(session, sparkVersion) {
+/** What local clusters are described with: ids of the lookups by what they stand for, and every machine type. */
+export async function readLookups(session, sparkVersion) {
   const get = (path, query) => session.json('GET', path, { query });
   const [providers, distros, architectures, credentialTypes, onpremTypes, machineTypes, infraVersions] =
     await Promise.all([
@@ -151,7 +152,13 @@ async function writeData(folder, machineTypes) {
   return `RESULT rows=${rows.length} total_vcpus=${vcpus} weighted_price=${weighted}`;
 }
 
-async function describeCluster(session, lookups, { sparkVersion, productName }) {
+/**
+ * Describes what a cluster of local nodes is made of; records that are there already are found by name.
+ * @param {Session} session
+ * @param {Awaited<ReturnType<typeof readLookups>>} lookups
+ * @returns {Promise<object>} the fields by which a cluster refers to it
+ */
+export async function describeInfrastructure(session, lookups) {
   const { providerId: cloud_provider_id } = lookups;
   const secret = { USERNAME: 'local', PASSWORD: randomBytes(12).toString('hex') };
   const [credential_config_id, network_conf_id, boot_disk_image_id, cluster_conf_id] = await Promise.all([
@@ -186,15 +193,18 @@ async function describeCluster(session, lookups, { sparkVersion, productName }) 
     boot_disk_image_id,
     endpoint: 'local://',
   });
+  return { cloud_env_id, cluster_conf_id, spark_infra_version_id: lookups.infraVersionId };
+}
+
+async function describeCluster(session, lookups, { sparkVersion, productName }) {
+  const infrastructure = await describeInfrastructure(session, lookups);
   const name = `demo-spark-${sparkVersion}`;
   await enableIfDisabled(session, name);
   return findOrCreate(session, '/cluster', 'cluster', {
     name,
     description: 'Made by npm run quickstart',
     cluster_type: productName,
-    cloud_env_id,
-    cluster_conf_id,
-    spark_infra_version_id: lookups.infraVersionId,
+    ...infrastructure,
     min_instances: 1,
     max_instances: 1,
     is_spot_instance: false,
@@ -230,7 +240,7 @@ async function enableIfDisabled(session, name) {
   if (disabled) await session.json('PUT', '/cluster/enable', { body: { cluster_id: Number(disabled.cluster_id) } });
 }
 
-async function upload(session, workspaceId, path, file) {
+export async function upload(session, workspaceId, path, file) {
   const query = { workspace_id: workspaceId, path, overwrite: true };
   await session.json('POST', '/workspace/files', { query, bytes: readFileSync(file) });
 }

@@ -6,6 +6,8 @@ export interface StorageConfig {
   filesDir: string;
   /** Logs of runs and nodes; shared by all API pods. */
   logsDir: string;
+  /** Logs of runs and nodes that ended longer ago are removed, days. */
+  logRetentionDays: number;
   /** Total size of a workspace's files, bytes; null is no limit. */
   workspaceQuotaBytes: number | null;
 }
@@ -16,6 +18,7 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
   return {
     filesDir: join(dir, 'files'),
     logsDir: join(dir, 'logs'),
+    logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,
   };
 }

@@ -302,7 +302,7 @@ describe('node logs', () => {
     const other = await create('unlogged');
     const { nodes } = await startCluster(admin, id);
     const { node_status_id } = nodes[0];
-    const refuses = (path: string, query: Record<string, number | string>, status: number, code: string) =>
+    const refuses = (path: string, query: Record<string, number | string | undefined>, status: number, code: string) =>
       admin.expectError('GET', path, { query }, status, code);
     await refuses('/cluster/log/events', { cluster_id: id, node_status_id }, 400, 'REQUEST.INVALID');
     await refuses('/cluster/log/stdout', { cluster_id: id }, 400, 'REQUEST.INVALID');

@@ -20,6 +20,8 @@ import { bearerToken } from './node-token.guard';
 import { NodeWakeUps } from './node-wakeups';
 
 const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
+/** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */
+const LEASE_PART = 0.25;
 
 /** The control plane's side of the agent protocol. */
 @Injectable()
@@ -47,7 +49,7 @@ export class AgentsService {
     const { woken, cancel } = this.wakeUps.subscribe(node.node_id);
     try {
       if ((await this.nodes.desiredVersion(node.node_id)) <= body.version) {
-        await waitFor(woken, body.wait_ms, request);
+        await waitFor(woken, Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART), request);
       }
     } finally {
       cancel();
@@ -64,7 +66,9 @@ export class AgentsService {
   async report(node: NodeRow, body: Report): Promise<Record<string, never>> {
     await this.transactions.run(async (tx) => {
       await this.nodes.reported(tx, node.node_id, body.daemons);
-      for (const report of body.runs) await this.runs.reported(tx, node, report);
+      // Ends lock the cluster, and the cluster is locked before any run, as wherever slots are given.
+      const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
+      for (const report of endsFirst) await this.runs.reported(tx, node, report);
     });
     await this.nodes.heard(node.node_id);
     return {};

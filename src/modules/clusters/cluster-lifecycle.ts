@@ -141,7 +141,10 @@ export async function whileCurrent(
 
 type Operation = Pick<WorkflowContext, 'clusterId' | 'instanceId' | 'actorUserId'>;
 
-/** Ends the cluster's operation in the state it was for. False when another operation has replaced it. */
+/**
+ * Ends the cluster's operation in the state it was for, once: a repetition finds its entry in the history. False when
+ * another operation has replaced it.
+ */
 export async function endOperation(
   dataSource: DataSource,
   operation: Operation,
@@ -149,10 +152,18 @@ export async function endOperation(
   to: ClusterStatus,
   reason: string,
 ): Promise<boolean> {
-  return whileCurrent(dataSource, operation.clusterId, operation.instanceId, from, async (tx, cluster) => {
-    await transitionCluster(tx, cluster, { to, reason, userId: operation.actorUserId, workflowInstanceId: null });
+  const { clusterId, instanceId, actorUserId } = operation;
+  const ended = await whileCurrent(dataSource, clusterId, instanceId, from, async (tx, cluster) => {
+    await transitionCluster(tx, cluster, { to, reason, userId: actorUserId, workflowInstanceId: instanceId });
     await settleRuns(tx, cluster.cluster_id);
   });
+  if (ended) return true;
+  const entry = await firstRow(
+    dataSource.manager,
+    'SELECT 1 FROM cluster_states WHERE cluster_id = $1 AND workflow_job_instance_id = $2 AND status = $3',
+    [clusterId, instanceId, to],
+  );
+  return entry !== null;
 }
 
 /** Ends the cluster's operation in ERROR with the step and its cause. */

@@ -45,14 +45,8 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData): v
       'SPARK_INFRA_VERSION.NOT_FOUND',
       `There is no Spark infra version with id ${draft.sparkInfraVersionId}.`,
     );
-  if (draft.isTurboEnabled && !spark.has_turbo_support) {
-    throw invalid('CLUSTER.TURBO_UNSUPPORTED', `Spark ${spark.spark_version} is not offered with turbo.`);
-  }
-  if (draft.isCudaEnabled && !(spark.has_cuda_support && machine.info.has_cuda)) {
-    throw invalid(
-      'CLUSTER.CUDA_UNSUPPORTED',
-      'CUDA needs a machine type with GPUs and a Spark version that supports it.',
-    );
+  if (draft.isTurboEnabled || draft.isCudaEnabled) {
+    throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', 'This release starts no clusters with turbo or CUDA.');
   }
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);

@@ -31,6 +31,11 @@ export class LogsService {
     return this.store.write(log, offset, chunk);
   }
 
+  /** Removes both streams of a run or node. */
+  delete(kind: LogName['kind'], id: number): Promise<void> {
+    return this.store.delete(kind, id);
+  }
+
   /** Streams a part of the log as text; clients take the answer for an error without its Content-Disposition. */
   async send(log: LogName, part: LogPart, response: Response): Promise<void> {
     const size = await this.store.size(log);

@@ -104,6 +104,16 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     );
   }
 
+  /** Which of the given blobs a current file of any workspace has. */
+  async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
+    const used = await rows<{ blob_key: string }>(
+      this.dataSource.manager,
+      `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'`,
+      [keys],
+    );
+    return new Set(used.map((row) => row.blob_key));
+  }
+
   async usage(tx: Tx, workspaceId: number): Promise<{ files: number; directories: number; bytes: number }> {
     const row = await firstRow<{ files: number; directories: number; bytes: number }>(
       tx,

@@ -23,6 +23,9 @@ import { fileType, nameOf, normalizePath, parentOf } from './file-path';
 import { type FileSelector, type WorkspaceFileRow, WorkspaceFilesRepository } from './workspace-files.repository';
 import { WorkspacesService } from './workspaces.service';
 
+/** An upload has its row long before. */
+const SWEEP_OLDER_THAN_MS = 60 * 60_000;
+
 /** Files of workspaces: rows in the database, bytes in the blob store. */
 @Injectable()
 export class WorkspaceFilesService {
@@ -152,6 +155,11 @@ export class WorkspaceFilesService {
       total_size_bytes: bytes,
       limit_size_bytes: this.config.storage.workspaceQuotaBytes,
     };
+  }
+
+  /** Removes bytes older than an hour that no current file has. Answers how many files of the store went. */
+  async sweep(): Promise<number> {
+    return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
   }
 
   private async sendFile(file: WorkspaceFileRow, response: Response): Promise<void> {

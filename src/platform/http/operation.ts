@@ -6,7 +6,6 @@ import {
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
-  ApiProduces,
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
@@ -149,7 +148,6 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
       return [ApiResponse({ status, description: 'Done', type: Message })];
     case 'text':
       return [
-        ApiProduces('text/plain'),
         ApiResponse({
           status,
           description: 'Text',

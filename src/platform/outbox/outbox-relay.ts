@@ -2,10 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
-import { rows } from '../persistence/sql';
+import { returning, rows } from '../persistence/sql';
 import { isJobName } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
 import { PgListener } from '../wakeups/pg-listener';
+import { appendWorkflowState } from '../workflows/workflow-intents';
 
 const BATCH = 100;
 
@@ -84,10 +85,13 @@ export class OutboxRelay {
       if (batch.length > 0) {
         const ids = batch.map((row) => row.outbox_message_id);
         await tx.query('UPDATE outbox_messages SET sent_at = now() WHERE outbox_message_id = ANY($1)', [ids]);
-        await tx.query(
-          `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)`,
+        const sent = await returning<{ workflow_job_instance_id: number }>(
+          tx,
+          `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)
+           RETURNING workflow_job_instance_id`,
           [batch.map((row) => row.payload['workflow_job_instance_id']).filter((id) => typeof id === 'number')],
         );
+        for (const instance of sent) await appendWorkflowState(tx, instance.workflow_job_instance_id, 'SENT');
       }
       return batch.length;
     });

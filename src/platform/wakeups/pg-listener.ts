@@ -10,6 +10,7 @@ export type WakeUpChannel = 'outbox' | 'node' | 'session' | 'log' | 'reference_d
 
 const CHANNELS: readonly WakeUpChannel[] = ['outbox', 'node', 'session', 'log', 'reference_data'];
 const RECONNECT_MS = 500;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Sends a wake-up when the transaction commits, to every process that listens. */
 export async function notify(tx: Tx, channel: WakeUpChannel, payload = ''): Promise<void> {
@@ -51,13 +52,21 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
       connectionString: this.config.database.url,
       application_name: 'listener',
       keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     client.on('notification', (message) => this.events.emit(message.channel, message.payload ?? ''));
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
+    try {
+      await client.connect();
+      for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    // Not before: whoever called tries again when this fails, and the events of a failed try must not do so, too.
     this.client = client;
-    await client.connect();
-    for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
+    if (this.closed) await client.end();
     for (const channel of CHANNELS) this.events.emit(channel, '');
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
@@ -28,6 +28,14 @@ interface ClaimedInstance {
   created_by_user_id: number | null;
 }
 
+/** What the runner knows of an execution beyond what its steps may know. */
+interface Held extends WorkflowContext {
+  /** Names this one claim: a worker that claims an instance again is another owner than it was before. */
+  owner: string;
+  /** When the lease was last known to hold, by the monotonic clock. */
+  heldAt: number;
+}
+
 /** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
 class LeaseLost extends Error {}
 
@@ -39,9 +47,9 @@ const COMPENSATION_RETRY_MS = 2000;
  * at the same step.
  */
 @Injectable()
-export class WorkflowRunner implements OnApplicationShutdown {
-  private readonly owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+export class WorkflowRunner {
   private readonly held = new Set<AbortController>();
+  private stopping = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -49,18 +57,23 @@ export class WorkflowRunner implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  onApplicationShutdown(): void {
+  /** Has every execution end where it is; its lease is given back, so that another worker goes on at once. */
+  stop(): void {
+    this.stopping = true;
     for (const controller of this.held) controller.abort();
   }
 
   /** Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended. */
   async continue(jobName: JobName, instanceId: number, definition: WorkflowDefinition): Promise<void> {
-    const instance = await this.claim(instanceId);
+    const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+    const instance = await this.claim(instanceId, owner);
     if (!instance) return;
     const controller = new AbortController();
     this.held.add(controller);
-    const heartbeat = setInterval(() => void this.extend(instanceId, controller), this.config.worker.leaseMs / 3);
-    const context: WorkflowContext = {
+    if (this.stopping) controller.abort();
+    const context: Held = {
+      owner,
+      heldAt: performance.now(),
       instanceId,
       tenantId: instance.tenant_id,
       clusterId: instance.cluster_id,
@@ -68,6 +81,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
       correlationId: instance.correlation_id,
       signal: controller.signal,
     };
+    const heartbeat = setInterval(() => void this.extend(context, controller), this.config.worker.leaseMs / 3);
     try {
       await this.drive(jobName, instance, definition, context);
     } catch (error) {
@@ -83,7 +97,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
     jobName: JobName,
     instance: ClaimedInstance,
     definition: WorkflowDefinition,
-    context: WorkflowContext,
+    context: Held,
   ): Promise<void> {
     let failure = instance.failure;
     let attempt = instance.attempt;
@@ -97,9 +111,14 @@ export class WorkflowRunner implements OnApplicationShutdown {
       let outcome: StepOutcome;
       try {
         if (overdue) throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
+        context.signal.throwIfAborted();
         outcome = await step.run(context);
       } catch (error) {
         if (error instanceof LeaseLost) throw error;
+        if (this.stopping) {
+          await this.sleep(jobName, context, index, attempt - 1, 0, stepId, 'interrupted', null);
+          return;
+        }
         const message = error instanceof Error ? error.message : String(error);
         const permanent = !isRetryable(error) || attempt >= definition.attempts;
         this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
@@ -145,7 +164,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
   private async compensate(
     jobName: JobName,
     definition: WorkflowDefinition,
-    context: WorkflowContext,
+    context: Held,
     failure: WorkflowFailure,
   ): Promise<void> {
     const stepId = await this.openStep(context.instanceId, 'compensate', 1);
@@ -153,6 +172,10 @@ export class WorkflowRunner implements OnApplicationShutdown {
     try {
       await definition.compensate(context, failure);
     } catch (error) {
+      if (this.stopping) {
+        await this.sleep(jobName, context, definition.steps.length, 0, 0, stepId, 'interrupted', null);
+        return;
+      }
       const message = error instanceof Error ? error.message : String(error);
       this.logger.error({ workflow: jobName, err: error }, 'A compensation failed and will be tried again');
       await this.sleep(jobName, context, definition.steps.length, 0, COMPENSATION_RETRY_MS, stepId, 'failed', message);
@@ -161,7 +184,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
     await this.end(context, 'ERROR', stepId, 'done');
   }
 
-  private async claim(instanceId: number): Promise<ClaimedInstance | null> {
+  private async claim(instanceId: number, owner: string): Promise<ClaimedInstance | null> {
     return this.dataSource.transaction(async (tx) => {
       const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
         tx,
@@ -173,7 +196,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
            AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < now())
          RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.deadline_at, i.correlation_id,
            j.tenant_id, j.cluster_id, j.created_by_user_id, p.state AS previous`,
-        [instanceId, this.owner, this.config.worker.leaseMs, JSON.stringify(executor())],
+        [instanceId, owner, this.config.worker.leaseMs, JSON.stringify(executor())],
       );
       if (!row) return null;
       if (row.previous !== 'EXECUTING') {
@@ -190,20 +213,23 @@ export class WorkflowRunner implements OnApplicationShutdown {
     });
   }
 
-  private async extend(instanceId: number, controller: AbortController): Promise<void> {
+  private async extend(held: Held, controller: AbortController): Promise<void> {
     try {
       await this.fenced(
         this.dataSource.manager,
-        instanceId,
+        held,
         `lease_until = now() + $3 * interval '1 millisecond',
         due_at = now() + $3 * interval '1 millisecond'`,
         [this.config.worker.leaseMs],
       );
+      held.heldAt = performance.now();
     } catch (error) {
-      if (error instanceof LeaseLost) controller.abort();
+      // Whoever cannot reach the database for so long must take it that another worker has gone on.
+      if (error instanceof LeaseLost || performance.now() - held.heldAt > this.config.worker.leaseMs)
+        controller.abort();
       else
         this.logger.warn(
-          { err: error, workflow_job_instance_id: instanceId },
+          { err: error, workflow_job_instance_id: held.instanceId },
           'A workflow lease could not be extended',
         );
     }
@@ -218,16 +244,16 @@ export class WorkflowRunner implements OnApplicationShutdown {
     return row?.workflow_step_id ?? 0;
   }
 
-  private async advance(context: WorkflowContext, nextIndex: number, stepId: number): Promise<void> {
+  private async advance(context: Held, nextIndex: number, stepId: number): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      await this.fenced(tx, context.instanceId, 'step_index = $3, attempt = 0', [nextIndex]);
+      await this.fenced(tx, context, 'step_index = $3, attempt = 0', [nextIndex]);
       await closeStep(tx, stepId, 'done', null);
     });
   }
 
-  private async fail(context: WorkflowContext, failure: WorkflowFailure, stepId: number): Promise<void> {
+  private async fail(context: Held, failure: WorkflowFailure, stepId: number): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      await this.fenced(tx, context.instanceId, 'failure = $3, attempt = 0', [JSON.stringify(failure)]);
+      await this.fenced(tx, context, 'failure = $3, attempt = 0', [JSON.stringify(failure)]);
       await closeStep(tx, stepId, 'failed', failure.message);
     });
   }
@@ -235,12 +261,12 @@ export class WorkflowRunner implements OnApplicationShutdown {
   /** Gives the lease back until later. False when a wake-up came meanwhile: then the step runs again at once. */
   private async sleep(
     jobName: JobName,
-    context: WorkflowContext,
+    context: Held,
     stepIndex: number,
     attempt: number,
     ms: number,
     stepId: number,
-    outcome: 'waiting' | 'failed',
+    outcome: 'waiting' | 'failed' | 'interrupted',
     error: string | null,
   ): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
@@ -248,16 +274,16 @@ export class WorkflowRunner implements OnApplicationShutdown {
       const [row] = await returning<{ wake_requested: boolean }>(
         tx,
         `SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE`,
-        [context.instanceId, this.owner],
+        [context.instanceId, context.owner],
       );
       if (!row) throw new LeaseLost();
       if (row.wake_requested && outcome === 'waiting') {
-        await this.fenced(tx, context.instanceId, 'wake_requested = false', []);
+        await this.fenced(tx, context, 'wake_requested = false', []);
         return false;
       }
       await this.fenced(
         tx,
-        context.instanceId,
+        context,
         `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL,
          due_at = now() + ($5 + 2000) * interval '1 millisecond'`,
         [stepIndex, attempt, ms],
@@ -268,7 +294,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
   }
 
   private async end(
-    context: WorkflowContext,
+    context: Held,
     state: 'DONE' | 'ERROR' | 'TERMINATED',
     stepId: number | null,
     stepOutcome: string,
@@ -277,7 +303,7 @@ export class WorkflowRunner implements OnApplicationShutdown {
       if (stepId !== null) await closeStep(tx, stepId, stepOutcome, null);
       await this.fenced(
         tx,
-        context.instanceId,
+        context,
         'state = $3, ended_at = now(), to_date = now(), due_at = NULL, lease_owner = NULL, lease_until = NULL',
         [state],
       );
@@ -286,12 +312,12 @@ export class WorkflowRunner implements OnApplicationShutdown {
   }
 
   /** Updates the instance while this worker holds it; `$1` and `$2` are taken. */
-  private async fenced(tx: Tx, instanceId: number, set: string, params: unknown[]): Promise<void> {
+  private async fenced(tx: Tx, held: Held, set: string, params: unknown[]): Promise<void> {
     const changed = await returning(
       tx,
       `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
        RETURNING workflow_job_instance_id`,
-      [instanceId, this.owner, ...params],
+      [held.instanceId, held.owner, ...params],
     );
     if (changed.length === 0) throw new LeaseLost();
   }

@@ -39,4 +39,6 @@ export class ClusterNode extends ValidityColumns {
   @Col.text('master_url', { nullable: true }) masterUrl: string | null;
   @Col.text('error', { nullable: true }) error: string | null;
   @Col.time('last_seen_at', { nullable: true }) lastSeenAt: Date | null;
+  /** False once its logs were removed. */
+  @Col.bool('logs_kept', { default: true }) logsKept: boolean;
 }

@@ -34,23 +34,33 @@ export class ClusterReconciler implements Reconciler {
   }
 
   private async reviveOrLose(signal: AbortSignal): Promise<void> {
-    const { leaseMs, leaseMarginMs } = this.config.agent;
-    const lookAfter = Math.min(LOOK_AFTER_MS, leaseMs / 2);
+    const lookAfter = Math.min(LOOK_AFTER_MS, this.config.agent.leaseMs / 2);
     for (const node of await this.nodes.silentSince(lookAfter)) {
-      const facts = await this.facts.read(node.cluster_id);
-      const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
-      const [machine] = await this.facts.withDriver(facts, caller, (driver, call) =>
-        driver.describe([node.token], call),
-      );
-      if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
-      else if (node.silent_ms > leaseMs + leaseMarginMs) await this.lose(node, 'its agent does not answer');
-      else if (machine?.state === 'stopped' || machine?.state === 'failed') {
-        this.logger.warn(
-          { node_id: node.node_id, state: machine.state },
-          'A node went down by itself; starting it again',
+      try {
+        await this.reviveOrLoseNode(node, signal);
+      } catch (error) {
+        this.logger.error(
+          { err: error, node_id: node.node_id },
+          'A silent node could not be looked after; the next pass tries again',
         );
-        await this.facts.withDriver(facts, caller, (driver, call) => driver.start(node.token, call));
       }
+    }
+  }
+
+  private async reviveOrLoseNode(node: NodeRow & { silent_ms: number }, signal: AbortSignal): Promise<void> {
+    const { leaseMs, leaseMarginMs } = this.config.agent;
+    const facts = await this.facts.read(node.cluster_id);
+    if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
+    const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
+    const [machine] = await this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
+    if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
+    else if (node.silent_ms > leaseMs + leaseMarginMs) await this.lose(node, 'its agent does not answer');
+    else if (machine?.state === 'stopped' || machine?.state === 'failed') {
+      this.logger.warn(
+        { node_id: node.node_id, state: machine.state },
+        'A node went down by itself; starting it again',
+      );
+      await this.facts.withDriver(facts, caller, (driver, call) => driver.start(node.token, call));
     }
   }
 

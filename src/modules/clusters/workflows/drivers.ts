@@ -28,6 +28,11 @@ export class Drivers {
     return this.local;
   }
 
+  /** Whether this worker can look after nodes of the environment; another pod may, where it cannot. */
+  serves(cloudProviderId: number, endpoint: string | null): boolean {
+    return computeDriverName(cloudProviderId, endpoint) !== null && this.local !== null;
+  }
+
   /** Drivers whose every node is ours to account for. */
   all(): ComputeDriver[] {
     return this.local ? [this.local] : [];

@@ -59,4 +59,6 @@ export class Run extends TenantColumns {
   @Col.bigint('stop_workflow_job_instance_id', { nullable: true }) stopWorkflowJobInstanceId: string | null;
   @Col.time('assigned_at', { nullable: true }) assignedAt: Date | null;
   @Col.time('ended_at', { nullable: true }) endedAt: Date | null;
+  /** False once its logs were removed. */
+  @Col.bool('logs_kept', { default: true }) logsKept: boolean;
 }

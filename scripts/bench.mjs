@@ -1,0 +1,224 @@
+#!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { SparkByHand } from './bench/by-hand.mjs';
+import { compare, describe } from './bench/comparison.mjs';
+import { prepareGet } from './bench/get.mjs';
+import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
+import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
+import { prepareRuntime } from './embedded/runtime.mjs';
+
+const MEASUREMENTS = ['job', 'cluster', 'get'];
+const ROUNDS = 7;
+
+/** Between two rounds: what the last one left ending must not cost the next one. */
+const SETTLE_MS = 1_000;
+const WORKER_MEMORY = '15g';
+
+const HELP = `Usage: npm run bench [-- options]
+
+Measures the platform against the same work done by hand, in turns, and prints the ratios with their goals:
+  job      POST of a small PySpark job to DONE, against spark-submit on the same master
+  cluster  start of a cluster to RUNNING, against starting the same daemons by hand
+  get      GET of a cluster by id, against a bare express handler with the same query
+
+Options:
+  --only=job,cluster,get   measure these only
+  --rounds=N               rounds of each side, ${ROUNDS} by default; one more that does not count comes first
+  --json=FILE              write the figures to FILE, too
+  --help                   show this
+
+A missed goal does not make it fail; a failure to measure does. RUNTIME_DIR (.runtime by default) holds Java and Spark.
+`;
+
+class UsageError extends Error {}
+
+function readOptions(args) {
+  const text = /** @type {const} */ ({ type: 'string' });
+  try {
+    const options = { only: text, rounds: text, json: text, help: { type: /** @type {const} */ ('boolean') } };
+    const { values } = parseArgs({ args, options });
+    const only = values.only?.split(',') ?? MEASUREMENTS;
+    const unknown = only.find((name) => !MEASUREMENTS.includes(name));
+    if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
+    const rounds = Number(values.rounds ?? ROUNDS);
+    if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number from 1.');
+    return { only, rounds, json: values.json, help: values.help ?? false };
+  } catch (error) {
+    throw new UsageError(`${error.message}\n\n${HELP}`);
+  }
+}
+
+class Bench {
+  /** @param {{only: string[], rounds: number}} options @param {AbortSignal} signal */
+  constructor({ only, rounds }, signal) {
+    this.only = only;
+    this.rounds = rounds;
+    this.signal = signal;
+    this.started = performance.now();
+  }
+
+  print = (text, transient = false) => {
+    if (transient) return;
+    console.log(`[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`);
+  };
+
+  /** @returns {Promise<import('./bench/comparison.mjs').Comparison[]>} */
+  async run() {
+    const { print, signal } = this;
+    const install = { onProgress: print, signal };
+    await ensureDependencies(install);
+    await ensureBuild(install);
+    // Services of one's own, whatever the environment names: others would be neither idle nor known.
+    const env = { ...process.env };
+    for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
+    const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
+    const runtime = await prepareRuntime(runtimeDir, { ...install, env });
+    const platform = new PlatformUnderBench({ runtime, print, signal });
+    let measured = false;
+    try {
+      await platform.start();
+      this.platform = platform;
+      this.byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal });
+      print('PostgreSQL, Redis, API and worker are up');
+      await platform.startCluster();
+      print('The cluster is up');
+      const results = [];
+      if (this.only.includes('job')) results.push(await this.job());
+      await platform.stopCluster();
+      if (this.only.includes('cluster')) results.push(await this.cluster());
+      if (this.only.includes('get')) results.push(await this.get());
+      measured = true;
+      return results;
+    } finally {
+      print('Stopping');
+      await platform.close({ keepLogs: !measured && !signal.aborted });
+    }
+  }
+
+  async job() {
+    const { platform, byHand } = this;
+    const { log } = await platform.runJob();
+    const master = /^MASTER (spark:\S+)$/m.exec(log)?.[1];
+    if (!master) throw new Error(`The job does not name its master; its log is:\n${log}`);
+    const expected = resultOf(log);
+    const checked = async ({ ms, text }) => {
+      if (resultOf(text) !== expected) throw new Error(`The job gave another result than before:\n${text}`);
+      await this.settle();
+      return ms / 1000;
+    };
+    return this.compare({
+      name: 'job',
+      title: 'POST of a small PySpark job to DONE, against spark-submit on the same master',
+      unit: 's',
+      goal: { atMost: 1.05 },
+      baseline: async () => {
+        const { ms, output } = await byHand.submit(platform.submitArguments(master));
+        return checked({ ms, text: output });
+      },
+      product: async () => {
+        const { ms, log: text } = await platform.runJob();
+        return checked({ ms, text });
+      },
+    });
+  }
+
+  async cluster() {
+    const { platform, byHand } = this;
+    const worker = { cores: platform.workerCores, memory: WORKER_MEMORY };
+    return this.compare({
+      name: 'cluster',
+      title: 'POST /cluster/start to RUNNING, against starting the same daemons by hand',
+      unit: 's',
+      goal: { atMost: 1.2 },
+      baseline: async () => {
+        const ms = await byHand.startDaemons(worker);
+        await this.settle();
+        return ms / 1000;
+      },
+      product: async () => {
+        const ms = await platform.startCluster();
+        await platform.stopCluster();
+        await this.settle();
+        return ms / 1000;
+      },
+    });
+  }
+
+  async get() {
+    const { baseline, product, close } = await prepareGet(this.platform, this.signal);
+    try {
+      return await this.compare({
+        name: 'get',
+        title: 'GET of a cluster by id, against a bare express handler with the same query',
+        unit: '/s',
+        goal: { atLeast: 0.7 },
+        baseline,
+        product,
+      });
+    } finally {
+      await close();
+    }
+  }
+
+  compare(sides) {
+    return compare({ ...sides, rounds: this.rounds, print: this.print });
+  }
+
+  settle() {
+    return delay(SETTLE_MS, undefined, { signal: this.signal });
+  }
+}
+
+function resultOf(output) {
+  return /^RESULT \d+$/m.exec(output)?.[0] ?? null;
+}
+
+/** npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word. */
+function onLossOfNpm(action) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const watch = () => {
+    if (process.ppid !== parent) action();
+  };
+  setInterval(watch, 200).unref();
+}
+
+async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const controller = new AbortController();
+  const interrupt = () => controller.abort();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, interrupt);
+  onLossOfNpm(interrupt);
+  const machine = { node: process.version, cpus: availableParallelism(), load_before: loadavg()[0] };
+  let results;
+  try {
+    results = await new Bench(options, controller.signal).run();
+  } catch (error) {
+    if (!controller.signal.aborted) throw error;
+    process.stderr.write('Interrupted.\n');
+    return 130;
+  }
+  console.log(['', ...results.map(describe)].join('\n'));
+  console.log(`\n  ${machine.cpus} processors; load before the run ${machine.load_before.toFixed(2)}\n`);
+  if (options.json) {
+    const document = { at: new Date().toISOString(), ...machine, results };
+    writeFileSync(options.json, `${JSON.stringify(document, null, 2)}\n`);
+  }
+  return 0;
+}
+
+try {
+  process.exit(await main());
+} catch (error) {
+  const known = error instanceof UsageError || error?.name === 'SetupError' || error?.name === 'ApiError';
+  process.stderr.write(`bench failed: ${known ? error.message : (error?.stack ?? error)}\n`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}

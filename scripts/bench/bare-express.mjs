@@ -1,0 +1,30 @@
+// The least that could answer the same request: express, the same query through a pool of the same size, a body alike.
+// Told what to do by its parent, and ends with it.
+import express from 'express';
+import pg from 'pg';
+
+process.once('message', ({ databaseUrl, poolSize, sql, params, idParam, body }) => {
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize });
+  /** Fields that come from the row; what else the product makes up from its memory comes from a body it once gave. */
+  let fromRow;
+  const app = express();
+  app.get('/cluster', async (request, response) => {
+    const values = params.with(idParam, Number(request.query.cluster_id));
+    const { rows } = await pool.query(sql, values);
+    const [row] = rows;
+    if (!row) {
+      response.status(404).json({ error: 'Not found' });
+      return;
+    }
+    fromRow ??= Object.keys(body).filter((key) => key in row && (typeof row[key] !== 'object' || row[key] === null));
+    const answer = { ...body };
+    for (const key of fromRow) answer[key] = row[key];
+    response.json(answer);
+  });
+  const server = app.listen(0, '127.0.0.1', () => {
+    server.keepAliveTimeout = 75_000;
+    process.send({ port: server.address().port });
+  });
+});
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../embedded/ports.mjs';
+import { endProcess, isRunning, processRef, runCommand, tailOf } from '../embedded/processes.mjs';
+
+const DEADLINE_MS = 120_000;
+const POLL_MS = 10;
+const HOST = '127.0.0.1';
+
+/** Spark as a person would use it at a shell: the installation of the nodes, without the platform. */
+export class SparkByHand {
+  /**
+   * @param {object} options
+   * @param {import('../embedded/runtime.mjs').Runtime} options.runtime
+   * @param {string} options.folder for whatever Spark writes
+   * @param {AbortSignal} options.signal
+   */
+  constructor({ runtime, folder, signal }) {
+    this.sparkHome = runtime.sparkHome;
+    this.folder = folder;
+    this.signal = signal;
+    mkdirSync(join(folder, 'tmp'), { recursive: true });
+    this.env = {
+      PATH: [join(runtime.python, '..'), join(runtime.javaHome, 'bin'), '/usr/local/bin:/usr/bin:/bin'].join(':'),
+      HOME: folder,
+      TMPDIR: join(folder, 'tmp'),
+      LANG: 'C.UTF-8',
+      JAVA_HOME: runtime.javaHome,
+      SPARK_HOME: runtime.sparkHome,
+      PYSPARK_PYTHON: runtime.python,
+      // As the local nodes have it: the machine's own name may not lead back to it.
+      SPARK_LOCAL_IP: HOST,
+      SPARK_LOCAL_DIRS: join(folder, 'tmp'),
+    };
+  }
+
+  /**
+   * @param {string[]} args
+   * @returns {Promise<{ms: number, output: string}>} how long it took to its end
+   */
+  async submit(args) {
+    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const started = performance.now();
+    const { code, output } = await runCommand(join(this.sparkHome, 'bin', 'spark-submit'), args, {
+      cwd: this.folder,
+      env: this.env,
+      signal,
+    });
+    const ms = performance.now() - started;
+    if (code !== 0) throw new Error(`spark-submit ended with ${code}:\n${output.slice(-3_000)}`);
+    return { ms, output };
+  }
+
+  /**
+   * Starts a master and, once its port is open, one worker, until the master names it alive; then ends both.
+   * @param {{cores: number, memory: string}} worker
+   * @returns {Promise<number>} milliseconds to the living worker
+   */
+  async startDaemons({ cores, memory }) {
+    const [port, masterUi, workerUi] = [await freePort(), await freePort(), await freePort()];
+    const daemons = [];
+    const limit = Date.now() + DEADLINE_MS;
+    const until = async (what, holds) => {
+      while (!(await holds())) {
+        const ended = daemons.find(({ ref }) => !isRunning(ref));
+        if (ended || Date.now() > limit) {
+          throw new Error(`By hand there was no ${what}:\n${tailOf((ended ?? daemons.at(-1)).log, 20)}`);
+        }
+        await delay(POLL_MS, undefined, { signal: this.signal });
+      }
+    };
+    try {
+      const started = performance.now();
+      const master = ['--host', HOST, '--port', String(port), '--webui-port', String(masterUi)];
+      daemons.push(this.daemon('master', 'org.apache.spark.deploy.master.Master', master));
+      await until('master', () => accepts(port));
+      const offer = ['--cores', String(cores), '--memory', memory, '--work-dir', join(this.folder, 'work')];
+      const worker = ['--host', HOST, '--webui-port', String(workerUi), ...offer, `spark://${HOST}:${port}`];
+      daemons.push(this.daemon('worker', 'org.apache.spark.deploy.worker.Worker', worker));
+      await until('living worker', async () => (await masterPage(masterUi))?.aliveworkers === 1);
+      return performance.now() - started;
+    } finally {
+      await Promise.all(daemons.map(({ ref }) => endProcess(ref, [['SIGTERM', 10_000]])));
+    }
+  }
+
+  daemon(name, mainClass, args) {
+    const log = join(this.folder, `${name}.log`);
+    const output = openSync(log, 'w');
+    try {
+      const child = spawn(join(this.sparkHome, 'bin', 'spark-class'), [mainClass, ...args], {
+        cwd: this.folder,
+        env: { ...this.env, SPARK_DAEMON_MEMORY: '512m' },
+        detached: true,
+        stdio: ['ignore', output, output],
+      });
+      child.on('error', () => {});
+      child.unref();
+      return { ref: child.pid ? processRef(child.pid) : null, log };
+    } finally {
+      closeSync(output);
+    }
+  }
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect({ host: HOST, port });
+    const done = (open) => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
+}
+
+async function masterPage(port) {
+  try {
+    return await (await fetch(`http://${HOST}:${port}/json/`, { signal: AbortSignal.timeout(2_000) })).json();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * A goal for the ratio of the product's median to the baseline's.
+ * @typedef {{atMost: number} | {atLeast: number}} Goal
+ *
+ * @typedef {object} Comparison
+ * @property {string} name
+ * @property {string} title what is compared with what
+ * @property {string} unit
+ * @property {Goal} goal
+ * @property {Summary} baseline
+ * @property {Summary} product
+ * @property {number} ratio of the medians, product to baseline
+ * @property {boolean} holds
+ *
+ * @typedef {object} Summary
+ * @property {number} median
+ * @property {number} min
+ * @property {number} max
+ * @property {number[]} rounds
+ */
+
+/**
+ * Measures both sides in turn, the baseline first, so that whatever else the machine does meets both alike. One round
+ * of each that does not count comes before.
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.title
+ * @param {string} options.unit
+ * @param {Goal} options.goal
+ * @param {number} options.rounds
+ * @param {() => Promise<number>} options.baseline
+ * @param {() => Promise<number>} options.product
+ * @param {(text: string) => void} options.print
+ * @returns {Promise<Comparison>}
+ */
+export async function compare({ name, title, unit, goal, rounds, baseline, product, print }) {
+  print(`${name}: warming up`);
+  await baseline();
+  await product();
+  const measured = { baseline: [], product: [] };
+  for (let round = 1; round <= rounds; round++) {
+    measured.baseline.push(await baseline());
+    measured.product.push(await product());
+    const [ours, theirs] = [measured.product, measured.baseline].map((values) => number(values[round - 1]));
+    print(`${name}: round ${round} of ${rounds}, baseline ${theirs} ${unit}, product ${ours} ${unit}`);
+  }
+  const summary = { baseline: summarize(measured.baseline), product: summarize(measured.product) };
+  const ratio = summary.product.median / summary.baseline.median;
+  const holds = 'atMost' in goal ? ratio <= goal.atMost : ratio >= goal.atLeast;
+  return { name, title, unit, goal, ...summary, ratio, holds };
+}
+
+/**
+ * @param {Comparison} comparison
+ * @returns {string} some lines for people
+ */
+export function describe({ name, title, unit, goal, baseline, product, ratio, holds }) {
+  const side = (what, { median, min, max, rounds }) =>
+    `    ${what.padEnd(9)}${number(median).padStart(9)} ${unit}   min ${number(min)}, max ${number(max)}, ${rounds.length} rounds`;
+  const wanted = 'atMost' in goal ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`;
+  return [
+    `  ${name}: ${title}`,
+    side('baseline', baseline),
+    side('product', product),
+    `    ratio    ${ratio.toFixed(3).padStart(9)}   goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`,
+  ].join('\n');
+}
+
+/** @param {number[]} rounds @returns {Summary} */
+function summarize(rounds) {
+  const sorted = rounds.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const median = (sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
+  return { median, min: sorted[0], max: sorted[sorted.length - 1], rounds };
+}
+
+function number(value) {
+  return value < 100 ? value.toFixed(3) : value.toFixed(0);
+}

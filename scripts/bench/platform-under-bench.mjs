@@ -1,0 +1,181 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describeInfrastructure, readLookups, upload } from '../demo/demo.mjs';
+import { login } from '../demo/session.mjs';
+import { startPlatform } from '../embedded/platform.mjs';
+import { freePort } from '../embedded/ports.mjs';
+import { startPostgres, startRedis } from '../embedded/services.mjs';
+
+/** How often a status is asked for that a measurement waits for. */
+const POLL_MS = 50;
+const DEADLINE_MS = 240_000;
+
+/** Connections to PostgreSQL that the API has, and so has what it is compared with. */
+const POOL_SIZE = 20;
+
+const SMALL_JOB = fileURLToPath(new URL('./small_job.py', import.meta.url));
+const JOB_MEMORY = '512m';
+
+/**
+ * PostgreSQL, Redis, API and worker on a folder of their own, with a STANDALONE cluster of one worker and a job for it.
+ * @typedef {import('../demo/session.mjs').Session} Session
+ */
+export class PlatformUnderBench {
+  /** @type {Session} */ session;
+  /** @type {{url: string}} */ postgres;
+  poolSize = POOL_SIZE;
+  clusterId = 0;
+  workerCores = 0;
+  /** @type {(() => Promise<unknown>)[]} */
+  undo = [];
+
+  /**
+   * @param {object} options
+   * @param {import('../embedded/runtime.mjs').Runtime} options.runtime
+   * @param {(text: string) => void} options.print
+   * @param {AbortSignal} options.signal
+   */
+  constructor({ runtime, print, signal }) {
+    this.runtime = runtime;
+    this.print = print;
+    this.signal = signal;
+    this.folder = mkdtempSync(join(tmpdir(), 'platform-bench-'));
+    // PostgreSQL runs as another user when this is root, and has to pass through.
+    chmodSync(this.folder, 0o711);
+  }
+
+  async start() {
+    const { folder, runtime, print, signal } = this;
+    const onExit = (text) => print(text);
+    this.postgres = await startPostgres(folder, { signal, onExit });
+    this.undo.push(() => this.postgres.stop());
+    const redis = await startRedis(folder, runtime, { signal, onExit });
+    this.undo.push(() => redis.stop());
+    const platform = await startPlatform({
+      runtimeDir: folder,
+      databaseUrl: this.postgres.url,
+      redisUrl: redis.url,
+      runtime,
+      port: await freePort(),
+      env: { NODE_ENV: 'production', PRODUCT_NAME: 'PLATFORM', DATABASE_POOL_SIZE: String(POOL_SIZE) },
+      onEvent: print,
+      signal,
+    });
+    this.undo.push(() => platform.stop());
+    const { baseUrl, username, password } = platform;
+    this.session = await login({ baseUrl, username, password, signal });
+    await this.describe();
+  }
+
+  async describe() {
+    const { session, runtime } = this;
+    const lookups = await readLookups(session, runtime.sparkVersion);
+    const infrastructure = await describeInfrastructure(session, lookups);
+    this.workerCores = lookups.machineTypes.find(({ machine_type_id: id }) => id === lookups.machineTypeId).vCPUs;
+    const cluster = await session.json('POST', '/cluster', {
+      body: {
+        name: 'bench',
+        cluster_type: 'STANDALONE',
+        ...infrastructure,
+        min_instances: 1,
+        max_instances: 1,
+        engine_cluster_spark_config: { num_of_workers: 1 },
+        is_spot_instance: false,
+        enable_public_ip: false,
+      },
+    });
+    this.clusterId = Number(cluster.cluster_id);
+    const workspace = await session.json('POST', '/workspace', { body: { name: 'bench' } });
+    const workspaceId = Number(workspace.workspace_id);
+    await upload(session, workspaceId, 'small_job.py', SMALL_JOB);
+    this.jobs = `/workspace/${workspaceId}/spark/job`;
+    const conf = await session.json('POST', `${this.jobs}/conf`, {
+      body: {
+        name: 'bench',
+        cluster_id: this.clusterId,
+        job_type: 'Python3',
+        command: 'small_job.py',
+        driver_memory: JOB_MEMORY,
+        executor_memory: JOB_MEMORY,
+      },
+    });
+    this.jobConfId = Number(conf.job_conf_id);
+  }
+
+  /** What spark-submit is given by hand for the same job. @param {string} master */
+  submitArguments(master) {
+    const memory = ['--driver-memory', JOB_MEMORY, '--executor-memory', JOB_MEMORY];
+    return [
+      '--master',
+      master,
+      '--name',
+      'bench',
+      ...memory,
+      '--conf',
+      'spark.ui.showConsoleProgress=false',
+      SMALL_JOB,
+    ];
+  }
+
+  /** @returns {Promise<{ms: number, log: string}>} how long the job took from its submission to DONE, and its stdout */
+  async runJob() {
+    const { session, jobs } = this;
+    const started = performance.now();
+    const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: this.jobConfId } });
+    const status = async () => (await session.json('GET', `${jobs}/${jobId}/status`)).job_status;
+    await this.until(`job ${jobId}`, status, 'DONE', ['ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
+    const ms = performance.now() - started;
+    return { ms, log: await (await session.send('GET', `${jobs}/${jobId}/log/stdout`)).text() };
+  }
+
+  /** @returns {Promise<number>} milliseconds from the request to RUNNING */
+  startCluster() {
+    return this.operate('start', 'RUNNING');
+  }
+
+  /** @returns {Promise<number>} milliseconds from the request to STOPPED */
+  stopCluster() {
+    return this.operate('stop', 'STOPPED');
+  }
+
+  async operate(operation, goal) {
+    const { session, clusterId: cluster_id } = this;
+    const started = performance.now();
+    await session.json('POST', `/cluster/${operation}`, { body: { cluster_id } });
+    await this.until('the cluster', async () => (await this.cluster()).cluster_status, goal, ['ERROR', 'DESTROYED']);
+    return performance.now() - started;
+  }
+
+  cluster() {
+    return this.session.json('GET', '/cluster', { query: { cluster_id: this.clusterId } });
+  }
+
+  async until(what, read, goal, failures) {
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const status = await read();
+      if (status === goal) return;
+      if (failures.includes(status)) throw new Error(`${what} ended in ${status}.`);
+      if (Date.now() > deadline) throw new Error(`${what} was still ${status} after ${DEADLINE_MS / 1000} s.`);
+      await delay(POLL_MS, undefined, { signal: this.signal });
+    }
+  }
+
+  /**
+   * Ends everything that was started.
+   * @param {{keepLogs: boolean}} options
+   */
+  async close({ keepLogs }) {
+    for (const undo of this.undo.reverse()) {
+      await undo().catch((error) => this.print(`Stopping failed: ${error.message}`));
+    }
+    if (keepLogs) this.print(`The logs are kept in ${join(this.folder, 'logs')}`);
+    for (const name of keepLogs ? readdirSync(this.folder).filter((entry) => entry !== 'logs') : ['.']) {
+      const path = name === '.' ? this.folder : join(this.folder, name);
+      rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    }
+  }
+}

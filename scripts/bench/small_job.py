@@ -1,0 +1,10 @@
+"""A job as small as jobs get: one stage over generated rows, one shuffle, one line of result."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+spark = SparkSession.builder.appName("bench").getOrCreate()
+rows = spark.range(100_000).groupBy((F.col("id") % 7).alias("k")).agg(F.sum("id").alias("s")).collect()
+print("MASTER %s" % spark.sparkContext.master)
+print("RESULT %d" % sum(row.k * row.s for row in rows), flush=True)
+spark.stop()

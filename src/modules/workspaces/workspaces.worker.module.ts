@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { FileSweeper } from './workflows/file-sweeper';
+import { WorkspacesModule } from './workspaces.module';
+
+@Module({ imports: [WorkspacesModule], providers: [FileSweeper], exports: [FileSweeper] })
+export class WorkspacesWorkerModule {}

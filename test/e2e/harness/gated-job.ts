@@ -1,0 +1,122 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../../libs/testing/eventually';
+import type { ApiClient, Json } from './api-client';
+import type { PlatformUnderTest } from './platform';
+
+/** Leaves a mark for each time it is started, counts with Spark, and goes on once the gate is open. */
+const SCRIPT = `
+import os, sys, time
+from pyspark.sql import SparkSession
+
+folder, name = sys.argv[1], sys.argv[2]
+open(os.path.join(folder, "%s-start-%d" % (name, os.getpid())), "w").close()
+print("begin", flush=True)
+spark = SparkSession.builder.appName(name).getOrCreate()
+print("counted", spark.range(1000).count(), flush=True)
+open(os.path.join(folder, name + "-ready"), "w").close()
+deadline = time.time() + 120
+line = 0
+while not os.path.exists(os.path.join(folder, name + "-gate")):
+    line += 1
+    print("line", line, flush=True)
+    if time.time() > deadline:
+        sys.exit("the gate was not opened")
+    time.sleep(0.05)
+print("lines", line, flush=True)
+print("end", flush=True)
+spark.stop()
+`;
+
+const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
+
+export interface RunEnd {
+  status: string;
+  reasonCode: string | null;
+  reason: string | null;
+  exitCode: number | null;
+}
+
+/** A PySpark job that runs until the test lets it end. */
+export class GatedJob {
+  private constructor(
+    private readonly client: ApiClient,
+    readonly workspaceId: number,
+    readonly jobConfId: number,
+    private readonly name: string,
+    private readonly folder: string,
+  ) {}
+
+  static async describe(
+    platform: PlatformUnderTest,
+    client: ApiClient,
+    clusterId: number,
+    name: string,
+  ): Promise<GatedJob> {
+    const folder = join(platform.dataDir, 'gates');
+    mkdirSync(folder, { recursive: true });
+    const { workspace_id: id } = await client.post('/workspace', { name });
+    const query = { workspace_id: Number(id), path: 'gated.py', overwrite: true };
+    await client.upload('/workspace/files', SCRIPT, { query });
+    const conf = await client.post(`/workspace/${id}/spark/job/conf`, {
+      name,
+      cluster_id: clusterId,
+      job_type: 'Python3',
+      command: 'gated.py',
+      arguments: `${folder} ${name}`,
+      driver_memory: '512m',
+    });
+    return new GatedJob(client, Number(id), Number(conf.job_conf_id), name, folder);
+  }
+
+  get path(): string {
+    return `/workspace/${this.workspaceId}/spark/job`;
+  }
+
+  get body(): object {
+    return { job_conf_id: this.jobConfId };
+  }
+
+  async submit(): Promise<number> {
+    return Number((await this.client.post(this.path, this.body)).job_id);
+  }
+
+  /** Waits until Spark has counted: the driver is in its loop. */
+  async inLoop(): Promise<void> {
+    const ready = () => readdirSync(this.folder).includes(`${this.name}-ready`);
+    await eventually(ready, { timeoutMs: 90_000, what: `the loop of ${this.name}` });
+  }
+
+  open(): void {
+    writeFileSync(join(this.folder, `${this.name}-gate`), '');
+  }
+
+  /** How often the script was started. */
+  starts(): number {
+    return readdirSync(this.folder).filter((file) => file.startsWith(`${this.name}-start-`)).length;
+  }
+
+  async read(runId: number): Promise<Json> {
+    return this.client.get(`${this.path}/${runId}`);
+  }
+
+  async ended(runId: number, timeoutMs = 90_000): Promise<RunEnd> {
+    const run = await eventually(
+      async () => {
+        const found = await this.read(runId);
+        if (!FINISHED.includes(found.job_status)) throw new Error(`the run is ${found.job_status}`);
+        return found;
+      },
+      { timeoutMs, everyMs: 100, what: `the end of run ${runId}` },
+    );
+    return { status: run.job_status, reasonCode: run.reason_code, reason: run.reason, exitCode: run.exit_code };
+  }
+
+  /** Refuses a log that lacks a line of the script or holds one twice. */
+  async expectWholeLog(runId: number): Promise<void> {
+    const lines = (await this.client.text(`${this.path}/${runId}/log/stdout`)).trimEnd().split('\n');
+    const counted = lines.filter((line) => line.startsWith('line '));
+    expect(counted).toEqual(counted.map((_line, index) => `line ${index + 1}`));
+    expect(lines).toEqual(['begin', 'counted 1000', ...counted, `lines ${counted.length}`, 'end']);
+  }
+}

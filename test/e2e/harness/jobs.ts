@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../../../libs/testing/eventually';
+import type { ApiClient, Json } from './api-client';
+import type { PlatformUnderTest, TestRuntime } from './platform';
+
+const run = promisify(execFile);
+
+export const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
+
+/** Jobs of one workspace. */
+export class JobDesk {
+  private constructor(
+    readonly client: ApiClient,
+    readonly workspaceId: number,
+  ) {}
+
+  static async open(client: ApiClient, name: string): Promise<JobDesk> {
+    return new JobDesk(client, Number((await client.post('/workspace', { name })).workspace_id));
+  }
+
+  get path(): string {
+    return `/workspace/${this.workspaceId}/spark`;
+  }
+
+  async upload(path: string, data: Uint8Array | string): Promise<void> {
+    const query = { workspace_id: this.workspaceId, path, overwrite: true };
+    await this.client.upload('/workspace/files', data, { query });
+  }
+
+  /** Makes a configuration with a small driver; answers its id. */
+  async describe(clusterId: number, name: string, fields: object): Promise<number> {
+    const body = { name, cluster_id: clusterId, driver_memory: '512m', conf: ['spark.ui.enabled=false'], ...fields };
+    return Number((await this.client.post(`${this.path}/job/conf`, body)).job_conf_id);
+  }
+
+  async submit(jobConfId: number, fields: object = {}): Promise<number> {
+    const job = await this.client.post(`${this.path}/job`, { job_conf_id: jobConfId, ...fields });
+    if (job.job_status !== 'SUBMITTED') throw new Error(`A new job is ${job.job_status}`);
+    return Number(job.job_id);
+  }
+
+  /** Describes a job and submits it. */
+  async start(clusterId: number, name: string, fields: object): Promise<number> {
+    return this.submit(await this.describe(clusterId, name, fields));
+  }
+
+  /** Describes, submits and waits for the end. */
+  async complete(clusterId: number, name: string, fields: object): Promise<Json> {
+    return this.ended(await this.start(clusterId, name, fields));
+  }
+
+  get(jobId: number): Promise<Json> {
+    return this.client.get(`${this.path}/job/${jobId}`);
+  }
+
+  /** Waits for one of the states; a job that ends in another one ends the wait with its reason. */
+  async reached(jobId: number, statuses: readonly string[], timeoutMs = 120_000): Promise<Json> {
+    const what = `job ${jobId} in ${statuses.join(' or ')}`;
+    const job = await eventually(
+      async () => {
+        const found = await this.get(jobId);
+        return statuses.includes(found.job_status) || FINISHED.includes(found.job_status) ? found : null;
+      },
+      { timeoutMs, everyMs: 100, what },
+    );
+    if (!statuses.includes(job.job_status)) {
+      const log = await this.log(jobId, 'stderr', { last_n_lines: 20 });
+      throw new Error(`${what} not reached: ${job.job_status}, ${job.reason}\n${log}`);
+    }
+    return job;
+  }
+
+  /** The finished job, its history checked. */
+  async ended(jobId: number): Promise<Json> {
+    const job = await this.reached(jobId, FINISHED);
+    const history = await this.history(jobId);
+    if (history.at(-1)?.job_status !== job.job_status) throw new Error(`The history of job ${jobId} lacks its end`);
+    return job;
+  }
+
+  /** Status history, oldest first; throws when it has a hole. */
+  async history(jobId: number): Promise<Json[]> {
+    const { status_history: history } = await this.client.get(`${this.path}/job/${jobId}/status`);
+    if (history[0]?.job_status !== 'SUBMITTED') throw new Error(`The history begins with ${history[0]?.job_status}`);
+    for (const [at, entry] of history.entries()) {
+      const next = history[at + 1]?.from_date ?? 'infinity';
+      if (entry.to_date !== next)
+        throw new Error(`The history has a hole after ${entry.job_status}: ${JSON.stringify(history)}`);
+    }
+    return history;
+  }
+
+  async statuses(jobId: number): Promise<string[]> {
+    return (await this.history(jobId)).map((entry) => entry.job_status);
+  }
+
+  log(jobId: number, stream: 'stdout' | 'stderr' = 'stdout', query: Record<string, number> = {}): Promise<string> {
+    return this.client.text(`${this.path}/job/${jobId}/log/${stream}`, query);
+  }
+
+  /** Waits until the log holds the text. */
+  async said(jobId: number, text: string): Promise<string> {
+    return eventually(
+      async () => {
+        const log = await this.log(jobId);
+        return log.includes(text) ? log : null;
+      },
+      { timeoutMs: 60_000, everyMs: 100, what: `"${text}" in the log of job ${jobId}` },
+    );
+  }
+
+  kill(jobId: number): Promise<Json> {
+    return this.client.post(`${this.path}/job/kill/${jobId}`, undefined, 201);
+  }
+}
+
+/** Running processes that belong to the run, by their command line or environment. */
+export function processesOfRun(platform: PlatformUnderTest, jobId: number): string[] {
+  return platform.nodeProcesses().flatMap(({ pid, command }) => {
+    try {
+      const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
+      return text.includes(`/runs/${jobId}/`) ? [command] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** A jar of a Scala program, made with the compiler that comes with Spark, so that no JDK is needed. */
+export async function compileJar(runtime: TestRuntime, source: string): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'jar-'));
+  try {
+    writeFileSync(join(folder, 'App.scala'), source);
+    const options = ['-cp', `${join(runtime.sparkHome, 'jars')}/*`, 'scala.tools.nsc.Main', '-usejavacp', '-nowarn'];
+    const java = join(runtime.javaHome, 'bin', 'java');
+    await run(java, ['-XX:TieredStopAtLevel=1', ...options, '-d', 'app.jar', 'App.scala'], {
+      cwd: folder,
+      timeout: 120_000,
+    });
+    return readFileSync(join(folder, 'app.jar'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { eventually } from '../../../libs/testing/eventually';
+
+/** A Redis that one test file may stop, halt and start again, always on the same port and without its data. */
+export class PrivateRedis {
+  private child: ChildProcess | null = null;
+
+  private constructor(
+    private readonly binary: string,
+    private readonly port: number,
+  ) {}
+
+  static async start(): Promise<PrivateRedis> {
+    const file = process.env['TEST_RUNTIME_JSON'];
+    if (!file) throw new Error('TEST_RUNTIME_JSON is not set: run this by node scripts/test.mjs --only=e2e');
+    const { redisServer } = JSON.parse(readFileSync(file, 'utf8')) as { redisServer: string };
+    const redis = new PrivateRedis(redisServer, await freePort());
+    await redis.start();
+    return redis;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const options = { bind: '127.0.0.1', port: String(this.port), save: '', 'maxmemory-policy': 'noeviction' };
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+    this.child = spawn(this.binary, args, { cwd: process.env['TMPDIR'], stdio: 'ignore' });
+    await eventually(() => this.ping(), { what: 'an answer of Redis' });
+  }
+
+  /** kill -9: whatever it held is gone. */
+  async kill(): Promise<void> {
+    const child = this.child;
+    this.child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** It keeps its connections and answers nothing until {@link resume}. */
+  halt(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  private async ping(): Promise<boolean> {
+    const redis = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
+    redis.on('error', () => undefined);
+    try {
+      await redis.connect();
+      return (await redis.ping()) === 'PONG';
+    } finally {
+      redis.disconnect();
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

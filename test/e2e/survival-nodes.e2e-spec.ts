@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { LocalDriver } from '../../libs/compute-drivers/local/local-driver';
+import { eventually } from '../../libs/testing/eventually';
+import type { ApiClient } from './harness/api-client';
+import {
+  createCluster,
+  describeEstate,
+  destroyCluster,
+  type Estate,
+  startCluster,
+  stateReason,
+} from './harness/estate';
+import { GatedJob } from './harness/gated-job';
+import { PlatformUnderTest } from './harness/platform';
+import {
+  expectNoStrayNodes,
+  expectSound,
+  historyOf,
+  kill9,
+  nodeDirectory,
+  nodeOf,
+  processesOfNode,
+  QUICK_RECOVERY,
+} from './harness/survival';
+
+/** A silent node is looked at after half of it and lost after all of it and the margin. */
+const LEASE_MS = 12_000;
+
+let platform: PlatformUnderTest;
+let client: ApiClient;
+let estate: Estate;
+
+beforeAll(async () => {
+  const env = { ...QUICK_RECOVERY, AGENT_LEASE_MS: String(LEASE_MS), AGENT_LEASE_MARGIN_MS: '1000' };
+  platform = await PlatformUnderTest.start({ name: 'survival-nodes', env });
+  client = await platform.admin();
+  estate = await describeEstate(client, platform.runtime.sparkVersion);
+});
+
+afterAll(async () => {
+  await platform?.close();
+});
+
+/** A running cluster of one node, and a job in its loop there. */
+async function running(name: string) {
+  const clusterId = await createCluster(client, estate, name);
+  await startCluster(client, clusterId);
+  const job = await GatedJob.describe(platform, client, clusterId, name);
+  const runId = await job.submit();
+  await job.inLoop();
+  const { token } = await nodeOf(platform, clusterId);
+  return { clusterId, job, runId, token };
+}
+
+async function secondsSeen(clusterId: number): Promise<Date> {
+  const [node] = await platform.sql<{ last_seen_at: Date }>(
+    `SELECT last_seen_at FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity'`,
+    [clusterId],
+  );
+  if (!node) throw new Error('no node');
+  return node.last_seen_at;
+}
+
+describe('a node whose agent or supervisor is killed', () => {
+  it('goes on with its run: the agent twice, then supervisor and agent', async () => {
+    const { clusterId, job, runId, token } = await running('agent-killed');
+    const driver = processesOfNode(platform, token).others;
+    expect(driver.length).toBeGreaterThan(0);
+    for (let time = 0; time < 2; time += 1) {
+      const { supervisors, agents } = processesOfNode(platform, token);
+      kill9(agents);
+      await eventually(
+        () => {
+          const now = processesOfNode(platform, token);
+          expect(now.supervisors).toEqual(supervisors);
+          expect(now.agents).toHaveLength(1);
+          expect(now.agents).not.toEqual(agents);
+          return true;
+        },
+        { what: 'another agent under the same supervisor' },
+      );
+    }
+
+    const killed = processesOfNode(platform, token);
+    kill9([...killed.supervisors, ...killed.agents]);
+    const before = await secondsSeen(clusterId);
+    await eventually(async () => (await secondsSeen(clusterId)) > before, {
+      timeoutMs: 3 * LEASE_MS,
+      what: 'a sign of life of the revived node',
+    });
+    const revived = processesOfNode(platform, token);
+    expect([revived.supervisors.length, revived.agents.length]).toEqual([1, 1]);
+    // The very driver: none was ended, none was started.
+    expect(revived.others).toEqual(expect.arrayContaining(driver));
+
+    job.open();
+    expect(await job.ended(runId)).toMatchObject({ status: 'DONE', reasonCode: 'COMPLETED', exitCode: 0 });
+    expect(job.starts()).toBe(1);
+    await job.expectWholeLog(runId);
+    const states = await historyOf(platform, 'run_states', 'run_id', runId);
+    expect(states.map(({ status }) => status)).toEqual(['SUBMITTED', 'RUNNING', 'DONE']);
+    await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+
+  it('stays with its cluster while nothing happens for longer than the lease', async () => {
+    const clusterId = await createCluster(client, estate, 'quiet');
+    await startCluster(client, clusterId);
+    const begun = await secondsSeen(clusterId);
+    await eventually(async () => (await secondsSeen(clusterId)).getTime() > begun.getTime() + LEASE_MS + 2_000, {
+      timeoutMs: 3 * LEASE_MS,
+      everyMs: 200,
+      what: 'a sign of life after the lease',
+    });
+    await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
+    await destroyCluster(client, clusterId);
+  });
+});
+
+describe('a node that is lost', () => {
+  it('ends its run with NODE_LOST and its cluster in ERROR, which can be destroyed', async () => {
+    const { clusterId, job, runId, token } = await running('node-lost');
+    const { supervisors, agents, others } = processesOfNode(platform, token);
+    kill9([...supervisors, ...agents, ...others]);
+    rmSync(nodeDirectory(platform, token), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    expect(await job.ended(runId, 3 * LEASE_MS)).toMatchObject({
+      status: 'TERMINATED',
+      reasonCode: 'NODE_LOST',
+      exitCode: null,
+    });
+    await eventually(async () => (await client.get('/cluster', { cluster_id: clusterId })).cluster_status === 'ERROR', {
+      what: 'the cluster in ERROR',
+    });
+    expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
+    const states = await historyOf(platform, 'run_states', 'run_id', runId);
+    expect(states.map(({ status }) => status)).toEqual(['SUBMITTED', 'RUNNING', 'TERMINATED']);
+    await destroyCluster(client, clusterId);
+    const history = ['STOPPED', 'INITIATING', 'RUNNING', 'ERROR', 'DESTROYING', 'DESTROYED'];
+    await expectSound(platform, clusterId, { history, nodes: 0 });
+    await expectNoStrayNodes(platform);
+  });
+});
+
+describe('a machine that no cluster owns', () => {
+  it('is destroyed', async () => {
+    const driver = new LocalDriver({
+      dir: platform.localDir,
+      sparkHomes: { [platform.runtime.sparkVersion]: platform.runtime.sparkHome },
+      javaHome: platform.runtime.javaHome,
+      python: platform.runtime.python,
+      agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),
+    });
+    const token = randomUUID();
+    await platform.stopWorker();
+    const call = { endpoint: 'local://', credentials: {}, correlationId: 'test', signal: AbortSignal.timeout(30_000) };
+    await driver.provision(
+      {
+        labels: { clusterId: '999999', tenantId: randomUUID(), nodeToken: token },
+        nodeNumber: 0,
+        machineType: 'Onprem-S-4',
+        cores: 1,
+        memoryMb: 1024,
+        sparkVersion: platform.runtime.sparkVersion,
+        userLabels: {},
+        isSpot: false,
+        enablePublicIp: false,
+        agentApiUrl: platform.baseUrl,
+        bootstrapToken: 'a token that nobody knows',
+      },
+      call,
+    );
+    expect(processesOfNode(platform, token).supervisors).toHaveLength(1);
+    await platform.startWorker();
+    await eventually(() => !existsSync(nodeDirectory(platform, token)), { what: 'the end of the orphan' });
+    expect(processesOfNode(platform, token)).toEqual({ supervisors: [], agents: [], others: [] });
+  });
+});
