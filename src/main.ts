@@ -4,7 +4,6 @@ import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { DataSource } from 'typeorm';
 import { Config } from './config/config';
-import { ConfigurationError } from './config/env-reader';
 import { createApi } from './create-api';
 import { createDataSource } from './database/data-source';
 import { prepareDatabase } from './database/prepare-database';
@@ -12,6 +11,7 @@ import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, createOpenApiDocument } from './platform/http/openapi';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
+import { failProcess } from './platform/process/fail-process';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 
 const CLOSE_IDLE_EVERY_MS = 50;
@@ -54,13 +54,4 @@ async function prepare(config: Config): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  const text =
-    error instanceof ConfigurationError
-      ? error.message
-      : error instanceof Error
-        ? (error.stack ?? error.message)
-        : String(error);
-  process.stderr.write(`${text}\n`);
-  process.exit(1);
-});
+main().catch(failProcess);

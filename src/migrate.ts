@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Config } from './config/config';
 import { readDatabaseConfig } from './config/database.config';
-import { ConfigurationError, EnvReader } from './config/env-reader';
+import { EnvReader } from './config/env-reader';
 import { createDataSource } from './database/data-source';
 import { prepareDatabase } from './database/prepare-database';
 import { createLogger } from './platform/logging/logger';
+import { failProcess } from './platform/process/fail-process';
 
 const USAGE = `Usage: migrate [option]
   (none)              bring schema, reference data and the first identity up to date
@@ -87,16 +88,4 @@ ${statements(down)}
   return 0;
 }
 
-main(process.argv.slice(2)).then(
-  (status) => process.exit(status),
-  (error: unknown) => {
-    const text =
-      error instanceof ConfigurationError
-        ? error.message
-        : error instanceof Error
-          ? (error.stack ?? error.message)
-          : String(error);
-    process.stderr.write(`${text}\n`);
-    process.exit(1);
-  },
-);
+main(process.argv.slice(2)).then((status) => process.exit(status), failProcess);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createApi } from './create-api';
 import { packageVersion } from './modules/health/health.service';
 import { createOpenApiDocument } from './platform/http/openapi';
+import { failProcess } from './platform/process/fail-process';
 
 const FILE = join(__dirname, '..', '..', 'openapi.json');
 
@@ -26,10 +27,4 @@ async function main(): Promise<void> {
   process.exit(1);
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(1);
-  },
-);
+main().then(() => process.exit(0), failProcess);

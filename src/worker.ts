@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
-import { ConfigurationError } from './config/env-reader';
 import { waitForSchema } from './database/wait-for-schema';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
+import { failProcess } from './platform/process/fail-process';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerRuntime } from './platform/queues/worker-runtime';
 import { ReconcileLoop } from './platform/workflows/reconcile-loop';
@@ -39,13 +39,4 @@ async function main(): Promise<void> {
   logger.info('The worker is up');
 }
 
-main().catch((error: unknown) => {
-  const text =
-    error instanceof ConfigurationError
-      ? error.message
-      : error instanceof Error
-        ? (error.stack ?? error.message)
-        : String(error);
-  process.stderr.write(`${text}\n`);
-  process.exit(1);
-});
+main().catch(failProcess);

@@ -109,8 +109,9 @@ function javaError(output: string): string | null {
     const found = /^(Exception in thread "main" )?(?:Exception in thread "[^"]*" )?((?:[\w$]+\.)+[\w$]+(?::.*)?)$/.exec(
       line,
     );
-    // A message may have lines of its own before the first frame.
-    const traced = found !== null && lines.slice(at + 1, at + 20).some((next) => /^\s+at /.test(next));
+    // A message may have lines of its own before the first frame; the interpreter leaves out frames, even all.
+    const traced =
+      found !== null && lines.slice(at + 1, at + 20).some((next) => /^\s+(?:at |\.\.\. \d+ elided)/.test(next));
     return traced ? [{ at, main: found[1] !== undefined, text: found[2] ?? '' }] : [];
   });
   const head = heads.findLast(({ main }) => main) ?? heads[heads.length - 1];

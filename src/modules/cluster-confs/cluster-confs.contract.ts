@@ -3,24 +3,16 @@ import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
 import {
   COMPUTE_TYPES,
-  DiskTypeInfo,
   MachineTypeInfo,
   type MachineTypeRecord,
   type ReferenceData,
 } from '../reference-data/reference-data.contract';
+import { type VolumeData, VolumeFields } from '../volume-confs/volume-confs.contract';
 
 /** The volume configuration of a cluster configuration. */
-export class VolumeSummary {
+export class VolumeSummary extends VolumeFields {
   @Field.id() volume_conf_id: number;
   @Field.text() name: string;
-  @Field.text({ nullable: true }) description: string | null;
-  @Field.boolean() encrypted: boolean;
-  @Field.int64({ description: 'GB' }) size: number;
-  @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
-  @Field.int64() machine_volume_num: number;
-  @Field.int64() machine_volume_strip_num: number;
-  @Field.int64({ nullable: true }) disk_iops: number | null;
-  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
   @Field.int64({ description: 'Same as machine_volume_num' }) disk_num: number;
   @Field.int64({ description: 'Same as size, GB' }) disk_size: number;
 }
@@ -33,20 +25,6 @@ export class ClusterConfRef {
   @Field.oneOf(COMPUTE_TYPES) machine_type_category: string;
   @Field.object(() => MachineTypeInfo) machine_type: MachineTypeInfo;
   @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
-}
-
-/** What the database answers for the volume configuration of a cluster configuration. */
-export interface VolumeData {
-  volume_conf_id: number;
-  name: string;
-  description: string | null;
-  encrypted: boolean;
-  size: number;
-  disk_type_id: number;
-  machine_volume_num: number;
-  machine_volume_strip_num: number;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
 }
 
 /** What the database answers for a cluster configuration and its volume, without audit. */

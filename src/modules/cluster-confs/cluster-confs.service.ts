@@ -10,7 +10,8 @@ import { type ColumnValues, ResourceService } from '../../platform/resources/res
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { VolumeConfsService } from '../volume-confs/volume-confs.service';
-import { clusterConfRef, machineTypeOf, type VolumeData } from './cluster-confs.contract';
+import type { VolumeData } from '../volume-confs/volume-confs.contract';
+import { clusterConfRef, machineTypeOf } from './cluster-confs.contract';
 import { type ClusterConfRow, ClusterConfsRepository } from './cluster-confs.repository';
 import type {
   ClusterConfListQuery,

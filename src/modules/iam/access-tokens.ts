@@ -69,7 +69,7 @@ export class AccessTokens {
   private check(request: Request): Promise<TokenClaims> {
     return new Promise((resolve, reject) => {
       const answer = (error: unknown, claims?: TokenClaims | false | null, info?: unknown) => {
-        if (error) reject(error);
+        if (error) reject(error instanceof Error ? error : new Error(JSON.stringify(error)));
         else if (claims) resolve(claims);
         else reject(unauthenticated(info instanceof TokenExpiredError ? EXPIRED : 'The token is not valid.'));
       };

@@ -2,19 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuditRow } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
+import type { VolumeData } from './volume-confs.contract';
 
-export interface VolumeConfRow extends AuditRow {
-  volume_conf_id: number;
-  name: string;
-  description: string | null;
-  encrypted: boolean;
-  size: number;
-  disk_type_id: number;
-  machine_volume_num: number;
-  machine_volume_strip_num: number;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
-}
+export type VolumeConfRow = VolumeData & AuditRow;
 
 @Injectable()
 export class VolumeConfsRepository extends ResourceRepository<VolumeConfRow> {

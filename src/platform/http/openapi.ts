@@ -18,7 +18,10 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .build();
   const document = SwaggerModule.createDocument(app, options);
   // An application that is only previewed has built no router module, which puts the prefix in front.
-  const paths = Object.entries(document.paths).map(([path, item]) => [withPrefix(path), item]);
+  const paths = Object.entries<unknown>(document.paths).map(([path, item]): [string, unknown] => [
+    withPrefix(path),
+    item,
+  ]);
   return toOpenApi31({ ...document, paths: Object.fromEntries(paths) } as unknown as Json) as unknown as OpenAPIObject;
 }
 

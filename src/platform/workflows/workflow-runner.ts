@@ -13,6 +13,7 @@ import {
   type WorkflowContext,
   type WorkflowDefinition,
   type WorkflowFailure,
+  type WorkflowStep,
 } from './workflow-definition';
 import { appendWorkflowState, type WorkflowExecutionState } from './workflow-intents';
 
@@ -34,6 +35,15 @@ interface Held extends WorkflowContext {
   owner: string;
   /** When the lease was last known to hold, by the monotonic clock. */
   heldAt: number;
+}
+
+/** Where an execution is: which try of which step. */
+interface Place {
+  jobName: JobName;
+  step: WorkflowStep;
+  stepId: number;
+  index: number;
+  attempt: number;
 }
 
 /** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
@@ -99,66 +109,87 @@ export class WorkflowRunner {
     definition: WorkflowDefinition,
     context: Held,
   ): Promise<void> {
-    let failure = instance.failure;
-    let attempt = instance.attempt;
-    for (let index = instance.step_index; !failure && index < definition.steps.length;) {
+    let { step_index: index, attempt, failure } = instance;
+    while (!failure) {
       const step = definition.steps[index];
       if (!step) break;
-      const overdue = instance.deadline_at !== null && instance.deadline_at.getTime() < Date.now();
       attempt += 1;
       const stepId = await this.openStep(context.instanceId, step.name, attempt);
-      this.crash(jobName, step.name, 'before');
-      let outcome: StepOutcome;
-      try {
-        if (overdue) throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
-        context.signal.throwIfAborted();
-        outcome = await step.run(context);
-      } catch (error) {
-        if (error instanceof LeaseLost) throw error;
-        if (this.stopping) {
-          await this.sleep(jobName, context, index, attempt - 1, 0, stepId, 'interrupted', null);
-          return;
-        }
-        const message = error instanceof Error ? error.message : String(error);
-        const permanent = !isRetryable(error) || attempt >= definition.attempts;
-        this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
-        if (!permanent) {
-          await this.sleep(
-            jobName,
-            context,
-            index,
-            attempt,
-            definition.backoffMs * 2 ** (attempt - 1),
-            stepId,
-            'failed',
-            message,
-          );
-          return;
-        }
-        failure = { step: step.name, message };
-        await this.fail(context, failure, stepId);
-        break;
-      }
-      this.crash(jobName, step.name, 'after');
-      if (outcome.kind === 'superseded') {
-        await this.end(context, 'TERMINATED', stepId, 'superseded');
-        return;
-      }
-      if (outcome.kind === 'wait') {
-        // A wait is no failed attempt: only errors count against the step.
-        const asleep = await this.sleep(jobName, context, index, 0, outcome.ms, stepId, 'waiting', null);
-        if (asleep) return;
+      const place: Place = { jobName, step, stepId, index, attempt };
+      const result = await this.runStep(place, instance.deadline_at, context);
+      if (result.kind === 'error') {
+        failure = await this.onError(place, definition, context, result.error);
+        if (!failure) return;
+      } else if (result.kind === 'done') {
+        index += 1;
         attempt = 0;
-        continue;
+        await this.advance(context, index, stepId);
+        this.crash(jobName, step.name, 'committed');
+        this.logger.info({ workflow: jobName, step: step.name, cluster_id: context.clusterId }, 'Workflow step done');
+      } else {
+        const goesOn = await this.pauseOrEnd(place, context, result);
+        if (!goesOn) return;
+        attempt = 0;
       }
-      index += 1;
-      attempt = 0;
-      await this.advance(context, index, stepId);
-      this.crash(jobName, step.name, 'committed');
-      this.logger.info({ workflow: jobName, step: step.name, cluster_id: context.clusterId }, 'Workflow step done');
     }
     if (failure) await this.compensate(jobName, definition, context, failure);
     else await this.end(context, 'DONE', null, 'done');
+  }
+
+  private async runStep(
+    { jobName, step }: Place,
+    deadline: Date | null,
+    context: Held,
+  ): Promise<StepOutcome | { kind: 'error'; error: unknown }> {
+    this.crash(jobName, step.name, 'before');
+    try {
+      if (deadline !== null && deadline.getTime() < Date.now()) {
+        throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
+      }
+      context.signal.throwIfAborted();
+      const outcome = await step.run(context);
+      this.crash(jobName, step.name, 'after');
+      return outcome;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      return { kind: 'error', error };
+    }
+  }
+
+  /** Sleeps before another try, or records that there is none. Answers the failure when it is final. */
+  private async onError(
+    { jobName, step, stepId, index, attempt }: Place,
+    definition: WorkflowDefinition,
+    context: Held,
+    error: unknown,
+  ): Promise<WorkflowFailure | null> {
+    if (this.stopping) {
+      await this.sleep(jobName, context, index, attempt - 1, 0, stepId, 'interrupted', null);
+      return null;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
+    if (isRetryable(error) && attempt < definition.attempts) {
+      const backoffMs = definition.backoffMs * 2 ** (attempt - 1);
+      await this.sleep(jobName, context, index, attempt, backoffMs, stepId, 'failed', message);
+      return null;
+    }
+    const failure = { step: step.name, message };
+    await this.fail(context, failure, stepId);
+    return failure;
+  }
+
+  /** A wait is no failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
+  private async pauseOrEnd(
+    { jobName, stepId, index }: Place,
+    context: Held,
+    outcome: Exclude<StepOutcome, { kind: 'done' }>,
+  ): Promise<boolean> {
+    if (outcome.kind === 'superseded') {
+      await this.end(context, 'TERMINATED', stepId, 'superseded');
+      return false;
+    }
+    return !(await this.sleep(jobName, context, index, 0, outcome.ms, stepId, 'waiting', null));
   }
 
   private async compensate(

@@ -18,11 +18,12 @@ export interface Estate {
   sparkInfraVersionId: number;
 }
 
-/** Describes local infrastructure in the client's tenant; every record has the given name. */
-export async function describeEstate(client: ApiClient, sparkVersion: string, name = 'local'): Promise<Estate> {
-  const versions = await client.get('/lookup_spark_infra_version');
-  const version = versions.find((row: Json) => row.spark_version === sparkVersion);
-  if (!version) throw new Error(`The lookups name no Spark ${sparkVersion}`);
+/**
+ * Describes local infrastructure in the client's tenant; every record has the given name. The Spark is named by its
+ * version, or by the id of its lookup.
+ */
+export async function describeEstate(client: ApiClient, spark: string | number, name = 'local'): Promise<Estate> {
+  const sparkInfraVersionId = typeof spark === 'number' ? spark : await sparkInfraVersion(client, spark);
   const secret = { USERNAME: 'local', PASSWORD: 'local' };
   const id = async (path: string, key: string, body: object) =>
     Number((await client.post(path, { name, ...body }))[`${key}_id`]);
@@ -49,8 +50,14 @@ export async function describeEstate(client: ApiClient, sparkVersion: string, na
     endpoint: 'local://',
   });
   const clusterConfId = await id('/cluster/conf', 'cluster_conf', { machine_type_id: ONPREM_S_4 });
-  const sparkInfraVersionId = version.spark_infra_version_id;
   return { credentialsConfId, networkConfId, bootDiskImageId, cloudEnvId, clusterConfId, sparkInfraVersionId };
+}
+
+async function sparkInfraVersion(client: ApiClient, sparkVersion: string): Promise<number> {
+  const versions: Json[] = await client.get('/lookup_spark_infra_version');
+  const version = versions.find((row) => row.spark_version === sparkVersion);
+  if (!version) throw new Error(`The lookups name no Spark ${sparkVersion}`);
+  return version.spark_infra_version_id;
 }
 
 /** Body of a cluster of one node, PLATFORM unless `fields` say otherwise. */

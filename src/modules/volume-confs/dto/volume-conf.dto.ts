@@ -1,8 +1,10 @@
+import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
 import { Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
-import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS, DiskTypeInfo } from '../../reference-data/reference-data.contract';
+import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
+import { VolumeFields } from '../volume-confs.contract';
 
 export class VolumeConfSelector extends RecordSelectorQuery('volume_conf') {}
 
@@ -39,17 +41,9 @@ export class UpdateVolumeConf {
   @Field.int64({ optional: true, nullable: true, min: 1 }) disk_throughput_MB?: number | null;
 }
 
-export class VolumeConfRead extends ReadAudit {
+export class VolumeConfRead extends IntersectionType(VolumeFields, ReadAudit) {
   @Field.id() volume_conf_id: number;
   @Field.text() volume_conf_name: string;
-  @Field.text({ nullable: true }) description: string | null;
-  @Field.boolean() encrypted: boolean;
-  @Field.int64({ description: 'GB' }) size: number;
-  @Field.object(() => DiskTypeInfo) disk_type: DiskTypeInfo;
-  @Field.int64() machine_volume_num: number;
-  @Field.int64() machine_volume_strip_num: number;
-  @Field.int64({ nullable: true }) disk_iops: number | null;
-  @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
 }
 
 export class VolumeConfWrite extends WriteAudit {

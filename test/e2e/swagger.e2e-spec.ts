@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../libs/testing/chromium';
+import type { Json } from './harness/api-client';
+import { PlatformUnderTest } from './harness/platform';
+
+let platform: PlatformUnderTest;
+let browser: Browser;
+let page: Page;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  platform = await PlatformUnderTest.create({ name: 'swagger' });
+  await platform.startApi();
+  browser = await launchChromium();
+  page = await browser.newPage();
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await platform?.close();
+});
+
+const served = async (): Promise<Json> => (await fetch(`${platform.baseUrl}/api/v1/openapi.json`)).json();
+
+/** Opens an operation, presses "Try it out", and executes it with the body; answers the status and text shown. */
+async function tryOut(operationId: string, body?: object): Promise<{ status: string; text: string }> {
+  const block = page.locator(`.opblock[id$="-${operationId}"]`);
+  await block.locator('.opblock-summary-control').click();
+  await block.getByRole('button', { name: 'Try it out' }).click();
+  if (body) await block.locator('textarea.body-param__text').fill(JSON.stringify(body));
+  await block.getByRole('button', { name: 'Execute' }).click();
+  const answer = block.locator('.live-responses-table .response').first();
+  await answer.waitFor({ timeout: 30_000 });
+  const status = await answer.locator('.response-col_status').innerText();
+  const text = await answer.locator('.response-col_description').innerText();
+  await block.locator('.opblock-summary-control').click();
+  return { status: status.trim().split(/\s/)[0] ?? '', text };
+}
+
+describe('openapi.json', () => {
+  it('is OpenAPI 3.1, and the committed one', async () => {
+    const document = await served();
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const committed = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.json'), 'utf8')) as Json;
+    expect(document).toEqual(committed);
+  });
+
+  it('refers to nothing that it lacks, and names every secured operation', async () => {
+    const document = await served();
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target ?? '');
+    expect(references.length).toBeGreaterThan(100);
+    const missing = references.filter((target) => {
+      const [, , kind = '', name = ''] = target.split('/');
+      return !target.startsWith('#/components/') || document.components[kind]?.[name] === undefined;
+    });
+    expect(missing).toEqual([]);
+    const open = Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) =>
+      Object.values(item as Record<string, Json>).flatMap((operation) => (operation.security ? [] : [path])),
+    );
+    const anonymous = ['/api/v1/healthCheck', '/api/v1/login', '/api/v1/login/auth_type', '/api/v1/version'];
+    expect(open.filter((path) => !anonymous.includes(path))).toEqual([]);
+  });
+});
+
+describe('Swagger UI', () => {
+  it('logs in, authorizes and calls a secured operation', async () => {
+    await page.goto(`${platform.baseUrl}/api/v1/docs`);
+    await page.locator('.opblock').first().waitFor({ timeout: 30_000 });
+    const operations = Object.values((await served()).paths as Json).flatMap((item) => Object.keys(item as object));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+
+    const refused = await tryOut('getUserInfo');
+    expect(refused.status).toBe('401');
+    expect(refused.text).toContain('AUTH.UNAUTHENTICATED');
+
+    const login = await tryOut('login', { username: platform.username, password: platform.password });
+    expect(login.status).toBe('200');
+    const token = /"token": "([^"]+)"/.exec(login.text)?.[1];
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.modal-ux');
+    const bearer = dialog.locator('.auth-container').filter({ hasText: 'bearerAuth' });
+    await bearer.locator('input').fill(token ?? '');
+    await bearer.getByRole('button', { name: 'Apply credentials' }).click();
+    await dialog.locator('.btn-done').first().click();
+
+    const info = await tryOut('getUserInfo');
+    expect(info.status).toBe('200');
+    expect(info.text).toContain(`"username": "${platform.username}"`);
+    const clusters = await tryOut('listClusters');
+    expect(clusters.status).toBe('200');
+    expect(errors.filter((text) => !text.includes('401'))).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { insertRow, rows, type Tx } from '../../../src/platform/persistence/sql';
+
+const ONPREM = 3;
+/** Of the reference data. */
+const ONPREM_BASIC_AUTH = 3;
+const UBUNTU = 1;
+const X86_64 = 0;
+const ONPREM_S_4 = 1486;
+
+/** A record of each kind in one tenant. */
+export interface Tenancy {
+  tenantId: string;
+  userId: number;
+  credentialsConfId: number;
+  networkConfId: number;
+  bootDiskImageId: number;
+  cloudEnvId: number;
+  clusterConfId: number;
+  workspaceId: number;
+  clusterId: number;
+  jobConfId: number;
+}
+
+/** Inserts a row; what the table needs beyond `values` gets the plainest value of its type. */
+export async function insertPlain<T = Record<string, unknown>>(
+  tx: Tx,
+  table: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<T> {
+  const needed = await rows<{ name: string; type: string }>(
+    tx,
+    `SELECT column_name AS name, data_type AS type FROM information_schema.columns
+     WHERE table_name = $1 AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'`,
+    [table],
+  );
+  const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
+  return insertRow<T>(tx, table, { ...plain, ...values });
+}
+
+function plainValue(type: string): unknown {
+  switch (type) {
+    case 'boolean':
+      return false;
+    case 'integer':
+    case 'bigint':
+    case 'double precision':
+    case 'numeric':
+      return 1;
+    case 'jsonb':
+      return '{}';
+    case 'ARRAY':
+      return [];
+    case 'uuid':
+      return randomUUID();
+    case 'bytea':
+      return Buffer.from('plain');
+    case 'timestamp with time zone':
+      return new Date();
+    default:
+      return 'plain';
+  }
+}
+
+/** Makes a tenant with a record of each kind; the cluster is RUNNING. */
+export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
+  const id = async (table: string, column: string, values: object) =>
+    Number((await insertPlain(tx, table, { name, ...values }))[column]);
+  const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
+  const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
+  const tenant = { tenant_id: tenantId };
+  const provider = { ...tenant, cloud_provider_id: ONPREM };
+  const credentialsConfId = await id('credentials_confs', 'credentials_conf_id', {
+    ...tenant,
+    credential_type_id: ONPREM_BASIC_AUTH,
+  });
+  const networkConfId = await id('network_confs', 'network_conf_id', provider);
+  const bootDiskImageId = await id('boot_disk_images', 'boot_disk_image_id', {
+    ...provider,
+    linux_distro_id: UBUNTU,
+    architecture_type_id: X86_64,
+  });
+  const cloudEnvId = await id('cloud_envs', 'cloud_env_id', {
+    ...provider,
+    credentials_conf_id: credentialsConfId,
+    network_conf_id: networkConfId,
+    boot_disk_image_id: bootDiskImageId,
+  });
+  const clusterConfId = await id('cluster_confs', 'cluster_conf_id', { ...tenant, machine_type_id: ONPREM_S_4 });
+  const [version] = await rows<{ id: number }>(
+    tx,
+    'SELECT min(spark_infra_version_id) AS id FROM spark_infra_versions',
+  );
+  const clusterId = await id('clusters', 'cluster_id', {
+    ...tenant,
+    cloud_env_id: cloudEnvId,
+    cluster_conf_id: clusterConfId,
+    spark_infra_version_id: version?.id,
+    status: 'RUNNING',
+    cluster_type: 'PLATFORM',
+  });
+  const workspaceId = await id('workspaces', 'workspace_id', tenant);
+  const jobConfId = await id('job_confs', 'job_conf_id', {
+    ...tenant,
+    workspace_id: workspaceId,
+    cluster_id: clusterId,
+  });
+  return {
+    tenantId,
+    userId: Number(user['user_id']),
+    credentialsConfId,
+    networkConfId,
+    bootDiskImageId,
+    cloudEnvId,
+    clusterConfId,
+    workspaceId,
+    clusterId,
+    jobConfId,
+  };
+}
+
+/** Adds a node that takes runs. */
+export async function makeNode(tx: Tx, tenancy: Tenancy, nodeNumber: number): Promise<number> {
+  const node = await insertPlain(tx, 'cluster_nodes', {
+    tenant_id: tenancy.tenantId,
+    cluster_id: tenancy.clusterId,
+    node_number: nodeNumber,
+    role: 'single',
+    status: 'RUNNING',
+    daemons_state: 'ready',
+    bootstrap_token_hash: randomUUID(),
+  });
+  return Number(node['node_id']);
+}

@@ -1,0 +1,412 @@
+import { DataSource } from 'typeorm';
+import { eventually } from '../../libs/testing/eventually';
+import type { Config } from '../../src/config/config';
+import { createDataSource } from '../../src/database/data-source';
+import { createLogger } from '../../src/platform/logging/logger';
+import {
+  PermanentError,
+  Step,
+  type StepOutcome,
+  type WorkflowContext,
+  type WorkflowDefinition,
+  type WorkflowFailure,
+} from '../../src/platform/workflows/workflow-definition';
+import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/workflows/workflow-intents';
+import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const JOB = 'cluster.start';
+const BACKOFF_MS = 300;
+
+type Work = (context: WorkflowContext) => Promise<StepOutcome>;
+
+interface Instance {
+  state: string;
+  step_index: number;
+  attempt: number;
+  lease_owner: string | null;
+  ended: boolean;
+}
+
+/** Lets a test hold a step until it says so. */
+class Gate {
+  private release: () => void = () => undefined;
+  private reach: () => void = () => undefined;
+  readonly reached = new Promise<void>((resolve) => (this.reach = resolve));
+  private readonly opened = new Promise<void>((resolve) => (this.release = resolve));
+
+  open(): void {
+    this.release();
+  }
+
+  async pass(): Promise<void> {
+    this.reach();
+    await this.opened;
+  }
+}
+
+// Real: PostgreSQL. Left out: BullMQ, which only says when to call `continue`.
+describe('WorkflowRunner', () => {
+  let database: TestDatabase;
+  let config: Config;
+  let dataSource: DataSource;
+  let tenancy: Tenancy;
+  let runner: WorkflowRunner;
+  let other: WorkflowRunner;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    config = configure(database.url, { WORKFLOW_LEASE_MS: '60000' });
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    tenancy = await makeTenancy(dataSource.manager, 'workflows');
+  });
+
+  beforeEach(() => {
+    [runner, other] = [newRunner(), newRunner()];
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  function newRunner(): WorkflowRunner {
+    return new WorkflowRunner(dataSource, config, createLogger('test', 'silent'));
+  }
+
+  function definition(steps: Record<string, Work>, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+    return {
+      steps: Object.entries(steps).map(([name, run]) => ({ name, run })),
+      attempts: 3,
+      backoffMs: BACKOFF_MS,
+      compensate: () => Promise.reject(new Error('nothing is to be cleaned up')),
+      ...more,
+    };
+  }
+
+  async function newInstance(deadlineMs = 60_000): Promise<number> {
+    const { workflow_job_instance_id: id } = await dataSource.transaction((tx) =>
+      startWorkflow(tx, {
+        type: 'cosi_start',
+        tenantId: tenancy.tenantId,
+        userId: null,
+        clusterId: tenancy.clusterId,
+        jobName: JOB,
+        deadlineMs,
+      }),
+    );
+    return id;
+  }
+
+  async function instance(id: number): Promise<Instance> {
+    const [row] = await dataSource.query<Instance[]>(
+      `SELECT state, step_index, attempt, lease_owner, ended_at IS NOT NULL AS ended FROM workflow_job_instances
+       WHERE workflow_job_instance_id = $1`,
+      [id],
+    );
+    if (!row) throw new Error(`no instance ${id}`);
+    return row;
+  }
+
+  async function steps(id: number): Promise<string[]> {
+    const found = await dataSource.query<{ name: string; outcome: string | null }[]>(
+      'SELECT name, outcome FROM workflow_steps WHERE workflow_job_instance_id = $1 ORDER BY workflow_step_id',
+      [id],
+    );
+    return found.map(({ name, outcome }) => `${name} ${outcome}`);
+  }
+
+  /** Takes the lease away as the passing of time would. */
+  async function expireLease(id: number): Promise<void> {
+    await dataSource.query(
+      `UPDATE workflow_job_instances SET lease_until = now() - interval '1 second' WHERE workflow_job_instance_id = $1`,
+      [id],
+    );
+  }
+
+  async function leaseOf(id: number): Promise<number> {
+    const [row] = await dataSource.query<{ lease_until: Date }[]>(
+      'SELECT lease_until FROM workflow_job_instances WHERE workflow_job_instance_id = $1',
+      [id],
+    );
+    return row?.lease_until.getTime() ?? 0;
+  }
+
+  /** Delays, milliseconds, of the jobs that the outbox has for the instance. */
+  async function sent(id: number): Promise<number[]> {
+    const found = await dataSource.query<{ delay_ms: number }[]>(
+      `SELECT delay_ms FROM outbox_messages WHERE (payload->>'workflow_job_instance_id')::bigint = $1
+       ORDER BY outbox_message_id`,
+      [id],
+    );
+    return found.map(({ delay_ms }) => delay_ms);
+  }
+
+  const done: Work = () => Promise.resolve(Step.done);
+
+  it('runs the steps in order, once each, and ends DONE', async () => {
+    const order: string[] = [];
+    const note =
+      (name: string): Work =>
+      () => {
+        order.push(name);
+        return Promise.resolve(Step.done);
+      };
+    const id = await newInstance();
+    await runner.continue(JOB, id, definition({ a: note('a'), b: note('b') }));
+    await runner.continue(JOB, id, definition({ a: note('a'), b: note('b') }));
+    expect(order).toEqual(['a', 'b']);
+    expect(await instance(id)).toMatchObject({ state: 'DONE', ended: true, lease_owner: null });
+    expect(await steps(id)).toEqual(['a done', 'b done']);
+  });
+
+  it('lets one of many runners work on an instance at a time', async () => {
+    const gate = new Gate();
+    let inside = 0;
+    const work = definition({
+      a: async () => {
+        inside += 1;
+        await gate.pass();
+        return Step.done;
+      },
+    });
+    const id = await newInstance();
+    const runners = Array.from({ length: 8 }, newRunner);
+    let returned = 0;
+    const all = runners.map(async (one) => {
+      await one.continue(JOB, id, work);
+      returned += 1;
+    });
+    await eventually(() => returned === runners.length - 1, { what: 'the return of those that found it held' });
+    expect(inside).toBe(1);
+    gate.open();
+    await Promise.all(all);
+    expect(inside).toBe(1);
+    expect(await steps(id)).toEqual(['a done']);
+  });
+
+  it.each([
+    ['another runner', () => other],
+    ['the same runner', () => runner],
+  ])('changes nothing more once its lease has passed and %s has taken over', async (_who, next) => {
+    const gate = new Gate();
+    const id = await newInstance();
+    const late = runner.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done), b: done }));
+    await gate.reached;
+    await expireLease(id);
+    await next().continue(JOB, id, definition({ a: done, b: () => Promise.resolve(Step.wait(60_000)) }));
+    const before = [await instance(id), await steps(id), await sent(id)];
+    gate.open();
+    await late;
+    expect([await instance(id), await steps(id), await sent(id)]).toEqual(before);
+    expect(before[1]).toEqual(['a interrupted', 'a done', 'b waiting']);
+  });
+
+  it('tells its step when the lease is lost', async () => {
+    const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
+    const id = await newInstance();
+    const hasty = new WorkflowRunner(dataSource, short, createLogger('test', 'silent'));
+    const gate = new Gate();
+    const late = hasty.continue(
+      JOB,
+      id,
+      definition({
+        a: async ({ signal }) => {
+          await gate.pass();
+          await eventually(() => signal.aborted, { what: 'the end of the lease' });
+          signal.throwIfAborted();
+          return Step.done;
+        },
+      }),
+    );
+    await gate.reached;
+    await dataSource.query(
+      `UPDATE workflow_job_instances SET lease_owner = 'another' WHERE workflow_job_instance_id = $1`,
+      [id],
+    );
+    gate.open();
+    await late;
+    expect(await instance(id)).toMatchObject({ lease_owner: 'another', ended: false, step_index: 0 });
+  });
+
+  it('extends its lease while a step takes longer', async () => {
+    const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
+    const id = await newInstance();
+    const gate = new Gate();
+    const slow = new WorkflowRunner(dataSource, short, createLogger('test', 'silent'));
+    const running = slow.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
+    await gate.reached;
+    const first = await leaseOf(id);
+    await eventually(async () => (await leaseOf(id)) > first + 600, { what: 'an extension beyond the first lease' });
+    await dataSource.transaction((tx) => requeueDueWorkflows(tx, 1_000));
+    expect(await sent(id)).toEqual([0]);
+    await other.continue(JOB, id, definition({ a: () => Promise.reject(new Error('held by two')) }));
+    gate.open();
+    await running;
+    expect(await steps(id)).toEqual(['a done']);
+  });
+
+  it('does not lose a wake-up that comes during the step that waits', async () => {
+    const gate = new Gate();
+    let looks = 0;
+    const id = await newInstance();
+    const running = runner.continue(
+      JOB,
+      id,
+      definition({
+        a: async () => {
+          looks += 1;
+          if (looks > 1) return Step.done;
+          await gate.pass();
+          return Step.wait(60_000);
+        },
+      }),
+    );
+    await gate.reached;
+    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    gate.open();
+    await running;
+    expect(looks).toBe(2);
+    expect(await instance(id)).toMatchObject({ state: 'DONE' });
+  });
+
+  it('sends a sleeping instance again at once when it is woken, and not when it has ended', async () => {
+    const id = await newInstance();
+    await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(60_000)) }));
+    expect(await instance(id)).toMatchObject({ state: 'EXECUTING', lease_owner: null, attempt: 0 });
+    expect(await sent(id)).toEqual([0, 60_000]);
+    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    expect(await sent(id)).toEqual([0, 60_000, 0]);
+    await runner.continue(JOB, id, definition({ a: done }));
+    await dataSource.transaction((tx) => wakeWorkflow(tx, id));
+    expect(await sent(id)).toEqual([0, 60_000, 0]);
+  });
+
+  it('tries a failing step again, later each time, and compensates after the last try', async () => {
+    const failures: WorkflowFailure[] = [];
+    const failing = definition(
+      { a: done, b: () => Promise.reject(new Error('no answer')) },
+      { compensate: (_context, failure) => Promise.resolve(void failures.push(failure)) },
+    );
+    const id = await newInstance();
+    await runner.continue(JOB, id, failing);
+    await runner.continue(JOB, id, failing);
+    expect(failures).toEqual([]);
+    expect(await instance(id)).toMatchObject({ step_index: 1, attempt: 2, ended: false });
+    await runner.continue(JOB, id, failing);
+    expect(failures).toEqual([{ step: 'b', message: 'no answer' }]);
+    expect(await instance(id)).toMatchObject({ state: 'ERROR', ended: true });
+    expect(await sent(id)).toEqual([0, BACKOFF_MS, 2 * BACKOFF_MS]);
+    expect(await steps(id)).toEqual(['a done', 'b failed', 'b failed', 'b failed', 'compensate done']);
+  });
+
+  it('counts the tries of a step anew after a success', async () => {
+    let calls = 0;
+    const flaky: Work = () => {
+      calls += 1;
+      return calls % 3 === 0 ? Promise.resolve(Step.done) : Promise.reject(new Error('not yet'));
+    };
+    const id = await newInstance();
+    for (let time = 0; time < 5; time += 1) await runner.continue(JOB, id, definition({ a: flaky, b: flaky }));
+    expect(await instance(id)).toMatchObject({ state: 'DONE' });
+    expect(calls).toBe(6);
+  });
+
+  it.each([
+    ['a permanent error', () => new PermanentError('no such disk')],
+    ['an error that says so', () => Object.assign(new Error('no such disk'), { retryable: false })],
+  ])('does not try again after %s', async (_what, error) => {
+    const compensate = jest.fn(() => Promise.resolve());
+    const id = await newInstance();
+    await runner.continue(JOB, id, definition({ a: () => Promise.reject(error()), b: done }, { compensate }));
+    expect(compensate).toHaveBeenCalledTimes(1);
+    expect(await steps(id)).toEqual(['a failed', 'compensate done']);
+  });
+
+  it('fails a step that begins after the deadline', async () => {
+    const compensate = jest.fn((_context: WorkflowContext, _failure: WorkflowFailure) => Promise.resolve());
+    const ran = jest.fn(done);
+    const id = await newInstance(-1);
+    await runner.continue(JOB, id, definition({ a: ran }, { compensate }));
+    expect(ran).not.toHaveBeenCalled();
+    expect(compensate.mock.calls[0]?.[1]).toEqual({
+      step: 'a',
+      message: 'The deadline of the operation passed in step a',
+    });
+    expect(await instance(id)).toMatchObject({ state: 'ERROR' });
+  });
+
+  it('repeats a compensation until it succeeds, whatever else it is given', async () => {
+    let tries = 0;
+    const compensate = () => {
+      tries += 1;
+      return tries < 3 ? Promise.reject(new Error('still no answer')) : Promise.resolve();
+    };
+    const failing = definition({ a: () => Promise.reject(new PermanentError('bad')), b: done }, { compensate });
+    const id = await newInstance();
+    for (let time = 0; time < 3; time += 1) await runner.continue(JOB, id, failing);
+    expect(tries).toBe(3);
+    expect(await instance(id)).toMatchObject({ state: 'ERROR', ended: true });
+    expect(await steps(id)).toEqual(['a failed', 'compensate failed', 'compensate failed', 'compensate done']);
+  });
+
+  it('ends without a trace when another operation has replaced it', async () => {
+    const later = jest.fn(done);
+    const id = await newInstance();
+    await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.superseded), b: later }));
+    expect(later).not.toHaveBeenCalled();
+    expect(await instance(id)).toMatchObject({ state: 'TERMINATED', ended: true });
+  });
+
+  it('gives its lease back when it is told to stop, and counts no try', async () => {
+    const gate = new Gate();
+    const id = await newInstance();
+    const running = runner.continue(
+      JOB,
+      id,
+      definition({
+        a: async ({ signal }) => {
+          await gate.pass();
+          signal.throwIfAborted();
+          return Step.done;
+        },
+        b: done,
+      }),
+    );
+    await gate.reached;
+    runner.stop();
+    gate.open();
+    await running;
+    expect(await instance(id)).toMatchObject({ step_index: 0, attempt: 0, lease_owner: null, ended: false });
+    expect(await sent(id)).toEqual([0, 0]);
+    await other.continue(JOB, id, definition({ a: done, b: done }));
+    expect(await steps(id)).toEqual(['a interrupted', 'a done', 'b done']);
+  });
+
+  it('is sent again when nobody works on it and its moment has passed, once', async () => {
+    const id = await newInstance();
+    const resend = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
+    await resend();
+    expect(await sent(id)).toEqual([0]);
+    await dataSource.query(
+      `UPDATE workflow_job_instances SET due_at = now() - interval '1 second' WHERE workflow_job_instance_id = $1`,
+      [id],
+    );
+    await Promise.all([resend(), resend(), resend()]);
+    expect(await sent(id)).toEqual([0, 0]);
+  });
+
+  it('writes a history whose entries follow each other', async () => {
+    const id = await newInstance();
+    await runner.continue(JOB, id, definition({ a: done }));
+    const found = await dataSource.query<{ state: string; seamless: boolean }[]>(
+      `SELECT state, to_date = coalesce(lead(from_date) OVER (ORDER BY workflow_job_instance_state_id), 'infinity')
+         AS seamless FROM workflow_job_instance_states WHERE workflow_job_instance_id = $1
+       ORDER BY workflow_job_instance_state_id`,
+      [id],
+    );
+    expect(found).toEqual(['INIT', 'RECEIVED', 'EXECUTING', 'DONE'].map((state) => ({ state, seamless: true })));
+  });
+});
