@@ -294,6 +294,8 @@ async function postgresLauncher({ postgres }, home) {
     'setpriv',
     ...[`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'],
     ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
+    // Without this access(2), by which PostgreSQL looks for its own programs, ignores the capability.
+    '--securebits=+no_setuid_fixup',
   ];
   if (await succeeds(pass[0], [...pass.slice(1), '/bin/sh', ...probe], {})) {
     return { account: {}, owner, command: (file, args) => [...pass, file, ...args] };
