@@ -20,7 +20,6 @@ import { AccessGuard } from './platform/auth/access.guard';
 import { ContentTypeInterceptor } from './platform/http/content-type.interceptor';
 import { ErrorFilter } from './platform/http/error.filter';
 import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor';
-import { JsonBodyInterceptor } from './platform/http/json-body.interceptor';
 import { API_PREFIX } from './platform/http/openapi';
 import { RequestLogMiddleware } from './platform/http/request-log.middleware';
 import { PlatformModule } from './platform/platform.module';
@@ -56,7 +55,6 @@ const DOMAINS = [
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },
-    { provide: APP_INTERCEPTOR, useClass: JsonBodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: ContentTypeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],

@@ -129,6 +129,15 @@ describe('classifyEnd', () => {
       'java.lang.RuntimeException: no',
     ],
     [
+      'an exception of the interpreter without frames',
+      'raw-scala',
+      1,
+      { stderrTail: 'java.lang.IllegalStateException: kaputt\n  ... 51 elided\nThe statement at line 2 failed.\n' },
+      'error',
+      'APPLICATION_FAILED',
+      'java.lang.IllegalStateException: kaputt',
+    ],
+    [
       'an SQL error',
       'sql',
       1,

@@ -16,11 +16,6 @@ interface Installation {
   env: Record<string, string>;
 }
 
-/** A Chromium that runs headless on this machine; see {@link launchChromium}, which also knows how to start it. */
-export async function chromiumPath(): Promise<string> {
-  return (await findChromium()).executable;
-}
-
 /** Starts a headless Chromium; the caller closes it. */
 export async function launchChromium(): Promise<Browser> {
   const { executable, env } = await findChromium();

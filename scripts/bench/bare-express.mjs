@@ -1,11 +1,11 @@
-// The least that could answer the same request: express, the same query through a pool of the same size, a body alike.
+// The least that could answer the same request: express, the same query through a pool with the same settings, a body alike.
 // Told what to do by its parent, and ends with it.
 import express from 'express';
 import pg from 'pg';
 
-process.once('message', ({ databaseUrl, poolSize, sql, params, idParam, body }) => {
+process.once('message', ({ pool: poolOptions, sql, params, idParam, body }) => {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize });
+  const pool = new pg.Pool(poolOptions);
   /** Fields that come from the row; what else the product makes up from its memory comes from a body it once gave. */
   let fromRow;
   const app = express();

@@ -10,12 +10,16 @@ const SECONDS = 4;
 const BARE_EXPRESS = fileURLToPath(new URL('./bare-express.mjs', import.meta.url));
 const LOAD = fileURLToPath(new URL('./load.mjs', import.meta.url));
 
+/** Loads what is built. */
+const require = createRequire(join(projectRoot, 'package.json'));
+
 /**
  * Sides of the comparison: requests per second of the product and of a bare express handler with the same query.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
 export async function prepareGet(platform, signal) {
+  require('reflect-metadata');
   const { session, clusterId, postgres, poolSize } = platform;
   const { user_id: userId } = await session.json('GET', '/user/info');
   const scope = { tenantId: session.tenantId, userId, username: '' };
@@ -31,8 +35,7 @@ export async function prepareGet(platform, signal) {
   try {
     const bare = child(BARE_EXPRESS);
     const { port: barePort } = await ask(bare, {
-      databaseUrl: postgres.url,
-      poolSize,
+      pool: poolOptions(postgres.url, poolSize),
       ...query,
       body: await platform.cluster(),
     });
@@ -56,13 +59,19 @@ export async function prepareGet(platform, signal) {
   }
 }
 
+/** The product's own connection settings: how long PostgreSQL plans a query depends on them. */
+function poolOptions(url, poolSize) {
+  const { createDataSource } = require('./dist/src/database/data-source.js');
+  const config = { url, poolSize, statementTimeoutMs: 30_000, migrateOnStart: false };
+  const { options } = createDataSource(config, 'bare-express');
+  return { ...options.extra, connectionString: options.url, max: options.poolSize };
+}
+
 /**
  * The query behind the operation, from the built repository itself, so that it is the same after every change of it.
  * @returns {Promise<{sql: string, params: unknown[], idParam: number}>}
  */
 async function queryOfGet(scope, clusterId) {
-  const require = createRequire(join(projectRoot, 'package.json'));
-  require('reflect-metadata');
   const { ClustersRepository } = require('./dist/src/modules/clusters/clusters.repository.js');
   const queries = [];
   const query = async (sql, params) => {
@@ -90,13 +99,20 @@ async function assertAlike(product, bareUrl) {
 
 /** @returns {Promise<any>} the child's answer */
 async function ask(child, message) {
-  child.send(message);
-  const ended = once(child, 'exit').then(([code, signal]) => {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code, signal]) => {
     throw new Error(`A process of the measurement ended (${signal ?? `status ${code}`}).`);
   });
   ended.catch(() => {});
-  const [answer] = await Promise.race([once(child, 'message'), ended]);
-  return answer;
+  const answered = once(child, 'message', { signal: over.signal });
+  answered.catch(() => {});
+  try {
+    child.send(message);
+    const [answer] = await Promise.race([answered, ended]);
+    return answer;
+  } finally {
+    over.abort();
+  }
 }
 
 async function endChild(child) {

@@ -431,7 +431,7 @@ describe('what clusters are made of', () => {
     await refuses({ cluster_type: 'HADOOP' }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
-    await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.CUDA_UNSUPPORTED');
+    await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
     await refuses({ size: 20 }, 400, 'CLUSTER.NO_VOLUME');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');

@@ -207,7 +207,7 @@ describe('workspaces and their files', () => {
           },
         }),
         duplex: 'half',
-      } as RequestInit);
+      });
     const refused = await send(5 * piece.length + 1);
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ error_code: 'FILE.SIZE_MISMATCH' });
@@ -552,7 +552,7 @@ describe('a running job', () => {
     const head = await admin.request('GET', log, { query: { last_n_lines: 1 } });
     expect(head.headers.get('content-disposition')).toMatch(/^attachment; filename="[^"]+"$/);
     for (const query of [{ last_n_lines: 0 }, { last_n_lines: 1001 }, { file_size_bytes: 0 }, { offset: -1 }]) {
-      await admin.expectError('GET', log, { query: query as never }, 400, 'REQUEST.INVALID');
+      await admin.expectError('GET', log, { query: query }, 400, 'REQUEST.INVALID');
     }
     expect(processesOfRun(platform, id).length).toBeGreaterThan(0);
 

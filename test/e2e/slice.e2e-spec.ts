@@ -742,13 +742,7 @@ describe('pages', () => {
     { all: 'maybe' },
     { page: 1 },
   ])('refuse %j', async (query) => {
-    const refused = await admin.expectError(
-      'GET',
-      '/machine/volumes',
-      { query: query as never },
-      400,
-      'REQUEST.INVALID',
-    );
+    const refused = await admin.expectError('GET', '/machine/volumes', { query: query }, 400, 'REQUEST.INVALID');
     expect(refused.error_message).toContain(Object.keys(query)[0]);
   });
 });
@@ -775,7 +769,7 @@ describe('requests as such', () => {
       });
       const body = (await response.json()) as Json;
       expect([response.status, body.error_code]).toEqual([415, 'REQUEST.UNSUPPORTED_MEDIA']);
-      expect(body.error_message).toContain(type);
+      expect(body.error_message).toMatch(/application\/json/);
     }
     expect((await admin.get('/workspaces/search', { workspace_name: 'typed' })).data).toEqual([]);
   });

@@ -20,6 +20,8 @@ let made = 0;
 
 beforeAll(async () => {
   platform = await PlatformUnderTest.start({ name: 'survival-database', env: QUICK_RECOVERY });
+  // A worker that loses its database while it starts ends, and is started again by whoever runs it.
+  await eventually(() => platform.workerLog().includes('The worker is up'), { timeoutMs: 60_000, what: 'the worker' });
   client = await platform.admin();
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });
@@ -79,8 +81,7 @@ describe('a database that ends every connection', () => {
       await ask(operation, clusterId);
       for (let time = 0; time < 3; time += 1) {
         await endConnections();
-        const connected = await eventually(() => count(), { what: 'new connections' });
-        expect(connected).toBeGreaterThan(0);
+        await eventually(async () => (await connections()) > 0, { what: 'new connections' });
       }
       await eventually(() => isAt(clusterId, end), { timeoutMs: 60_000, what: `cluster ${clusterId} in ${end}` });
       expect((await endedWorkflow(platform, clusterId)).state).toBe('DONE');
@@ -108,7 +109,7 @@ describe('a database that ends every connection', () => {
   });
 });
 
-async function count(): Promise<number> {
+async function connections(): Promise<number> {
   return (await platform.sql(`SELECT 1 ${CONNECTIONS} AND backend_type = 'client backend'`)).length;
 }
 

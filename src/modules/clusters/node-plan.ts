@@ -31,8 +31,3 @@ export function planNodes(shape: ClusterShape): PlannedNode[] {
 function numbered(count: number, role: (index: number) => NodeRole): PlannedNode[] {
   return Array.from({ length: count }, (_, index) => ({ nodeNumber: index, role: role(index) }));
 }
-
-/** Whether drivers of jobs run on nodes of this role. */
-export function takesRuns(role: NodeRole): boolean {
-  return role !== 'worker';
-}

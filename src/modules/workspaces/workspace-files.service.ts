@@ -140,7 +140,7 @@ export class WorkspaceFilesService {
     const scope = { tenantId, userId: 0, username: '' };
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
     const file = await this.repository.select(scope, workspace, { file_path: path });
-    if (file.is_dir) throw invalid('FILE.IS_DIRECTORY', `"${path}" is a directory, not a file.`);
+    if (file.is_dir) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
     await this.sendFile(file, response);
   }
 

@@ -21,7 +21,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { fromWire, toWire } from '../product/product-name';
+import { fromWire, isInternalName, toWire } from '../product/product-name';
 
 /** Whether the key may be absent and whether its value may be null. */
 export interface FieldOptions {
@@ -79,6 +79,7 @@ function toList(value: unknown): unknown {
 /** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
 function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
   if (typeof value !== 'string') return value;
+  if (isInternalName(value)) return '';
   const wanted = fromWire(value).toLowerCase();
   const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
   return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;

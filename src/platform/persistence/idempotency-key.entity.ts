@@ -8,6 +8,7 @@ export class IdempotencyKey {
   @PrimaryColumn({ name: 'key', type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' }) key: string;
   @Col.text('operation') operation: string;
   @Col.text('request_hash') requestHash: string;
-  @Col.json('answer', { nullable: true }) answer: unknown;
+  /** JSON as text: jsonb would give the fields in another order than the first answer had. */
+  @Col.text('answer', { nullable: true }) answer: string | null;
   @Col.time('created_at', { default: () => 'now()' }) createdAt: Date;
 }

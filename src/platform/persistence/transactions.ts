@@ -10,7 +10,7 @@ const RETRIES = 3;
 interface StoredAnswer {
   request_hash: string;
   operation: string;
-  answer: unknown;
+  answer: string;
 }
 
 /** Opens the one transaction of a mutation. */
@@ -69,6 +69,6 @@ export class Transactions {
     if (!stored || stored.operation !== context.operation || stored.request_hash !== context.requestHash) {
       throw conflict('REQUEST.IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used before for a different request.');
     }
-    return stored.answer as T;
+    return JSON.parse(stored.answer) as T;
   }
 }

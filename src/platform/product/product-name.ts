@@ -34,6 +34,12 @@ export function keyToWire(key: string): string {
   return key.startsWith(INTERNAL_KEY) ? wireKey() + key.slice(INTERNAL_KEY.length) : key;
 }
 
+/** Whether the value carries the internal name where the wire has another one: it means nothing to clients. */
+export function isInternalName(value: string): boolean {
+  const text = value.toUpperCase();
+  return configured.toUpperCase() !== INTERNAL && (text === INTERNAL || text.startsWith(`${INTERNAL}_`));
+}
+
 /** Renames the functions fields of a request body, one level deep. */
 export function keysFromWire(body: Record<string, unknown>): Record<string, unknown> {
   const prefix = wireKey();

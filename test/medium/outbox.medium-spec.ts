@@ -1,0 +1,171 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { DataSource } from 'typeorm';
+import { eventually } from '../../libs/testing/eventually';
+import type { Config } from '../../src/config/config';
+import { createDataSource } from '../../src/database/data-source';
+import { createLogger } from '../../src/platform/logging/logger';
+import { enqueue } from '../../src/platform/outbox/outbox';
+import { OutboxRelay } from '../../src/platform/outbox/outbox-relay';
+import { JOB_CATALOGUE } from '../../src/platform/queues/job-catalogue';
+import { Queues } from '../../src/platform/queues/queues';
+import { PgListener } from '../../src/platform/wakeups/pg-listener';
+import { PrivateRedis } from '../e2e/harness/private-redis';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const ROWS = 250;
+const SLOW_POLL = '60000';
+
+// Real: PostgreSQL, Redis, BullMQ's queues. Left out: whoever handles the jobs.
+describe('OutboxRelay', () => {
+  let database: TestDatabase;
+  let config: Config;
+  let dataSource: DataSource;
+  let redis: Redis;
+  let stopping: (() => Promise<void>)[] = [];
+  const logger = createLogger('test', 'silent');
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    config = configure(database.url, { OUTBOX_POLL_MS: SLOW_POLL });
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    redis = new Redis(config.redis.url, { maxRetriesPerRequest: null });
+  });
+
+  afterEach(async () => {
+    for (const stop of stopping.reverse()) await stop();
+    stopping = [];
+    await dataSource.query('DELETE FROM outbox_messages');
+    const keys = await redis.keys(`${config.redis.prefix}:*`);
+    if (keys.length > 0) await redis.del(keys);
+  });
+
+  afterAll(async () => {
+    redis?.disconnect();
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  /** A relay with connections of its own, as another worker would have. */
+  async function newRelay(settings: Config = config): Promise<OutboxRelay> {
+    const queues = new Queues(settings, logger);
+    const listener = new PgListener(settings, logger);
+    await listener.onModuleInit();
+    const relay = new OutboxRelay(dataSource, queues, listener, settings, logger);
+    stopping.push(async () => {
+      await relay.stop();
+      await listener.onApplicationShutdown();
+      await queues.onApplicationShutdown();
+    });
+    return relay;
+  }
+
+  async function write(count: number): Promise<void> {
+    await dataSource.transaction(async (tx) => {
+      for (let id = 1; id <= count; id += 1) await enqueue(tx, 'cluster.start', { workflow_job_instance_id: id });
+    });
+  }
+
+  /** Instances that the jobs in the queue name. */
+  async function queued(): Promise<number[]> {
+    const queue = new Queue(JOB_CATALOGUE['cluster.start'].queue, {
+      connection: redis.duplicate({ maxRetriesPerRequest: null }),
+      prefix: config.redis.prefix,
+    });
+    try {
+      const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized']);
+      return jobs.map(
+        (job) => (job.data as { payload: { workflow_job_instance_id: number } }).payload.workflow_job_instance_id,
+      );
+    } finally {
+      await queue.close();
+    }
+  }
+
+  async function unsent(): Promise<number> {
+    const [row] = await dataSource.query<{ count: number }[]>(
+      'SELECT count(*) FROM outbox_messages WHERE sent_at IS NULL',
+    );
+    return row?.count ?? 0;
+  }
+
+  const all = Array.from({ length: ROWS }, (_, index) => index + 1);
+  const inOrder = (ids: number[]) => [...ids].sort((a, b) => a - b);
+  const allSent = () => eventually(async () => (await unsent()) === 0, { what: 'an empty outbox' });
+
+  it('three at once send each row once', async () => {
+    await write(ROWS);
+    for (const relay of await Promise.all([newRelay(), newRelay(), newRelay()])) relay.start();
+    await allSent();
+    expect(inOrder(await queued())).toEqual(all);
+  });
+
+  it('sends what commits while it runs, long before its poll, and nothing that rolls back', async () => {
+    const relay = await newRelay();
+    relay.start();
+    await write(2);
+    await allSent();
+    const refused = dataSource.transaction(async (tx) => {
+      await enqueue(tx, 'cluster.start', { workflow_job_instance_id: 3 });
+      throw new Error('refused');
+    });
+    await expect(refused).rejects.toThrow('refused');
+    await dataSource.transaction((tx) => enqueue(tx, 'cluster.start', { workflow_job_instance_id: 4 }));
+    await allSent();
+    expect(inOrder(await queued())).toEqual([1, 2, 4]);
+  });
+
+  it('finds by its poll what no wake-up told it of', async () => {
+    const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } } as Config);
+    relay.start();
+    await dataSource.query(
+      `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms)
+       VALUES ('cluster.start', '{"workflow_job_instance_id": 7}', 'test', 0)`,
+    );
+    await allSent();
+    expect(await queued()).toEqual([7]);
+  });
+
+  it('adds nothing when a row is sent again after a crash between sending and marking', async () => {
+    const relay = await newRelay();
+    relay.start();
+    await write(3);
+    await allSent();
+    await dataSource.transaction(async (tx) => {
+      await tx.query('UPDATE outbox_messages SET sent_at = NULL');
+      await tx.query(`SELECT pg_notify('outbox', '')`);
+    });
+    await allSent();
+    expect(inOrder(await queued())).toEqual([1, 2, 3]);
+  });
+
+  it('passes over a row whose job this build does not know', async () => {
+    const relay = await newRelay();
+    await dataSource.query(
+      `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms) VALUES ('cluster.paint', '{}', 'test', 0)`,
+    );
+    await write(1);
+    relay.start();
+    await allSent();
+    expect(await queued()).toEqual([1]);
+  });
+
+  it('keeps the rows while Redis is away, and sends each once when it is back', async () => {
+    const other = await PrivateRedis.start();
+    try {
+      const relay = await newRelay(configure(database.url, { REDIS_URL: other.url, OUTBOX_POLL_MS: SLOW_POLL }));
+      await other.kill();
+      relay.start();
+      await write(3);
+      const holds = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
+      await eventually(async () => (await dataSource.query<unknown[]>(holds)).length > 0, { what: 'a try' });
+      expect(await unsent()).toBe(3);
+      await other.start();
+      await allSent();
+      for (const stop of stopping.splice(0)) await stop();
+    } finally {
+      await other.kill();
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { Client } from 'pg';
+import { eventually } from '../../libs/testing/eventually';
+import { createLogger } from '../../src/platform/logging/logger';
+import { notify, PgListener } from '../../src/platform/wakeups/pg-listener';
+import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
+
+/** The first try is after half a second, so this sees several of them fail. */
+const FAILED_TRIES = 4;
+
+describe('PgListener', () => {
+  let database: TestDatabase;
+  let admin: Client;
+  /** Of another database: nobody closes the one that he is in. */
+  let server: Client;
+  let listener: PgListener;
+  let heard: string[];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    server = new Client({ connectionString: process.env['TEST_DATABASE_ADMIN_URL'] });
+    await server.connect();
+    listener = new PgListener(configure(database.url), createLogger('test', 'silent'));
+    await listener.onModuleInit();
+    heard = [];
+    listener.on('node', (payload) => heard.push(payload));
+  });
+
+  afterEach(async () => {
+    await listener?.onApplicationShutdown();
+    await admin?.end();
+    await server?.end();
+    await database?.drop();
+  });
+
+  const CONNECTIONS = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'listener'`;
+
+  async function connections(): Promise<number> {
+    return (await admin.query(`SELECT 1 ${CONNECTIONS}`)).rows.length;
+  }
+
+  async function endConnections(): Promise<void> {
+    await admin.query(`SELECT pg_terminate_backend(pid) ${CONNECTIONS}`);
+  }
+
+  const name = () => new URL(database.url).pathname.slice(1);
+  const send = (payload: string) =>
+    notify({ query: (sql: string, params?: unknown[]) => admin.query(sql, params) } as never, 'node', payload);
+
+  it('hears what commits, and after a lost connection calls everyone once it listens again', async () => {
+    await send('1');
+    await eventually(() => heard.length === 1, { what: 'the first wake-up' });
+    await endConnections();
+    await eventually(() => heard.at(-1) === '', { what: 'the call after the reconnect' });
+    await send('2');
+    await eventually(() => heard.at(-1) === '2', { what: 'the second wake-up' });
+    expect(heard).toEqual(['1', '', '2']);
+    expect(await connections()).toBe(1);
+  });
+
+  it('has one connection after an outage, however many tries failed', async () => {
+    const tries = jest.spyOn(Client.prototype, 'connect');
+    await server.query(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`);
+    await endConnections();
+    await eventually(() => tries.mock.calls.length >= FAILED_TRIES, { what: 'several tries' });
+    await server.query(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`);
+    await eventually(() => heard.includes(''), { what: 'the call after the reconnect' });
+    const made = tries.mock.calls.length;
+    await send('after');
+    await eventually(() => heard.includes('after'), { what: 'a wake-up' });
+    await send('last');
+    await eventually(() => heard.includes('last'), { what: 'another wake-up' });
+    expect(heard).toEqual(['', 'after', 'last']);
+    expect(await connections()).toBe(1);
+    // One try after the other: the failed ones have not multiplied.
+    expect(made).toBeLessThanOrEqual(FAILED_TRIES + 2);
+  });
+});

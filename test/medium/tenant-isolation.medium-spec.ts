@@ -1,0 +1,104 @@
+import { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { BootDiskImagesRepository } from '../../src/modules/boot-disk-images/boot-disk-images.repository';
+import { CloudEnvsRepository } from '../../src/modules/cloud-envs/cloud-envs.repository';
+import { ClusterConfsRepository } from '../../src/modules/cluster-confs/cluster-confs.repository';
+import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
+import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/credentials-confs.repository';
+import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
+import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
+import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
+import type { TenantScope } from '../../src/platform/auth/principal';
+import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+describe('tenants', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let mine: Tenancy;
+  let foreign: Tenancy;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    mine = await makeTenancy(dataSource.manager, 'mine');
+    foreign = await makeTenancy(dataSource.manager, 'foreign');
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  const scopeOf = (tenancy: Tenancy) =>
+    ({ tenantId: tenancy.tenantId, userId: tenancy.userId, username: 'test' }) as TenantScope;
+
+  describe('a record may refer to none of another tenant', () => {
+    const references: [string, string, keyof Tenancy][] = [
+      ['cloud_envs', 'credentials_conf_id', 'credentialsConfId'],
+      ['cloud_envs', 'network_conf_id', 'networkConfId'],
+      ['cloud_envs', 'boot_disk_image_id', 'bootDiskImageId'],
+      ['clusters', 'cloud_env_id', 'cloudEnvId'],
+      ['clusters', 'cluster_conf_id', 'clusterConfId'],
+      ['job_confs', 'workspace_id', 'workspaceId'],
+      ['job_confs', 'cluster_id', 'clusterId'],
+    ];
+
+    it.each(references)('%s.%s', async (table, column, key) => {
+      const change = (value: unknown) =>
+        dataSource.query(`UPDATE ${table} SET ${column} = $1 WHERE tenant_id = $2`, [value, mine.tenantId]);
+      await expect(change(foreign[key])).rejects.toMatchObject({ driverError: { code: '23503' } });
+      // The same statement with a record of the tenant itself is no error.
+      await change(mine[key]);
+    });
+
+    it('cluster_nodes.cluster_id', async () => {
+      const crossing = { ...mine, clusterId: foreign.clusterId };
+      await expect(makeNode(dataSource.manager, crossing, 7)).rejects.toMatchObject({ driverError: { code: '23503' } });
+    });
+
+    it('every foreign key between tables of tenants names the tenant', async () => {
+      const single = await dataSource.query<{ name: string }[]>(
+        `SELECT c.conname AS name FROM pg_constraint c
+         WHERE c.contype = 'f' AND cardinality(c.conkey) = 1
+           AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.conrelid AND a.attname = 'tenant_id')
+           AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.confrelid AND a.attname = 'tenant_id'
+             AND a.attnotnull)
+           AND c.confrelid <> 'tenants'::regclass`,
+      );
+      expect(single).toEqual([]);
+    });
+  });
+
+  describe('a repository', () => {
+    const repositories: [string, () => ResourceRepository<object>, keyof Tenancy][] = [
+      ['clusters', () => new ClustersRepository(dataSource), 'clusterId'],
+      ['cluster_confs', () => new ClusterConfsRepository(dataSource), 'clusterConfId'],
+      ['cloud_envs', () => new CloudEnvsRepository(dataSource), 'cloudEnvId'],
+      ['network_confs', () => new NetworkConfsRepository(dataSource), 'networkConfId'],
+      ['boot_disk_images', () => new BootDiskImagesRepository(dataSource), 'bootDiskImageId'],
+      ['credentials_confs', () => new CredentialsConfsRepository(dataSource), 'credentialsConfId'],
+      ['workspaces', () => new WorkspacesRepository(dataSource), 'workspaceId'],
+      ['job_confs', () => new JobConfsRepository(dataSource), 'jobConfId'],
+    ];
+
+    it.each(repositories)('of %s finds and changes its own tenant only', async (_table, make, key) => {
+      const repository = make();
+      const scope = scopeOf(mine);
+      const [own, other] = [Number(mine[key]), Number(foreign[key])];
+      expect(await repository.find(scope, { id: own })).not.toBeNull();
+      expect(await repository.find(scope, { id: other })).toBeNull();
+      expect(await repository.find(scope, { name: 'mine' })).not.toBeNull();
+      expect(await repository.find(scope, { name: 'foreign' })).toBeNull();
+      const { data } = await repository.list(scope, { limit: 100, pageNumber: 1 });
+      expect(data).toHaveLength(1);
+      const rename = dataSource.transaction((tx) => repository.update(tx, scope, other, { name: 'taken' }));
+      await expect(rename).rejects.toMatchObject({ kind: 'not-found' });
+      await dataSource.transaction((tx) => repository.close(tx, scope, other));
+      expect(await repository.find(scopeOf(foreign), { name: 'foreign' })).not.toBeNull();
+    });
+  });
+});
