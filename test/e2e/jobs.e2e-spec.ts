@@ -535,10 +535,13 @@ describe('a running job', () => {
     let parts = 0;
     while (!text.includes('line 10\n')) {
       const before = offset;
-      await eventually(async () => {
-        await follow();
-        return offset > before;
-      });
+      await eventually(
+        async () => {
+          await follow();
+          return offset > before;
+        },
+        { timeoutMs: 60_000, what: 'more of the log' },
+      );
       parts += 1;
     }
     expect(parts).toBeGreaterThan(1);
