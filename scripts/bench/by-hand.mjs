@@ -7,7 +7,11 @@ import { freePort } from '../embedded/ports.mjs';
 import { endProcess, isRunning, processRef, runCommand, tailOf } from '../embedded/processes.mjs';
 
 const DEADLINE_MS = 120_000;
-const POLL_MS = 10;
+
+/** A closed port is asked for cheaply; a page costs the master something, and so is asked for as often as a status. */
+const PORT_POLL_MS = 10;
+const PAGE_POLL_MS = 50;
+
 const HOST = '127.0.0.1';
 
 /** Spark as a person would use it at a shell: the installation of the nodes, without the platform. */
@@ -63,24 +67,24 @@ export class SparkByHand {
     const [port, masterUi, workerUi] = [await freePort(), await freePort(), await freePort()];
     const daemons = [];
     const limit = Date.now() + DEADLINE_MS;
-    const until = async (what, holds) => {
+    const until = async (what, everyMs, holds) => {
       while (!(await holds())) {
         const ended = daemons.find(({ ref }) => !isRunning(ref));
         if (ended || Date.now() > limit) {
           throw new Error(`By hand there was no ${what}:\n${tailOf((ended ?? daemons.at(-1)).log, 20)}`);
         }
-        await delay(POLL_MS, undefined, { signal: this.signal });
+        await delay(everyMs, undefined, { signal: this.signal });
       }
     };
     try {
       const started = performance.now();
       const master = ['--host', HOST, '--port', String(port), '--webui-port', String(masterUi)];
       daemons.push(this.daemon('master', 'org.apache.spark.deploy.master.Master', master));
-      await until('master', () => accepts(port));
+      await until('master', PORT_POLL_MS, () => accepts(port));
       const offer = ['--cores', String(cores), '--memory', memory, '--work-dir', join(this.folder, 'work')];
       const worker = ['--host', HOST, '--webui-port', String(workerUi), ...offer, `spark://${HOST}:${port}`];
       daemons.push(this.daemon('worker', 'org.apache.spark.deploy.worker.Worker', worker));
-      await until('living worker', async () => (await masterPage(masterUi))?.aliveworkers === 1);
+      await until('living worker', PAGE_POLL_MS, async () => (await masterPage(masterUi))?.aliveworkers === 1);
       return performance.now() - started;
     } finally {
       await Promise.all(daemons.map(({ ref }) => endProcess(ref, [['SIGTERM', 10_000]])));

@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -29,6 +30,7 @@ export class PlatformUnderBench {
   poolSize = POOL_SIZE;
   clusterId = 0;
   workerCores = 0;
+  connections = new Agent({ keepAlive: true, maxSockets: 1 });
   /** @type {(() => Promise<unknown>)[]} */
   undo = [];
 
@@ -125,7 +127,7 @@ export class PlatformUnderBench {
     const { session, jobs } = this;
     const started = performance.now();
     const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: this.jobConfId } });
-    const status = async () => (await session.json('GET', `${jobs}/${jobId}/status`)).job_status;
+    const status = async () => (await this.look(`${jobs}/${jobId}/status`)).job_status;
     await this.until(`job ${jobId}`, status, 'DONE', ['ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
     const ms = performance.now() - started;
     return { ms, log: await (await session.send('GET', `${jobs}/${jobId}/log/stdout`)).text() };
@@ -143,14 +145,34 @@ export class PlatformUnderBench {
 
   async operate(operation, goal) {
     const { session, clusterId: cluster_id } = this;
+    const path = `/cluster?cluster_id=${cluster_id}`;
     const started = performance.now();
     await session.json('POST', `/cluster/${operation}`, { body: { cluster_id } });
-    await this.until('the cluster', async () => (await this.cluster()).cluster_status, goal, ['ERROR', 'DESTROYED']);
+    await this.until('the cluster', async () => (await this.look(path)).cluster_status, goal, ['ERROR', 'DESTROYED']);
     return performance.now() - started;
   }
 
   cluster() {
     return this.session.json('GET', '/cluster', { query: { cluster_id: this.clusterId } });
+  }
+
+  /** A GET with as little work on this side as there can be: what is measured runs on the same processors. */
+  look(path) {
+    const headers = { authorization: `Bearer ${this.session.token}` };
+    return new Promise((resolve, reject) => {
+      const request = get(`${this.session.baseUrl}/api/v1${path}`, { agent: this.connections, headers }, (answer) => {
+        const parts = [];
+        answer.on('data', (part) => parts.push(part));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          const text = Buffer.concat(parts).toString('utf8');
+          if (answer.statusCode === 200) resolve(JSON.parse(text));
+          else reject(new Error(`GET ${path} was answered ${answer.statusCode}: ${text.slice(0, 500)}`));
+        });
+      });
+      request.setTimeout(60_000, () => request.destroy(new Error(`GET ${path} was not answered within 60 s.`)));
+      request.on('error', reject);
+    });
   }
 
   async until(what, read, goal, failures) {
@@ -169,6 +191,7 @@ export class PlatformUnderBench {
    * @param {{keepLogs: boolean}} options
    */
   async close({ keepLogs }) {
+    this.connections.destroy();
     for (const undo of this.undo.reverse()) {
       await undo().catch((error) => this.print(`Stopping failed: ${error.message}`));
     }

@@ -183,7 +183,7 @@ describe('a run request repeated with one Idempotency-Key', () => {
       expect(elsewhere.body.error_code).toBe('REQUEST.IDEMPOTENCY_MISMATCH');
       expect(await made()).toBe(1);
       const runId = Number(answers[0]?.body.job_id);
-      await client.post(`${job.path}/kill/${runId}`);
+      await client.post(`${job.path}/kill/${runId}`, undefined, 201);
       expect((await job.ended(runId)).status).toBe('STOPPED');
     } finally {
       await platform.startWorker();

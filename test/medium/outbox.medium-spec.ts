@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { eventually } from '../../libs/testing/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -117,7 +117,7 @@ describe('OutboxRelay', () => {
   });
 
   it('finds by its poll what no wake-up told it of', async () => {
-    const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } } as Config);
+    const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } });
     relay.start();
     await dataSource.query(
       `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms)

@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { appendState } from '../../src/platform/history/state-history';
 import { firstRow } from '../../src/platform/persistence/sql';

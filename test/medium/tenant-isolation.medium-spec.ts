@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { BootDiskImagesRepository } from '../../src/modules/boot-disk-images/boot-disk-images.repository';
 import { CloudEnvsRepository } from '../../src/modules/cloud-envs/cloud-envs.repository';
@@ -8,7 +8,6 @@ import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
 import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
-import type { TenantScope } from '../../src/platform/auth/principal';
 import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
@@ -33,8 +32,7 @@ describe('tenants', () => {
     await database?.drop();
   });
 
-  const scopeOf = (tenancy: Tenancy) =>
-    ({ tenantId: tenancy.tenantId, userId: tenancy.userId, username: 'test' }) as TenantScope;
+  const scopeOf = (tenancy: Tenancy) => ({ tenantId: tenancy.tenantId, userId: tenancy.userId, username: 'test' });
 
   describe('a record may refer to none of another tenant', () => {
     const references: [string, string, keyof Tenancy][] = [

@@ -1,4 +1,5 @@
-import { DataSource, type EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { type EntityManager } from 'typeorm';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { type IdempotencyContext, runInContext } from '../../src/platform/context/request-context';

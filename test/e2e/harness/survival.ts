@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { markedProcesses, signal, tryLock } from '../../../libs/node-agent/processes';
 import { eventually } from '../../../libs/testing/eventually';
-import type { Json } from './api-client';
 import type { PlatformUnderTest } from './platform';
 
 /** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
@@ -156,6 +155,16 @@ interface HistoryEntry {
   reason: string | null;
 }
 
+/** Where an entry stands among the others. */
+interface Placement {
+  sequence: number;
+  place: string;
+  from_status: string | null;
+  before: string | null;
+  end_time: string;
+  next_start: string;
+}
+
 /** The history of a subject, oldest first; refuses one with a hole, an overlap or a jump. */
 export async function historyOf(
   platform: PlatformUnderTest,
@@ -163,7 +172,7 @@ export async function historyOf(
   column: 'cluster_id' | 'node_id' | 'run_id',
   id: number,
 ): Promise<HistoryEntry[]> {
-  const entries = await platform.sql<HistoryEntry & Json>(
+  const entries = await platform.sql<HistoryEntry & Placement>(
     `SELECT status, reason, sequence, row_number() OVER w AS place, from_status, lag(status) OVER w AS before,
        end_time::text, coalesce(lead(start_time) OVER w, 'infinity')::text AS next_start
      FROM ${table} WHERE ${column} = $1 WINDOW w AS (ORDER BY sequence) ORDER BY sequence`,
