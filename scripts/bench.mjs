@@ -194,16 +194,16 @@ async function main() {
     return 0;
   }
   const controller = new AbortController();
-  const interrupt = () => controller.abort();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, interrupt);
-  onLossOfNpm(interrupt);
+  const interrupt = (why) => controller.abort(new Error(`Interrupted by ${why}.`));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interrupt(name));
+  onLossOfNpm(() => interrupt('the end of npm'));
   const machine = { node: process.version, cpus: availableParallelism(), load_before: loadavg()[0] };
   let results;
   try {
     results = await new Bench(options, controller.signal).run();
   } catch (error) {
     if (!controller.signal.aborted) throw error;
-    process.stderr.write('Interrupted.\n');
+    process.stderr.write(`${controller.signal.reason.message}\n`);
     return 130;
   }
   console.log(['', ...results.map(describe)].join('\n'));

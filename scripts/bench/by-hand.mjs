@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../embedded/ports.mjs';
 import { endProcess, isRunning, processRef, runCommand, tailOf } from '../embedded/processes.mjs';
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 240_000;
 
 /** A closed port is asked for cheaply; a page costs the master something, and so is asked for as often as a status. */
 const PORT_POLL_MS = 10;
@@ -46,12 +46,15 @@ export class SparkByHand {
    * @returns {Promise<{ms: number, output: string}>} how long it took to its end
    */
   async submit(args) {
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const limit = AbortSignal.timeout(DEADLINE_MS);
+    const signal = AbortSignal.any([this.signal, limit]);
     const started = performance.now();
     const { code, output } = await runCommand(join(this.sparkHome, 'bin', 'spark-submit'), args, {
       cwd: this.folder,
       env: this.env,
       signal,
+    }).catch((error) => {
+      throw limit.aborted ? new Error(`spark-submit did not end within ${DEADLINE_MS / 1000} s.`) : error;
     });
     const ms = performance.now() - started;
     if (code !== 0) throw new Error(`spark-submit ended with ${code}:\n${output.slice(-3_000)}`);

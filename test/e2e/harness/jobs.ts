@@ -58,7 +58,7 @@ export class JobDesk {
   }
 
   /** Waits for one of the states; a job that ends in another one ends the wait with its reason. */
-  async reached(jobId: number, statuses: readonly string[], timeoutMs = 120_000): Promise<Json> {
+  async reached(jobId: number, statuses: readonly string[], timeoutMs = 240_000): Promise<Json> {
     const what = `job ${jobId} in ${statuses.join(' or ')}`;
     const job = await eventually(
       async () => {
