@@ -5,7 +5,7 @@ import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/ag
 import { DomainError, unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
-import { lockCluster } from './cluster-lifecycle';
+import { lockCluster, settleRuns } from './cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
@@ -130,6 +130,8 @@ export class ClusterNodesService {
       error: daemons.error,
     });
     if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
+    // Back after a restart: runs may have been waiting for it.
+    if (cluster.status === 'RUNNING' && daemons.state === 'ready') await settleRuns(tx, cluster.cluster_id);
     if (cluster.status !== 'INITIATING' || cluster.workflow_job_instance_id === null) return;
     if (daemons.state === 'ready' && node.status === 'INITIATING') {
       await this.nodes.transition(tx, node, {

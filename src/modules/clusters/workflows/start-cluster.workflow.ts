@@ -37,6 +37,9 @@ export class StartClusterWorkflow implements WorkflowDefinition {
   ) {}
 
   async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+    // A repetition after the end must not touch the nodes of an operation that has begun since.
+    const { clusterId, instanceId } = context;
+    if (!(await whileCurrent(this.dataSource, clusterId, instanceId, 'INITIATING', () => Promise.resolve()))) return;
     const reason = `Step ${failure.step} failed: ${failure.message}`;
     const facts = await this.facts.read(context.clusterId);
     await this.markNodesFailed(context, reason);
