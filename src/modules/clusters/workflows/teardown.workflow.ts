@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import {
+  Step,
+  type StepOutcome,
+  type WorkflowContext,
+  type WorkflowDefinition,
+  type WorkflowFailure,
+  type WorkflowStep,
+} from '../../../platform/workflows/workflow-definition';
+import { endOperation, failOperation } from '../cluster-lifecycle';
+import { ClusterNodesRepository } from '../cluster-nodes.repository';
+import type { ClusterStatus, NodeStatus } from '../cluster-state';
+import { ClusterFactsReader } from './cluster-facts';
+import { NodeTeardown } from './node-teardown';
+
+/** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
+@Injectable()
+export abstract class TeardownWorkflow implements WorkflowDefinition {
+  readonly attempts = 5;
+  readonly backoffMs = 500;
+  abstract readonly steps: readonly WorkflowStep[];
+  protected abstract readonly from: ClusterStatus & NodeStatus;
+  protected abstract readonly to: ClusterStatus;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly nodes: ClusterNodesRepository,
+    protected readonly facts: ClusterFactsReader,
+    protected readonly teardown: NodeTeardown,
+  ) {}
+
+  async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+    await failOperation(this.dataSource, context, this.from, `Step ${failure.step} failed: ${failure.message}`);
+  }
+
+  protected async announce(context: WorkflowContext): Promise<StepOutcome> {
+    await this.teardown.mark(await this.nodes.ofCluster(context.clusterId), this.from, context);
+    return Step.done;
+  }
+
+  protected async mark(context: WorkflowContext): Promise<StepOutcome> {
+    const reason = `Every node is ${this.to.toLowerCase()}`;
+    const ended = await endOperation(this.dataSource, context, this.from, this.to, reason);
+    return ended ? Step.done : Step.superseded;
+  }
+}
