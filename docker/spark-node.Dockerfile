@@ -35,6 +35,10 @@ RUN mkdir -p /usr/share/man/man1 \
   && install -d -o node -g node /var/lib/platform/data /var/lib/platform/nodes /var/lib/spark-node
 COPY --from=spark /opt/python /opt/python
 RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
+# Clusters and jobs start in about half the time from an archive of Spark's classes (ADR 0007).
+COPY scripts/class-archive /tmp/class-archive
+RUN node /tmp/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
+  && rm -r /tmp/class-archive
 ENTRYPOINT ["/usr/bin/tini", "--"]
 
 FROM base AS worker-local
@@ -47,7 +51,8 @@ ENV NODE_ENV=production \
     COMPUTE_LOCAL_DIR=/var/lib/platform/nodes \
     COMPUTE_LOCAL_SPARK_HOMES=${SPARK_VERSION}=/opt/spark \
     COMPUTE_LOCAL_JAVA_HOME=/opt/java \
-    COMPUTE_LOCAL_PYTHON=/opt/python/bin/python
+    COMPUTE_LOCAL_PYTHON=/opt/python/bin/python \
+    COMPUTE_LOCAL_CLASS_ARCHIVES=${SPARK_VERSION}=/opt/spark.jsa
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -64,6 +64,7 @@ export class Agent {
       sparkHome: config.spark_home,
       javaHome: config.java_home,
       python: config.python,
+      classArchive: config.class_archive ?? null,
       home: `${nodeDir}/home`,
     };
     this.daemons = new Daemons({

@@ -11,6 +11,8 @@ export interface AgentConfig {
   spark_home: string;
   java_home: string;
   python: string;
+  /** Classes of this Spark ready to map (scripts/class-archive); null or absent where the node has none. */
+  class_archive?: string | null;
   spark_version: string;
   cores: number;
   memory_mb: number;

@@ -81,7 +81,13 @@ describe('Daemons', () => {
   const make = (): Daemons => {
     const daemons = new Daemons({
       nodeDir: `${root}/node`,
-      runtime: { sparkHome: `${root}/spark`, javaHome: '/nowhere', python: '/usr/bin/python3', home: `${root}/node` },
+      runtime: {
+        sparkHome: `${root}/spark`,
+        javaHome: '/nowhere',
+        python: '/usr/bin/python3',
+        classArchive: null,
+        home: `${root}/node`,
+      },
       bindAddress: '127.0.0.1',
       env: {},
       log: new NodeLog(`${root}/node`),

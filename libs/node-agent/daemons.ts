@@ -244,7 +244,7 @@ export class Daemons {
 
   private master(): Daemon {
     return new Daemon('master', null, this.daemonContext(), (place) =>
-      masterCommand(this.context.runtime.sparkHome, {}, { host: this.context.bindAddress, ...place }),
+      masterCommand(this.context.runtime, this.env, { host: this.context.bindAddress, ...place }),
     );
   }
 
@@ -254,8 +254,8 @@ export class Daemons {
     mkdirSync(workDir, { recursive: true, mode: 0o700 });
     return new Daemon(name, masterUrl, this.daemonContext(), ({ webUiPort }) =>
       workerCommand(
-        this.context.runtime.sparkHome,
-        {},
+        this.context.runtime,
+        this.env,
         {
           host: this.context.bindAddress,
           webUiPort,
@@ -323,7 +323,7 @@ export class Daemons {
       if (ready) this.endStrays();
       this.waking = new AbortController();
       const until = AbortSignal.any([stopped, this.waking.signal]);
-      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 100, until);
+      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 50, until);
     }
   }
 

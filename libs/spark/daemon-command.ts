@@ -1,3 +1,6 @@
+import { classArchiveOption } from './class-archive';
+import type { SparkRuntime } from './submit-command';
+
 /** A Spark daemon to run in the foreground. */
 export interface DaemonCommand {
   argv: string[];
@@ -27,16 +30,19 @@ const DAEMON_MEMORY = '512m';
  * Foreground standalone master. It fails on a taken port rather than move to the next one, since its address has been
  * given out: the caller picks another and starts again.
  */
-export function masterCommand(sparkHome: string, env: Record<string, string>, place: MasterPlace): DaemonCommand {
+export function masterCommand(
+  runtime: SparkRuntime,
+  env: Readonly<Record<string, string>>,
+  place: MasterPlace,
+): DaemonCommand {
   return {
     argv: [
-      `${sparkHome}/bin/spark-class`,
+      `${runtime.sparkHome}/bin/spark-class`,
       'org.apache.spark.deploy.master.Master',
       ...['--host', place.host, '--port', String(place.port), '--webui-port', String(place.webUiPort)],
     ],
     env: {
-      SPARK_DAEMON_MEMORY: DAEMON_MEMORY,
-      ...env,
+      ...daemonEnvironment(runtime, env),
       SPARK_MASTER_OPTS: `-Dspark.port.maxRetries=0 ${env['SPARK_MASTER_OPTS'] ?? ''}`.trim(),
     },
   };
@@ -44,26 +50,34 @@ export function masterCommand(sparkHome: string, env: Record<string, string>, pl
 
 /** Foreground standalone worker that joins the master at `masterUrl` and clears what ended applications left. */
 export function workerCommand(
-  sparkHome: string,
-  env: Record<string, string>,
+  runtime: SparkRuntime,
+  env: Readonly<Record<string, string>>,
   place: WorkerPlace,
   masterUrl: string,
 ): DaemonCommand {
   const cleanUp = '-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600';
   return {
     argv: [
-      `${sparkHome}/bin/spark-class`,
+      `${runtime.sparkHome}/bin/spark-class`,
       'org.apache.spark.deploy.worker.Worker',
       ...['--host', place.host, '--port', '0', '--webui-port', String(place.webUiPort)],
       ...['--cores', String(place.cores), '--memory', `${place.memoryMb}m`, '--work-dir', place.workDir],
       masterUrl,
     ],
     env: {
-      SPARK_DAEMON_MEMORY: DAEMON_MEMORY,
-      ...env,
+      ...daemonEnvironment(runtime, env),
       SPARK_WORKER_OPTS: `${cleanUp} ${env['SPARK_WORKER_OPTS'] ?? ''}`.trim(),
     },
   };
+}
+
+/** What the node's environment says wins over the platform's defaults. */
+function daemonEnvironment(
+  { classArchive }: SparkRuntime,
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const javaOptions = [...classArchiveOption(classArchive), env['SPARK_DAEMON_JAVA_OPTS'] ?? ''];
+  return { SPARK_DAEMON_MEMORY: DAEMON_MEMORY, ...env, SPARK_DAEMON_JAVA_OPTS: javaOptions.join(' ').trim() };
 }
 
 /** What the master's `/json/` page says. */

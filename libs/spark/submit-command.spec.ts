@@ -1,7 +1,13 @@
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { propertyKeys, SubmitError, submitCommand, type RunPaths } from './submit-command';
 
-const runtime = { sparkHome: '/spark', javaHome: '/java', python: '/venv/bin/python', home: '/node/home' };
+const runtime = {
+  sparkHome: '/spark',
+  javaHome: '/java',
+  python: '/venv/bin/python',
+  classArchive: null,
+  home: '/node/home',
+};
 const paths: RunPaths = {
   work: '/run/work',
   events: '/run/events',
@@ -98,6 +104,16 @@ describe('submitCommand', () => {
     ])
       expect(text).toContain(part);
     expect(argv.slice(-3)).toEqual(['--class', 'com.x.Main', 's3a://b/app.jar']);
+  });
+
+  it('starts driver and executors from the class archive, before the options of the node and the user', () => {
+    const withArchive = { ...runtime, classArchive: '/spark.jsa' };
+    const env = { SPARK_SUBMIT_OPTS: '-Xshare:off' };
+    const { argv, env: given } = submitCommand(spec({}), withArchive, paths, env, [], locate);
+    expect(argv).toContain('spark.executor.defaultJavaOptions=-XX:SharedArchiveFile=/spark.jsa');
+    expect(given['SPARK_SUBMIT_OPTS']).toMatch(/^-XX:SharedArchiveFile=\/spark\.jsa .* -Xshare:off$/);
+    const own = spec({ conf: ['spark.executor.defaultJavaOptions=-Da=1'] });
+    expect(submitCommand(own, withArchive, paths, {}, [], locate).argv.join(' ')).not.toContain('/spark.jsa');
   });
 
   it("lets the user's properties win, from conf and from files", () => {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
+import { classArchiveOption } from './class-archive';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { splitScala } from './scala-statements';
 
@@ -8,6 +9,8 @@ export interface SparkRuntime {
   sparkHome: string;
   javaHome: string;
   python: string;
+  /** Archive of this Spark's classes; null where the node has none. */
+  classArchive: string | null;
   /** Home of the platform's processes on the node; holds caches such as Ivy's. */
   home: string;
 }
@@ -83,6 +86,9 @@ export function submitCommand(
   if (!set.has('spark.eventLog.dir'))
     defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
 
+  const archive = classArchiveOption(runtime.classArchive);
+  if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
+
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
   const option = (name: string, value: string | number | null): void => {
     if (value !== null && value !== '') argv.push(name, String(value));
@@ -117,7 +123,7 @@ export function submitCommand(
   option('--queue', spec.queue);
 
   // Set here and not by --driver-java-options, which is the user's: spark-submit adds both.
-  const javaOptions = [`-Djava.io.tmpdir=${paths.tmp}`, `-Dderby.system.home=${paths.work}`];
+  const javaOptions = [...archive, `-Djava.io.tmpdir=${paths.tmp}`, `-Dderby.system.home=${paths.work}`];
   let stdin = '';
   switch (spec.kind) {
     case 'python':

@@ -126,6 +126,7 @@ export async function startPlatform(options) {
     COMPUTE_LOCAL_SPARK_HOMES: `${runtime.sparkVersion}=${runtime.sparkHome}`,
     COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
     COMPUTE_LOCAL_PYTHON: runtime.python,
+    COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
     AGENT_API_URL: baseUrl,
     ...options.env,
   };

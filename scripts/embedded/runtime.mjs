@@ -1,8 +1,20 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -30,6 +42,7 @@ const NEWEST_TRIED_MINOR = 12;
  * @property {string} javaHome
  * @property {string} sparkHome
  * @property {string} sparkVersion such as 3.5.3
+ * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be made
  * @property {string | null} redisServer path of redis-server, null when REDIS_URL names a running one
  */
 
@@ -81,13 +94,41 @@ class RuntimeSetup {
       await this.checkDisk(missing);
       installed = await this.install(interpreter, missing, installed);
     }
-    return {
+    const runtime = {
       python: this.python,
       javaHome: javaHome ?? installed.javaHome,
       sparkHome: spark?.home ?? installed.sparkHome,
       sparkVersion: spark?.version ?? SPARK_VERSION,
+    };
+    return {
+      ...runtime,
+      classArchive: await this.classArchive(runtime),
       redisServer: this.env.REDIS_URL ? null : installed.redisServer,
     };
+  }
+
+  /** Made once for each pair of Java and Spark. Without it everything works, and starts slower. */
+  async classArchive({ python, javaHome, sparkHome, sparkVersion }) {
+    const java = await javaVersion(javaHome);
+    if (!java || java.major < OLDEST_JAVA) return null;
+    const folder = join(this.folder, 'class-archives');
+    const jars = statSync(join(sparkHome, 'jars')).mtimeMs;
+    const meaning = JSON.stringify([java.text, javaHome, sparkHome, sparkVersion, jars]);
+    const name = `spark-${createHash('sha256').update(meaning).digest('hex').slice(0, 16)}.jsa`;
+    const target = join(folder, name);
+    if (existsSync(target)) return target;
+    this.onProgress('Preparing the classes of Spark, so that clusters and jobs start faster');
+    rmSync(folder, { recursive: true, force: true });
+    try {
+      await makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal });
+      return target;
+    } catch (error) {
+      if (this.signal?.aborted) throw error;
+      mkdirSync(join(this.folder, 'logs'), { recursive: true });
+      appendFileSync(this.logFile, `${error.message}\n`);
+      this.onProgress(`The classes of Spark could not be prepared; jobs start slower. Details: ${this.logFile}`);
+      return null;
+    }
   }
 
   /** The record of a finished installation whose files are still there and whose Python still runs. */
@@ -421,10 +462,16 @@ function isNewEnough({ major, minor }) {
 
 /** @returns {Promise<number | null>} 8, 11, 17, …; null when there is no Java that runs */
 async function javaMajor(home) {
+  return (await javaVersion(home))?.major ?? null;
+}
+
+/** @returns {Promise<{major: number, text: string} | null>} */
+async function javaVersion(home) {
   try {
     const { stderr, stdout } = await execFileAsync(join(home, 'bin', 'java'), ['-version'], { timeout: 20_000 });
-    const match = /version "(?:1\.)?(\d+)/.exec(stderr + stdout);
-    return match ? Number(match[1]) : null;
+    const text = stderr + stdout;
+    const match = /version "(?:1\.)?(\d+)/.exec(text);
+    return match ? { major: Number(match[1]), text } : null;
   } catch {
     return null;
   }

@@ -6,6 +6,8 @@ export interface LocalComputeConfig {
   sparkHomes: Record<string, string>;
   javaHome: string;
   python: string;
+  /** Spark version to the archive of its classes; JVMs without one start slower. */
+  classArchives: Record<string, string>;
 }
 
 export interface ComputeConfig {
@@ -25,12 +27,7 @@ export interface AgentConfig {
 
 export function readComputeConfig(env: EnvReader): ComputeConfig {
   if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return { local: null };
-  const sparkHomes: Record<string, string> = {};
-  for (const entry of env.list('COMPUTE_LOCAL_SPARK_HOMES')) {
-    const at = entry.indexOf('=');
-    if (at < 1) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must be a list of version=directory');
-    else sparkHomes[entry.slice(0, at)] = entry.slice(at + 1);
-  }
+  const sparkHomes = env.map('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
   if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'names no Spark');
   return {
     local: {
@@ -38,6 +35,7 @@ export function readComputeConfig(env: EnvReader): ComputeConfig {
       sparkHomes,
       javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
       python: env.string('COMPUTE_LOCAL_PYTHON'),
+      classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
     },
   };
 }

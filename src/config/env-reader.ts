@@ -92,6 +92,13 @@ export class EnvReader {
       .filter((part) => part !== '');
   }
 
+  /** `key=value,key=value`; `form` says so to people. */
+  map(name: string, form: string): Record<string, string> {
+    const entries = this.list(name).map((entry) => [entry, entry.indexOf('=')] as const);
+    if (entries.some(([, at]) => at < 1)) return this.fail(name, `must be a list of ${form}`, {});
+    return Object.fromEntries(entries.map(([entry, at]) => [entry.slice(0, at), entry.slice(at + 1)]));
+  }
+
   problem(name: string, text: string): void {
     this.problems.push(`${name} ${text}`);
   }

@@ -144,6 +144,7 @@ describe('a machine that no cluster owns', () => {
       sparkHomes: { [platform.runtime.sparkVersion]: platform.runtime.sparkHome },
       javaHome: platform.runtime.javaHome,
       python: platform.runtime.python,
+      classArchives: {},
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),
     });
     const token = randomUUID();

@@ -51,6 +51,7 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       sparkHomes: { '3.5.3': `${root}/spark` },
       javaHome: `${root}/java`,
       python: `${root}/python`,
+      classArchives: { '3.5.3': `${root}/spark.jsa` },
       agentEntry: `${root}/agent.js`,
     },
   };
@@ -117,6 +118,7 @@ describe('LocalDriver', () => {
       spark_home: `${root}/spark`,
       java_home: `${root}/java`,
       python: `${root}/python`,
+      class_archive: `${root}/spark.jsa`,
       spark_version: '3.5.3',
       cores: 2,
       memory_mb: 1024,

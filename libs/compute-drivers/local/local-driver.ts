@@ -23,6 +23,8 @@ export interface LocalDriverOptions {
   sparkHomes: Record<string, string>;
   javaHome: string;
   python: string;
+  /** Archive of Spark's classes by version, where there is one. */
+  classArchives: Record<string, string>;
   /** The compiled agent, `dist/libs/node-agent/main.js`. */
   agentEntry: string;
   nodeExecutable?: string;
@@ -183,6 +185,7 @@ export class LocalDriver implements ComputeDriver {
       spark_home: sparkHome,
       java_home: this.options.javaHome,
       python: this.options.python,
+      class_archive: this.options.classArchives[sparkVersion] ?? null,
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,

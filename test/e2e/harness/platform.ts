@@ -30,6 +30,7 @@ export interface TestRuntime {
   javaHome: string;
   sparkHome: string;
   sparkVersion: string;
+  classArchive: string | null;
 }
 
 /**
@@ -251,6 +252,9 @@ export class PlatformUnderTest {
       COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,
       COMPUTE_LOCAL_JAVA_HOME: this.runtime.javaHome,
       COMPUTE_LOCAL_PYTHON: this.runtime.python,
+      COMPUTE_LOCAL_CLASS_ARCHIVES: this.runtime.classArchive
+        ? `${this.runtime.sparkVersion}=${this.runtime.classArchive}`
+        : '',
       AGENT_API_URL: this.baseUrl,
       ...this.options.env,
     };
