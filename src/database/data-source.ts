@@ -25,6 +25,9 @@ export function createDataSource(config: DatabaseConfig, applicationName: string
       statement_timeout: config.statementTimeoutMs,
       idle_in_transaction_session_timeout: config.statementTimeoutMs,
       connectionTimeoutMillis: 10_000,
+      // Our joins start at the record asked for and are written in a good order. Trying the orders of all of a cluster's
+      // ten took PostgreSQL 13 ms for a query of 0.2 ms; in groups of four it takes 1 ms.
+      options: '-c join_collapse_limit=4',
     },
   });
 }
