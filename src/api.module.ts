@@ -1,4 +1,4 @@
-import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
@@ -21,7 +21,6 @@ import { ContentTypeInterceptor } from './platform/http/content-type.interceptor
 import { ErrorFilter } from './platform/http/error.filter';
 import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor';
 import { API_PREFIX } from './platform/http/openapi';
-import { RequestLogMiddleware } from './platform/http/request-log.middleware';
 import { PlatformModule } from './platform/platform.module';
 
 const DOMAINS = [
@@ -59,8 +58,4 @@ const DOMAINS = [
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
 })
-export class ApiModule implements NestModule {
-  configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(RequestLogMiddleware).forRoutes('{*path}');
-  }
-}
+export class ApiModule {}

@@ -3,9 +3,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { json } from 'express';
 import { ApiModule } from './api.module';
+import { invalid } from './platform/errors/domain-error';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
+import { requestLogMiddleware } from './platform/http/request-log.middleware';
 import { createValidationPipe } from './platform/http/validation';
-import { keysFromWire } from './platform/product/product-name';
+import { LOGGER, type Logger } from './platform/logging/logger';
+import { internalKey, keysFromWire } from './platform/product/product-name';
 
 /** The API application; `preview` builds no providers and serves only to describe it. */
 export async function createApi(options: {
@@ -23,8 +26,9 @@ export async function createApi(options: {
   app.disable('x-powered-by');
   app.set('trust proxy', options.trustedProxies);
   app.set('query parser', 'simple');
-  // Before the body is read: a body that cannot be parsed is answered with a correlation id, too.
+  // Before the body is read: a body that cannot be parsed is answered with a correlation id and logged, too.
   app.use(requestContextMiddleware);
+  if (!options.preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));
   app.use(jsonBody(options.maxJsonBytes));
   app.useGlobalPipes(createValidationPipe());
   return app;
@@ -44,7 +48,13 @@ function jsonBody(limit: number) {
     parse(request, response, (error?: unknown) => {
       const carrier = request as unknown as { body?: unknown };
       if (typeof carrier.body === 'object' && carrier.body !== null && !Array.isArray(carrier.body)) {
-        carrier.body = keysFromWire(carrier.body as Record<string, unknown>);
+        const body = carrier.body as Record<string, unknown>;
+        const unknown = internalKey(body);
+        if (unknown !== undefined) {
+          next(invalid('REQUEST.INVALID', `The request is not valid: ${unknown} is not a known field.`));
+          return;
+        }
+        carrier.body = keysFromWire(body);
       }
       next(error);
     });

@@ -60,6 +60,11 @@ describe('with PRODUCT_NAME=ACME', () => {
     expect(made.status).toBe(200);
     expect(made.body).toHaveProperty('acme_functions_script_path');
     expect(JSON.stringify(made.body)).not.toMatch(/platform/i);
+    const internal = { ...conf, name: 'other', platform_functions_script_path: 'a.py' };
+    expect(await call('POST', `${path}/conf`, internal)).toMatchObject({
+      status: 400,
+      body: { error_message: expect.stringContaining('platform_functions_script_path is not a known field') },
+    });
     const read = await call('GET', `${path}/conf?job_conf_name=conf`);
     expect(read.body.cluster_info.cluster_type).toBe('ACME');
     expect(read.body).toHaveProperty('acme_functions_script_path');

@@ -1,3 +1,4 @@
+import { eventually } from '../../libs/testing/eventually';
 import type { Answer, ApiClient, Json } from './harness/api-client';
 import { describeEstate, type Estate } from './harness/estate';
 import { clientOf, createTenant, createUser, PASSWORD } from './harness/people';
@@ -757,6 +758,9 @@ describe('requests as such', () => {
       expect(answer.status).toBe(400);
       expectWholeError(answer);
       expect(answer.body.error_code).toMatch(/^REQUEST\.(MALFORMED_JSON|INVALID)$/);
+      const isLine = (text: string) => text.includes(answer.body.correlation_id) && text.includes('"request"');
+      const line = await eventually(() => platform.apiLog().split('\n').find(isLine));
+      expect(JSON.parse(line)).toMatchObject({ status: 400, path: '/api/v1/machine/volume' });
     },
   );
 

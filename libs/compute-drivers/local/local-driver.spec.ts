@@ -178,6 +178,19 @@ describe('LocalDriver', () => {
     expect(readdirSync(options.dir)).toEqual([]);
   });
 
+  it('leaves nothing of a provision that was cut short', async () => {
+    const draft = `${options.dir}/.new-a`;
+    mkdirSync(draft, { recursive: true });
+    writeFileSync(`${draft}/stale`, '');
+    await driver.provision(spec('a'), context);
+    expect(readdirSync(options.dir)).toEqual(['a']);
+    expect(existsSync(`${options.dir}/a/stale`)).toBe(false);
+    await driver.destroy('a', context);
+    mkdirSync(draft, { recursive: true });
+    await driver.destroy('a', context);
+    expect(readdirSync(options.dir)).toEqual([]);
+  });
+
   it('ends the processes of all nodes and keeps the directories when everything is shut down', async () => {
     await driver.provision(spec('a'), context);
     await driver.provision(spec('b'), context);

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { AgentConfig } from '../../node-agent/config';
 import { markedProcesses, NODE_MARK, signal, tryLock, type MarkedProcess } from '../../node-agent/processes';
 import {
@@ -124,6 +123,7 @@ export class LocalDriver implements ComputeDriver {
       // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
       const gone = `${dirname(dir)}/.gone-${nodeToken}`;
       const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
+      await rm(draftOf(dir), remove);
       await rm(gone, remove);
       if (existsSync(dir)) await rename(dir, gone);
       await rm(gone, remove);
@@ -172,7 +172,7 @@ export class LocalDriver implements ComputeDriver {
 
   /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
   private async lay(dir: string, spec: NodeSpec, sparkHome: string): Promise<void> {
-    const draft = `${dirname(dir)}/.new-${randomUUID()}`;
+    const draft = draftOf(dir);
     const { agentApiUrl, bootstrapToken, labels, nodeNumber, machineType, cores, memoryMb, sparkVersion } = spec;
     const record: NodeRecord = {
       ...{ labels, nodeNumber, machineType, cores, memoryMb, sparkVersion },
@@ -194,6 +194,8 @@ export class LocalDriver implements ComputeDriver {
       env: { SPARK_LOCAL_IP: this.bindAddress },
     };
     try {
+      // Of a provision that was cut short; a bootstrap token may be in it.
+      await rm(draft, { recursive: true, force: true });
       await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
       await writeFile(`${draft}/agent.json`, JSON.stringify(config), { mode: 0o600 });
       await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
@@ -306,6 +308,11 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
       throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node do not end: ${pids(found)}.`, true);
     await pause(25);
   }
+}
+
+/** Where a node is laid out before it gets its own name; the node's lock is its lock, too. */
+function draftOf(dir: string): string {
+  return `${dirname(dir)}/.new-${basename(dir)}`;
 }
 
 const pids = (found: MarkedProcess[]): string => found.map((process) => process.pid).join(', ');

@@ -61,6 +61,7 @@ const ERROR_TEXT: Record<number, string> = {
   404: 'No such record in this tenant',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
+  415: 'Body of another type than the operation takes',
   429: 'Too many attempts; see Retry-After',
   500: 'Unexpected failure, or a dependency does not answer',
 };
@@ -99,7 +100,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
 export function errorStatuses(options: OperationOptions): number[] {
   if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
-  const usual = [400, 401, 404, 500, ...(restricted ? [403] : [])];
+  const takesBody = options.method === 'POST' || options.method === 'PUT';
+  const usual = [400, 401, 404, 500, ...(restricted ? [403] : []), ...(takesBody ? [413, 415] : [])];
   return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
 }
 

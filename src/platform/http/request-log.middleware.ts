@@ -1,19 +1,15 @@
-import { Inject, Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Response } from 'express';
 import type { AuthenticatedRequest } from '../auth/request-principal';
-import { LOGGER, type Logger } from '../logging/logger';
+import type { Logger } from '../logging/logger';
 
 /** One line for every answered request: what, who, outcome, how long. Long polls of agents are quiet. */
-@Injectable()
-export class RequestLogMiddleware implements NestMiddleware {
-  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
-
-  use(request: AuthenticatedRequest, response: Response, next: NextFunction): void {
+export function requestLogMiddleware(logger: Logger) {
+  return (request: AuthenticatedRequest, response: Response, next: NextFunction): void => {
     const started = process.hrtime.bigint();
     response.once('close', () => {
       const level = response.statusCode >= 500 ? 'error' : request.operation?.access.kind === 'node' ? 'debug' : 'info';
-      if (!this.logger.isLevelEnabled(level)) return;
-      this.logger[level](
+      if (!logger.isLevelEnabled(level)) return;
+      logger[level](
         {
           method: request.method,
           path: request.originalUrl.split('?', 1)[0],
@@ -29,5 +25,5 @@ export class RequestLogMiddleware implements NestMiddleware {
       );
     });
     next();
-  }
+  };
 }

@@ -40,6 +40,11 @@ export function isInternalName(value: string): boolean {
   return configured.toUpperCase() !== INTERNAL && (text === INTERNAL || text.startsWith(`${INTERNAL}_`));
 }
 
+/** The first key of a request body that has the internal name where the wire has another one; undefined without one. */
+export function internalKey(body: Record<string, unknown>): string | undefined {
+  return wireKey() === INTERNAL_KEY ? undefined : Object.keys(body).find((key) => key.startsWith(INTERNAL_KEY));
+}
+
 /** Renames the functions fields of a request body, one level deep. */
 export function keysFromWire(body: Record<string, unknown>): Record<string, unknown> {
   const prefix = wireKey();
