@@ -1,0 +1,23 @@
+import 'reflect-metadata';
+import { Config } from './config/config';
+import { createDataSource } from './database/data-source';
+import { rewrapDataKeys } from './modules/secrets/rewrap-data-keys';
+import { failProcess } from './platform/process/fail-process';
+
+/** Second half of a rotation of the master key: wraps all data keys with the first key of SECRETS_MASTER_KEYS. */
+async function main(): Promise<number> {
+  const config = Config.load();
+  const dataSource = await createDataSource(config.database, 'rewrap-secrets').initialize();
+  try {
+    const { rewrapped, failed } = await rewrapDataKeys(dataSource, config.secrets.masterKeys);
+    process.stdout.write(`${rewrapped} data keys are wrapped by ${config.secrets.masterKeys[0]?.id} now.\n`);
+    for (const { tenantId, masterKeyId, reason } of failed) {
+      process.stderr.write(`The data key of tenant ${tenantId} stays wrapped by ${masterKeyId}: ${reason}.\n`);
+    }
+    return failed.length === 0 ? 0 : 1;
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+main().then((status) => process.exit(status), failProcess);

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { rewrapDataKeys } from '../../src/modules/secrets/rewrap-data-keys';
+import { TenantSecretsRepository } from '../../src/modules/secrets/tenant-secrets.repository';
+import { TenantSecretsService } from '../../src/modules/secrets/tenant-secrets.service';
+import { makeTenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+// Real: PostgreSQL. A pod is a TenantSecretsService with the master keys it was started with.
+describe('Rotation of the master key', () => {
+  const old = { id: 'old', key: randomBytes(32) };
+  const young = { id: 'young', key: randomBytes(32) };
+  const text = ({ id, key }: typeof old) => `${id}:${key.toString('base64')}`;
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let tenants: string[];
+
+  const pod = (...keys: (typeof old)[]) =>
+    new TenantSecretsService(
+      new TenantSecretsRepository(),
+      configure(database.url, { SECRETS_MASTER_KEYS: keys.map(text).join(',') }),
+    );
+  const open = (service: TenantSecretsService, tenantId: string, sealed: Buffer) =>
+    service.open(dataSource.manager, tenantId, 'things', 7, sealed);
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    const made = [await makeTenancy(dataSource.manager, 'one'), await makeTenancy(dataSource.manager, 'two')];
+    tenants = made.map(({ tenantId }) => tenantId);
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  it('leaves secrets readable for pods with both keys at every moment, and then for those with the new one alone', async () => {
+    const [one = '', two = ''] = tenants;
+    const seal = (service: TenantSecretsService, tenantId: string) =>
+      service.seal(dataSource.manager, tenantId, 'things', 7, { password: `of ${tenantId}` });
+    const first = await seal(pod(old), one);
+    // A tenant whose first secret came after the new key had become the first.
+    const second = await seal(pod(young, old), two);
+    await expect(open(pod(young), one, first)).rejects.toThrow('master key old');
+
+    expect(await rewrapDataKeys(dataSource, [young, old])).toEqual({ rewrapped: 1, failed: [] });
+    for (const keys of [[young], [young, old], [old, young]]) {
+      expect(await open(pod(...keys), one, first)).toEqual({ password: `of ${one}` });
+      expect(await open(pod(...keys), two, second)).toEqual({ password: `of ${two}` });
+    }
+    await expect(open(pod(old), one, first)).rejects.toThrow('master key young');
+    expect(await rewrapDataKeys(dataSource, [young, old])).toEqual({ rewrapped: 0, failed: [] });
+  });
+
+  it('names the tenants whose master key is not given and goes on with the others', async () => {
+    const [one = '', two = ''] = tenants;
+    const other = { id: 'other', key: randomBytes(32) };
+    await dataSource.query(`UPDATE tenant_data_keys SET master_key_id = 'old' WHERE tenant_id = $1`, [one]);
+    await rewrapDataKeys(dataSource, [other, young]);
+    await dataSource.query('DELETE FROM tenant_data_keys WHERE tenant_id = $1', [two]);
+    await pod(young).seal(dataSource.manager, two, 'things', 7, {});
+    expect(await rewrapDataKeys(dataSource, [old, young])).toEqual({
+      rewrapped: 1,
+      failed: [{ tenantId: one, masterKeyId: 'other', reason: expect.stringContaining('master key other') }],
+    });
+  });
+});
