@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
 import type { WorkspaceAuthorizer } from '../../platform/auth/authentication';
 import { includesPermission, type WorkspacePermission } from '../../platform/auth/roles';
-import { conflict, forbidden, invalid } from '../../platform/errors/domain-error';
+import { conflict, forbidden } from '../../platform/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
 import { firstRow, type Tx } from '../../platform/persistence/sql';
@@ -83,9 +84,7 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   }
 
   async update(scope: TenantScope, workspace: WorkspaceContext, body: UpdateWorkspace): Promise<WorkspaceWrite> {
-    if (Object.values(body).every((value) => value === undefined)) {
-      throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
-    }
+    assertChanges(body);
     return this.transactions.run(async (tx) => {
       await this.lockActive(tx, workspace.workspaceId);
       return write(await this.repository.update(tx, scope, workspace.workspaceId, { ...body }));

@@ -2,29 +2,38 @@ import { invalid } from '../errors/domain-error';
 import { Param } from './fields';
 
 /** Which record an operation means: by id, by name, or by both, which must then agree. */
-export interface RecordSelector {
-  id?: number;
+export interface RecordSelector<Id extends number | string = number> {
+  id?: Id;
   name?: string;
 }
 
 /** Base class of a query that selects one record by `<prefix>_id` or `<prefix>_name`; one of them is required. */
-export function RecordSelectorQuery<P extends string>(prefix: P) {
+export function RecordSelectorQuery(prefix: string) {
+  return selectorQuery<number>(prefix, Param.id);
+}
+
+/** The same for a record whose id is a UUID. */
+export function UuidSelectorQuery(prefix: string) {
+  return selectorQuery<string>(prefix, Param.uuid);
+}
+
+function selectorQuery<Id extends number | string>(prefix: string, idParam: typeof Param.id | typeof Param.uuid) {
   class SelectorQuery {
     /** The record asked for; throws 400 when neither id nor name is given. */
-    selector(): RecordSelector {
-      return selectorFrom(this, prefix);
+    selector(): RecordSelector<Id> {
+      return selectorFrom<Id>(this, prefix);
     }
   }
-  Param.id({ description: 'Selects the record by id' })(SelectorQuery.prototype, `${prefix}_id`);
+  idParam({ description: 'Selects the record by id' })(SelectorQuery.prototype, `${prefix}_id`);
   Param.text({ description: 'Selects the record by name' })(SelectorQuery.prototype, `${prefix}_name`);
   return SelectorQuery;
 }
 
-/** Reads `<prefix>_id` and `<prefix>_name` from a query or body; throws 400 when neither is given. */
-export function selectorFrom(source: object, prefix: string): RecordSelector {
+/** Reads `<prefix>_id` and `<prefix>_name` from a validated query or body; throws 400 when neither is given. */
+export function selectorFrom<Id extends number | string = number>(source: object, prefix: string): RecordSelector<Id> {
   const { [`${prefix}_id`]: id, [`${prefix}_name`]: name } = source as Record<string, unknown>;
-  const selector: RecordSelector = {
-    ...(typeof id === 'number' ? { id } : {}),
+  const selector: RecordSelector<Id> = {
+    ...(typeof id === 'number' || typeof id === 'string' ? { id: id as Id } : {}),
     ...(typeof name === 'string' ? { name } : {}),
   };
   if (selector.id === undefined && selector.name === undefined) {
@@ -34,7 +43,7 @@ export function selectorFrom(source: object, prefix: string): RecordSelector {
 }
 
 /** How an error names the selected record. */
-export function describeSelector(selector: RecordSelector): string {
+export function describeSelector(selector: RecordSelector<number | string>): string {
   const parts = [
     ...(selector.id === undefined ? [] : [`id ${selector.id}`]),
     ...(selector.name === undefined ? [] : [`name "${selector.name}"`]),

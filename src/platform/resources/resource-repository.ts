@@ -1,9 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { TenantScope } from '../auth/principal';
 import { notFound } from '../errors/domain-error';
-import { limitClause, type Page, type PageRequest, pageOf } from '../http/page';
+import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
-import { Conditions, containsPattern, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
+import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
+import { Conditions, containsPattern, firstRow, insertRow, type Tx, updateRows } from '../persistence/sql';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql {
@@ -21,9 +22,10 @@ export interface ResourceSql {
 /** Conditions of a list, one per filter that was given. */
 export type ResourceFilter = (conditions: Conditions) => void;
 
-const AUDIT_COLUMNS = `t.created_by_user_id AS created_by_id, cb.username AS created_by_name,
+/** Names of who made and who changed a record `t`; with {@link AUDIT_JOINS}. */
+export const AUDIT_COLUMNS = `t.created_by_user_id AS created_by_id, cb.username AS created_by_name,
   t.modified_by_user_id AS modified_by_id, mb.username AS modified_by_name`;
-const AUDIT_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
+export const AUDIT_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
   LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
 
 /** `true` locks for a change; `share` keeps the record as it is while another comes to refer to it. */
@@ -31,13 +33,16 @@ export type RowLock = boolean | 'share';
 
 /** Reads and writes the current records of one kind, always within a tenant. */
 export class ResourceRepository<Row extends object> {
-  private readonly selectSql: string;
+  private readonly source: Pick<PagedSelect, 'columns' | 'from'>;
 
   constructor(
     protected readonly dataSource: DataSource,
     readonly sql: ResourceSql,
   ) {
-    this.selectSql = `SELECT ${sql.columns}, ${AUDIT_COLUMNS} FROM ${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`;
+    this.source = {
+      columns: `${sql.columns}, ${AUDIT_COLUMNS}`,
+      from: `${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`,
+    };
   }
 
   /** A page of current records, newest first. */
@@ -78,7 +83,8 @@ export class ResourceRepository<Row extends object> {
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
-    const sql = `${this.selectSql} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lockClause(lock)}`;
+    const { columns, from } = this.source;
+    const sql = `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
   }
 
@@ -110,17 +116,8 @@ export class ResourceRepository<Row extends object> {
   }
 
   protected async page(conditions: Conditions, page: PageRequest): Promise<Page<Row>> {
-    const [counted] = await rows<{ total: number }>(
-      this.dataSource.manager,
-      `SELECT count(*) AS total FROM ${this.sql.table} t ${this.sql.joins ?? ''} WHERE ${conditions.sql}`,
-      conditions.params,
-    );
-    const data = await rows<Row>(
-      this.dataSource.manager,
-      `${this.selectSql} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC ${limitClause(page)}`,
-      conditions.params,
-    );
-    return pageOf(data, counted?.total ?? 0, page);
+    const order = `t.${this.sql.idColumn} DESC`;
+    return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions, order }, page);
   }
 
   private async write(

@@ -1,6 +1,6 @@
 import type { TenantScope } from '../auth/principal';
-import { invalid } from '../errors/domain-error';
 import type { Message } from '../http/answers';
+import { assertChanges } from '../http/changes';
 import type { Page, PageRequest } from '../http/page';
 import type { RecordSelector } from '../http/selector';
 import type { Tx } from '../persistence/sql';
@@ -49,9 +49,7 @@ export abstract class ResourceService<
   }
 
   async update(scope: TenantScope, selector: RecordSelector, body: Update): Promise<Write> {
-    if (Object.values(body).every((value) => value === undefined)) {
-      throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
-    }
+    assertChanges(body);
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx, true);
       const values = await this.columnsOfChanged(scope, row, body, tx);
