@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Controller, Module } from '@nestjs/common';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
-import { hashPassword } from '../../src/modules/iam/passwords';
 import { Allow } from '../../src/platform/auth/access';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { CurrentScope } from '../../src/platform/auth/request-principal';
 import { Answers, Operation } from '../../src/platform/http/operation';
+import { makeTenant, makeUser, PASSWORD } from './harness/identities';
 import {
   ADMIN_PASSWORD,
   configure,
@@ -16,8 +16,6 @@ import {
   TestApi,
   type TestDatabase,
 } from './harness/test-api';
-
-const PASSWORD = 'a password of some length';
 
 /** Operations that stand for those of the domains. */
 @Controller()
@@ -76,26 +74,8 @@ describe('identity', () => {
     return api.database.query(sql, params);
   }
 
-  async function newTenant(name: string): Promise<string> {
-    const [row] = await query<{ tenant_id: string }>('INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id', [
-      name,
-    ]);
-    return row!.tenant_id;
-  }
-
-  async function newUser(name: string, tenants: string[] = [], role = 'USER'): Promise<number> {
-    const [row] = await query<{ user_id: number }>(
-      'INSERT INTO users (username, email, password_hash) VALUES ($1, $2, $3) RETURNING user_id',
-      [name, `${name}@example.org`, await hashPassword(PASSWORD)],
-    );
-    for (const tenant of tenants) {
-      await query(
-        'INSERT INTO user_roles (user_id, role_id, tenant_id) SELECT $1, role_id, $3 FROM roles WHERE role = $2',
-        [row!.user_id, role, tenant],
-      );
-    }
-    return row!.user_id;
-  }
+  const newTenant = (name: string) => makeTenant(api, name);
+  const newUser = (name: string, tenantIds: string[] = []) => makeUser(api, name, tenantIds);
 
   it('makes one tenant and one administrator, however many processes start at once', async () => {
     expect(await query('SELECT username FROM users')).toEqual([{ username: 'admin' }]);
@@ -290,6 +270,20 @@ describe('identity', () => {
       const answer = await otherPod.call('GET', '/probe/manager', { token });
       expect([answer.status, answer.body.error_code]).toEqual([403, 'TENANT.NOT_SELECTED']);
     });
+  });
+
+  it('refuses at once, on every pod, what a role that was taken away allowed', async () => {
+    const userId = await newUser('demoted', [await newTenant('strict')]);
+    const token = await api.login('demoted', PASSWORD);
+    for (const pod of [api, otherPod]) expect((await pod.call('GET', '/probe/tenant', { token })).status).toBe(200);
+    await query('UPDATE user_roles SET to_date = now() WHERE user_id = $1', [userId]);
+    await query(`SELECT pg_notify('session', $1)`, [`user:${userId}`]);
+    await soon(async () => {
+      for (const pod of [api, otherPod]) {
+        const answer = await pod.call('GET', '/probe/tenant', { token });
+        expect([answer.status, answer.body.error_code]).toEqual([403, 'TENANT.NOT_SELECTED']);
+      }
+    }, 1000);
   });
 
   it('shuts out a disabled account within a second, without a wake-up', async () => {

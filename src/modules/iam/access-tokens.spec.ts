@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { decode, sign } from 'jsonwebtoken';
 import type { SigningKey } from '../../config/auth.config';
 import type { Config } from '../../config/config';
-import { AccessTokens } from './access-tokens';
+import { AccessTokens, tokenHash } from './access-tokens';
 
 const OLD: SigningKey = { id: 'old', key: randomBytes(32) };
 const NEW: SigningKey = { id: 'new', key: randomBytes(32) };
@@ -30,15 +30,31 @@ describe('AccessTokens', () => {
     const tokens = tokensWith(NEW, OLD);
     const token = tokens.sign(CLAIMS, inSeconds(60));
     expect(decode(token, { complete: true })?.header).toMatchObject({ alg: 'HS256', kid: 'new' });
-    const claims = { ...CLAIMS, exp: expect.any(Number) };
+    const claims = { ...CLAIMS, exp: expect.any(Number), tokenHash: tokenHash(token) };
     await expect(tokens.verify(requestWith(token))).resolves.toEqual(claims);
     await expect(tokens.verify(requestWith(token))).resolves.toEqual(claims);
   });
 
   it('reads the tokens of an older key after a rotation', async () => {
     const token = tokensWith(OLD).sign(CLAIMS, null);
-    await expect(tokensWith(NEW, OLD).verify(requestWith(token))).resolves.toEqual(CLAIMS);
+    await expect(tokensWith(NEW, OLD).verify(requestWith(token))).resolves.toEqual({
+      ...CLAIMS,
+      tokenHash: tokenHash(token),
+    });
     await expect(tokensWith(NEW).verify(requestWith(token))).rejects.toThrow('The token is not valid.');
+  });
+
+  it('makes the same token of the same claims again, also after a rotation, until its key is gone', () => {
+    const claims = { ...CLAIMS, keyId: 'old', issuedAt: 1_790_000_000, nonce: 'n' };
+    const expiresAt = inSeconds(60);
+    const token = tokensWith(OLD).sign(claims, expiresAt);
+    expect(tokensWith(NEW, OLD).sign(claims, expiresAt)).toBe(token);
+    expect(tokensWith(NEW, OLD).signingKeyId).toBe('new');
+    const { nonce: _, ...rest } = claims;
+    expect(tokensWith(OLD).sign(rest, expiresAt)).not.toBe(tokensWith(OLD).sign(rest, expiresAt));
+    expect(() => tokensWith(NEW).sign(claims, expiresAt)).toThrow(
+      expect.objectContaining({ code: 'TOKEN.KEY_REMOVED' }),
+    );
   });
 
   it('refuses a known token once it has expired', async () => {

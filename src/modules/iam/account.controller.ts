@@ -1,12 +1,14 @@
-import { Controller, Query } from '@nestjs/common';
+import { Body, Controller, Ip, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
 import type { Principal } from '../../platform/auth/principal';
 import { CurrentPrincipal } from '../../platform/auth/request-principal';
+import type { Message } from '../../platform/http/answers';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
 import { UuidParam } from '../../platform/http/parameters';
 import { AccountService } from './account.service';
 import {
+  ChangePassword,
   MyRolesQuery,
   TenantSearchQuery,
   TenantSelection,
@@ -14,12 +16,16 @@ import {
   UserInfo,
   UserRoles,
 } from './dto/account.dto';
+import { OwnPasswordService } from './own-password.service';
 
 const TAG = 'Own user';
 
 @Controller()
 export class AccountController {
-  constructor(private readonly service: AccountService) {}
+  constructor(
+    private readonly service: AccountService,
+    private readonly password: OwnPasswordService,
+  ) {}
 
   @Operation({
     method: 'GET',
@@ -92,5 +98,24 @@ export class AccountController {
     @UuidParam('tenant_id') tenantId: string,
   ): Promise<TenantSelection> {
     return this.service.selectTenant(principal, tenantId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/user/password',
+    id: 'changeMyPassword',
+    summary: 'Change the own password; every other session and token of the user ends',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.message,
+    status: 201,
+    errors: [403, 409, 429],
+  })
+  changeMyPassword(
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: ChangePassword,
+    @Ip() address: string,
+  ): Promise<Message> {
+    return this.password.change(principal, body, address);
   }
 }

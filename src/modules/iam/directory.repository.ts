@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../platform/auth/roles';
-import { limitClause, type Page, type PageRequest, pageOf } from '../../platform/http/page';
-import { Conditions, containsPattern, firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import type { Page, PageRequest } from '../../platform/http/page';
+import { pagedRows } from '../../platform/persistence/paged-rows';
+import { Conditions, containsPattern, firstRow, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { heldRoles } from './held-roles';
 
 export interface UserRow {
@@ -11,6 +12,8 @@ export interface UserRow {
   display_name: string | null;
   email: string;
   password_hash: string | null;
+  /** Where the account comes from; `local` for the built-in directory. */
+  directory: string;
   from_date: Date;
   /** `Infinity` while the account is enabled. */
   to_date: Date | number;
@@ -19,6 +22,14 @@ export interface UserRow {
 export interface GroupRow {
   group_id: number;
   group_name: string;
+}
+
+export interface RoleRow {
+  role_id: number;
+  role: Role;
+  description: string;
+  from_date: Date;
+  to_date: Date | number;
 }
 
 export interface TenantRow {
@@ -46,6 +57,25 @@ export class DirectoryRepository {
 
   userById(userId: number): Promise<UserRow | null> {
     return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE user_id = $1', [userId]);
+  }
+
+  /** Gives a user another password unless it was changed meanwhile; answers whether it did. */
+  async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
+    const changed = await returning(
+      tx,
+      `UPDATE users SET password_hash = $3, modified_by_user_id = $1, last_update_date = now()
+       WHERE user_id = $1 AND password_hash = $2 RETURNING user_id`,
+      [userId, oldHash, newHash],
+    );
+    return changed.length > 0;
+  }
+
+  /** The roles themselves; each start brings them up to date. */
+  roleRecords(): Promise<RoleRow[]> {
+    return rows<RoleRow>(
+      this.dataSource.manager,
+      'SELECT role_id, role, description, from_date, to_date FROM roles ORDER BY role_id',
+    );
   }
 
   groupsOf(userId: number, tx: Tx = this.dataSource.manager): Promise<GroupRow[]> {
@@ -91,17 +121,8 @@ export class DirectoryRepository {
       userId,
     );
     if (partOfName !== undefined) conditions.add('t.name ILIKE ?', containsPattern(partOfName));
-    const from = `FROM tenants t WHERE ${conditions.sql}`;
-    const counted = await firstRow<{ total: number }>(
-      this.dataSource.manager,
-      `SELECT count(*) AS total ${from}`,
-      conditions.params,
-    );
-    const data = await rows<TenantRow>(
-      this.dataSource.manager,
-      `SELECT t.tenant_id, t.name, t.description ${from} ORDER BY t.from_date DESC, t.tenant_id ${limitClause(page)}`,
-      conditions.params,
-    );
-    return pageOf(data, counted?.total ?? 0, page);
+    const columns = 't.tenant_id, t.name, t.description';
+    const select = { columns, from: 'tenants t', conditions, order: 't.from_date DESC, t.tenant_id' };
+    return pagedRows<TenantRow>(this.dataSource.manager, select, page);
   }
 }

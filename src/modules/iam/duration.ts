@@ -4,6 +4,11 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 const DURATION = /^(\d{1,10})\s*(s|m|h|d|seconds?|minutes?|hours?|days?)$/i;
 const MAX_MS = 36_500 * 86_400_000;
 
+/** When what begins now and lasts so long ends, in whole seconds as tokens have them; null for never. */
+export function expiryOf(durationMs: number): Date | null {
+  return durationMs === Infinity ? null : new Date(Math.ceil((Date.now() + durationMs) / 1000) * 1000);
+}
+
 /**
  * Milliseconds of a duration such as `48h`, `1700s`, `30 days`; `Infinity` for `infinity`.
  * Throws 400 for anything else, for nothing, and for more than a hundred years.

@@ -5,10 +5,21 @@ import { IamModule } from './iam.module';
 import { LoginController } from './login.controller';
 import { LoginLimiter } from './login-limiter';
 import { LoginService } from './login.service';
+import { OwnPasswordService } from './own-password.service';
+import { PersonalTokensController } from './personal-tokens.controller';
+import { PersonalTokensRepository } from './personal-tokens.repository';
+import { PersonalTokensService } from './personal-tokens.service';
 
 @Module({
   imports: [IamModule],
-  providers: [AccountService, LoginService, LoginLimiter],
-  controllers: [LoginController, AccountController],
+  providers: [
+    AccountService,
+    LoginService,
+    LoginLimiter,
+    OwnPasswordService,
+    PersonalTokensService,
+    PersonalTokensRepository,
+  ],
+  controllers: [LoginController, AccountController, PersonalTokensController],
 })
 export class IamApiModule {}

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config';
 import type { Principal } from '../../platform/auth/principal';
 import { invalid, unauthenticated } from '../../platform/errors/domain-error';
 import type { Message } from '../../platform/http/answers';
 import { Transactions } from '../../platform/persistence/transactions';
-import { AccessTokens } from './access-tokens';
+import { AccessTokens, tokenHash } from './access-tokens';
 import { DirectoryRepository, type UserRow } from './directory.repository';
 import type { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
-import { parseDuration } from './duration';
+import { expiryOf, parseDuration } from './duration';
 import { LoginLimiter } from './login-limiter';
 import { passwordMatches } from './passwords';
 import { SessionAuthenticator } from './session-authenticator';
@@ -72,11 +73,15 @@ export class LoginService {
   }
 
   private async openSession(user: UserRow, durationMs: number, origin: LoginOrigin): Promise<LoginResult> {
-    // Whole seconds, as the token has them.
-    const expiresAt = durationMs === Infinity ? null : new Date(Math.ceil((Date.now() + durationMs) / 1000) * 1000);
-    const sessionId = await this.transactions.run(async (tx) => {
+    const expiresAt = expiryOf(durationMs);
+    const sessionId = randomUUID();
+    const token = this.tokens.sign({ userId: user.user_id, sessionId }, expiresAt);
+    await this.transactions.run(async (tx) => {
       const tenants = await this.directory.tenantsOfMember(tx, user.user_id);
-      return this.sessions.open(tx, {
+      await this.sessions.open(tx, {
+        sessionId,
+        tokenHash: tokenHash(token),
+        kind: 'login',
         userId: user.user_id,
         tenantId: tenants.length === 1 ? (tenants[0]?.tenant_id ?? null) : null,
         expiresAt,
@@ -84,7 +89,6 @@ export class LoginService {
         userAgent: origin.userAgent,
       });
     });
-    const token = this.tokens.sign({ userId: user.user_id, sessionId }, expiresAt);
     return { token, expires_at: expiresAt ?? 'infinity' };
   }
 }

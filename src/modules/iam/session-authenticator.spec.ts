@@ -10,6 +10,8 @@ const SESSION: SessionRow = {
   session_id: 'a',
   user_id: 7,
   username: 'ada',
+  kind: 'login',
+  token_hash: 'h',
   tenant_id: 't',
   roles: ['USER'],
   revoked: false,
@@ -20,10 +22,14 @@ const SESSION: SessionRow = {
 };
 const REQUEST = {} as Request;
 
-function authenticatorOver(find: () => Promise<SessionRow | null>, sessionCacheMs = 1000): SessionAuthenticator {
+function authenticatorOver(
+  find: () => Promise<SessionRow | null>,
+  sessionCacheMs = 1000,
+  presented = () => 'h',
+): SessionAuthenticator {
   return new SessionAuthenticator(
     { auth: { sessionCacheMs } } as Config,
-    { verify: () => Promise.resolve({ userId: 7, sessionId: 'a' }) } as unknown as AccessTokens,
+    { verify: () => Promise.resolve({ userId: 7, sessionId: 'a', tokenHash: presented() }) } as unknown as AccessTokens,
     { find } as unknown as SessionsRepository,
     {} as PgListener,
     {} as Logger,
@@ -84,6 +90,23 @@ describe('SessionAuthenticator', () => {
   ])('refuses %p', async (change, message) => {
     const authenticator = authenticatorOver(() => Promise.resolve(change && { ...SESSION, ...change }));
     await expect(authenticator.authenticate(REQUEST)).rejects.toMatchObject({ kind: 'unauthenticated', message });
+  });
+
+  it('admits only the token that was given out for the session, also while the session is known', async () => {
+    let token = 'h';
+    const find = jest.fn(() => Promise.resolve(SESSION));
+    const authenticator = authenticatorOver(find, 1000, () => token);
+    await authenticator.authenticate(REQUEST);
+    token = 'forged';
+    await expect(authenticator.authenticate(REQUEST)).rejects.toThrow('The token is not valid.');
+    await expect(authenticator.authenticate(REQUEST)).rejects.toThrow('The token is not valid.');
+    token = 'h';
+    await expect(authenticator.authenticate(REQUEST)).resolves.toMatchObject({ userId: 7 });
+  });
+
+  it('admits the token of a session that was made before hashes were kept', async () => {
+    const authenticator = authenticatorOver(() => Promise.resolve({ ...SESSION, token_hash: null }));
+    await expect(authenticator.authenticate(REQUEST)).resolves.toMatchObject({ sessionKind: 'login' });
   });
 
   it.each<[SessionRow['roles'], string | null]>([

@@ -8,8 +8,15 @@ import { PLATFORM_ROLES } from '../../platform/auth/roles';
 import { unauthenticated } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { PgListener } from '../../platform/wakeups/pg-listener';
-import { AccessTokens } from './access-tokens';
+import { AccessTokens, type TokenClaims } from './access-tokens';
 import { type SessionRow, SessionsRepository } from './sessions.repository';
+
+/** `tokenHash` is that of the token the session was read for: another token of the same session is looked at anew. */
+interface CachedPrincipal {
+  userId: number;
+  tokenHash: string;
+  principal: Promise<Principal>;
+}
 
 const CACHED_SESSIONS = 10_000;
 const USER_PREFIX = 'user:';
@@ -21,7 +28,7 @@ const USER_PREFIX = 'user:';
 @Injectable()
 export class SessionAuthenticator implements Authenticator, OnModuleInit, OnApplicationShutdown {
   /** Reads in flight are entries, too: what is dropped meanwhile is not kept when it arrives. */
-  private readonly principals: LRUCache<string, { userId: number; principal: Promise<Principal> }> | null;
+  private readonly principals: LRUCache<string, CachedPrincipal> | null;
   private stopListening: () => void = () => undefined;
 
   constructor(
@@ -44,11 +51,12 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
   }
 
   async authenticate(request: Request): Promise<Principal> {
-    const { sessionId, userId } = await this.tokens.verify(request);
+    const claims = await this.tokens.verify(request);
+    const { sessionId, userId, tokenHash } = claims;
     const cached = this.principals?.get(sessionId);
-    if (cached) return cached.principal;
-    const principal = this.read(sessionId, userId);
-    const entry = { userId, principal };
+    if (cached?.tokenHash === tokenHash) return cached.principal;
+    const principal = this.read(claims);
+    const entry = { userId, tokenHash, principal };
     this.principals?.set(sessionId, entry);
     principal.catch(() => {
       if (this.principals?.peek(sessionId) === entry) this.principals.delete(sessionId);
@@ -69,9 +77,14 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     }
   }
 
-  private async read(sessionId: string, userId: number): Promise<Principal> {
+  /** Drops what is known of the user's sessions in this process, before the wake-up comes. */
+  forgetUser(userId: number): void {
+    this.forget(`${USER_PREFIX}${userId}`);
+  }
+
+  private async read({ sessionId, userId, tokenHash }: TokenClaims): Promise<Principal> {
     const session = await this.sessions.find(sessionId);
-    assertAdmitted(session, userId);
+    assertAdmitted(session, userId, tokenHash);
     if (session.use_unnoted) {
       this.sessions.noteUse(sessionId).catch((error: unknown) => {
         this.logger.warn({ err: error }, 'The last use of a session could not be noted');
@@ -81,8 +94,10 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
   }
 }
 
-function assertAdmitted(session: SessionRow | null, userId: number): asserts session is SessionRow {
+function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: string): asserts session is SessionRow {
   if (session?.user_id !== userId) throw unauthenticated('The session of the token does not exist. Log in again.');
+  // A good signature is not enough: with a stolen key tokens can be made, but not the one that was given out.
+  if (session.token_hash !== null && session.token_hash !== tokenHash) throw unauthenticated('The token is not valid.');
   if (session.revoked) throw unauthenticated('The session was ended. Log in again.');
   if (session.expired) throw unauthenticated('The session has expired. Log in again.');
   if (session.user_disabled) throw unauthenticated('The account is disabled.');
@@ -96,6 +111,7 @@ function principalOf(session: SessionRow): Principal {
     userId: session.user_id,
     username: session.username,
     sessionId: session.session_id,
+    sessionKind: session.kind,
     tenantId: admitted ? session.tenant_id : null,
     roles: new Set(session.roles),
   };

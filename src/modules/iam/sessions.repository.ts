@@ -10,6 +10,9 @@ export interface SessionRow {
   session_id: string;
   user_id: number;
   username: string;
+  kind: 'login' | 'token';
+  /** Null for a session made before hashes were kept. */
+  token_hash: string | null;
   tenant_id: string | null;
   /** Roles in the selected tenant and those held everywhere. */
   roles: Role[];
@@ -22,12 +25,23 @@ export interface SessionRow {
 }
 
 export interface NewSession {
+  sessionId: string;
+  /** Of the only token that stands for the session. */
+  tokenHash: string;
+  kind: 'login' | 'token';
+  /** What its user calls a personal token. */
+  description?: string | null;
   userId: number;
   tenantId: string | null;
   /** Null for one without end. */
   expiresAt: Date | null;
   ip: string | null;
   userAgent: string | null;
+}
+
+export interface OpenedSession {
+  token_id: number;
+  created_at: Date;
 }
 
 @Injectable()
@@ -37,7 +51,7 @@ export class SessionsRepository {
   find(sessionId: string): Promise<SessionRow | null> {
     return firstRow<SessionRow>(
       this.dataSource.manager,
-      `SELECT s.session_id, s.user_id, u.username, s.tenant_id,
+      `SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
          COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
                    WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
          s.revoked_at IS NOT NULL AS revoked,
@@ -61,23 +75,59 @@ export class SessionsRepository {
     );
   }
 
-  /** Opens a session and answers its id. */
-  async open(tx: Tx, session: NewSession): Promise<string> {
-    const row = await insertRow<{ session_id: string }>(tx, 'sessions', {
+  async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
+    return insertRow<OpenedSession>(tx, 'sessions', {
+      session_id: session.sessionId,
+      token_hash: session.tokenHash,
       user_id: session.userId,
       tenant_id: session.tenantId,
-      kind: 'login',
+      kind: session.kind,
+      description: session.description,
       expires_at: session.expiresAt ?? 'infinity',
       ip: session.ip,
       user_agent: session.userAgent,
     });
-    return row.session_id;
   }
 
   /** Ends the session; every pod refuses it as soon as the transaction commits. */
   async end(tx: Tx, sessionId: string): Promise<void> {
     await tx.query('UPDATE sessions SET revoked_at = now() WHERE session_id = $1 AND revoked_at IS NULL', [sessionId]);
     await notify(tx, 'session', sessionId);
+  }
+
+  /** Ends all sessions and personal tokens of the user but the given one, as {@link end} does. */
+  async endOthers(tx: Tx, userId: number, keptSessionId: string): Promise<void> {
+    await tx.query(
+      `UPDATE sessions SET revoked_at = now()
+       WHERE user_id = $1 AND session_id <> $2 AND revoked_at IS NULL AND expires_at > now()`,
+      [userId, keptSessionId],
+    );
+    await notify(tx, 'session', `user:${userId}`);
+  }
+
+  /**
+   * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user: what is opened in
+   * its name is not missed by a change of the password.
+   */
+  async holdOpen(tx: Tx, session: { userId: number; sessionId: string }): Promise<boolean> {
+    await tx.query('SELECT 1 FROM users WHERE user_id = $1 FOR SHARE', [session.userId]);
+    const open = await firstRow(tx, 'SELECT 1 FROM sessions WHERE session_id = $1 AND revoked_at IS NULL', [
+      session.sessionId,
+    ]);
+    return open !== null;
+  }
+
+  /** Leaves a login session without a tenant if it has this one selected; a personal token stays bound. */
+  async deselectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
+    await tx.query(`UPDATE sessions SET tenant_id = NULL WHERE session_id = $1 AND tenant_id = $2 AND kind = 'login'`, [
+      sessionId,
+      tenantId,
+    ]);
+  }
+
+  /** Has every pod read all sessions anew once the transaction commits. */
+  async wakeAll(tx: Tx): Promise<void> {
+    await notify(tx, 'session');
   }
 
   /** Binds the session to a tenant unless it is a personal token of another; answers whether it is bound now. */

@@ -5,6 +5,8 @@ export interface Principal {
   userId: number;
   username: string;
   sessionId: string;
+  /** `token` for a personal token. */
+  sessionKind: 'login' | 'token';
   /** Tenant selected for the session. */
   tenantId: string | null;
   roles: ReadonlySet<Role>;

@@ -10,6 +10,12 @@ export class UserRef {
   @Field.text() username: string;
 }
 
+/** Interval in which a record holds, for records that name no author. */
+export class Validity {
+  @Field.timestamp() from_date: Date;
+  @Field.validityEnd({ nullable: false }) to_date: Date | 'infinity';
+}
+
 /** Audit fields of a record as read. */
 export class ReadAudit {
   @Field.object(() => UserRef, { nullable: true }) created_by: UserRef | null;
@@ -41,6 +47,10 @@ export interface AuditRow {
 
 export function openEnded(toDate: Date | number): Date | null {
   return toDate instanceof Date ? toDate : null;
+}
+
+export function validity(row: Pick<AuditRow, 'from_date' | 'to_date'>): Validity {
+  return { from_date: row.from_date, to_date: openEnded(row.to_date) ?? 'infinity' };
 }
 
 export function readAudit(row: AuditRow): ReadAudit {

@@ -45,3 +45,8 @@ export class TenantSearchQuery extends PageQuery {
 export class MyRolesQuery {
   @Param.uuid({ description: 'The selected tenant when left out' }) tenant_id?: string;
 }
+
+export class ChangePassword {
+  @Field.text({ minLength: 1, maxLength: 1024 }) current_password: string;
+  @Field.text({ minLength: 12, maxLength: 256 }) new_password: string;
+}

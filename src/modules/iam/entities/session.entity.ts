@@ -1,14 +1,20 @@
-import { Check, Entity, Index, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Entity, Index, JoinColumn, ManyToOne, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { Col } from '../../../platform/persistence/columns';
 import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
 
 /** What a token stands for: it holds while its session is neither expired nor revoked. */
 @Entity('sessions')
+@Unique('uq_sessions_token', ['tokenId'])
 @Index('ix_sessions_user', ['userId'])
+@Index('ix_sessions_personal_tokens', ['userId', 'tokenId'], { where: `kind = 'token'` })
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
   @PrimaryGeneratedColumn('uuid', { name: 'session_id', primaryKeyConstraintName: 'pk_sessions' }) sessionId: string;
+  /** What the user calls a personal token by; logins have one, too, and nobody sees it. */
+  @Col.bigint('token_id', { generated: 'identity', generatedIdentity: 'BY DEFAULT' }) tokenId: string;
+  /** SHA-256 of the token's text, hex: no other token stands for the session. Null for those made before it was kept. */
+  @Col.text('token_hash', { nullable: true }) tokenHash: string | null;
   @Col.bigint('user_id') userId: string;
   @ManyToOne(() => User)
   @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_sessions_user' })
