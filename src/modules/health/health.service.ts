@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { DataSource } from 'typeorm';
@@ -8,10 +8,11 @@ import { LOGGER, type Logger } from '../../platform/logging/logger';
 
 const ANSWER_WITHIN_MS = 2000;
 
-/** Version of the package, read where the build lies: `dist/src/modules/health`. */
+/** Version of the package: of the nearest package.json above this file, be it built or a source. */
 export function packageVersion(): string {
-  const text = readFileSync(join(__dirname, '..', '..', '..', '..', 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  let folder = __dirname;
+  while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 /** Asks PostgreSQL and Redis whether they answer, each within two seconds. */

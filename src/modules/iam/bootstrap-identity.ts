@@ -1,25 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { AuthConfig } from '../../config/auth.config';
-import { type Role, ROLES } from '../../platform/auth/roles';
 import type { Logger } from '../../platform/logging/logger';
 import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
 import { hashPassword } from './passwords';
+import { ROLE_RECORDS, roleId } from './role-records';
 
 /** Any number that no other advisory lock of the application uses. */
 const BOOTSTRAP_LOCK = 7_203_102;
-
-const ROLE_DESCRIPTION: Record<Role, string> = {
-  'PLATFORM ADMIN': 'Administers the platform and every tenant',
-  ADMIN: 'Administers a tenant, its users and its resources',
-  'CAN MANAGE CLUSTER': 'Creates, starts, stops and destroys clusters of a tenant',
-  USER: 'Works in the workspaces of a tenant that are shared with the user',
-  'PLATFORM BILLING': 'Reads the usage and costs of every tenant',
-};
-
-function roleId(role: Role): number {
-  return ROLES.indexOf(role);
-}
 
 /**
  * Writes the roles and, when there is no user yet, the first tenant and its administrator, who is PLATFORM ADMIN, too.
@@ -43,13 +31,12 @@ export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig
 }
 
 async function writeRoles(tx: Tx): Promise<void> {
-  const roles = ROLES.map((role) => ({ role_id: roleId(role), role, description: ROLE_DESCRIPTION[role] }));
   await tx.query(
     `INSERT INTO roles AS t (role_id, role, description)
      SELECT role_id, role, description FROM jsonb_to_recordset($1::jsonb) AS r(role_id integer, role text, description text)
      ON CONFLICT (role_id) DO UPDATE SET role = excluded.role, description = excluded.description
      WHERE (t.role, t.description) IS DISTINCT FROM (excluded.role, excluded.description)`,
-    [JSON.stringify(roles)],
+    [JSON.stringify(ROLE_RECORDS)],
   );
 }
 

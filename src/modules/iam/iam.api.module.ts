@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { AccessLookupsController } from './access-lookups.controller';
+import { AccessLookupsService } from './access-lookups.service';
 import { AccountController } from './account.controller';
 import { AccountService } from './account.service';
 import { IamModule } from './iam.module';
@@ -13,6 +15,7 @@ import { PersonalTokensService } from './personal-tokens.service';
 @Module({
   imports: [IamModule],
   providers: [
+    AccessLookupsService,
     AccountService,
     LoginService,
     LoginLimiter,
@@ -20,6 +23,6 @@ import { PersonalTokensService } from './personal-tokens.service';
     PersonalTokensService,
     PersonalTokensRepository,
   ],
-  controllers: [LoginController, AccountController, PersonalTokensController],
+  controllers: [LoginController, AccountController, PersonalTokensController, AccessLookupsController],
 })
 export class IamApiModule {}

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import { forbidden, invalid } from '../errors/domain-error';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation';
-import type { Access } from './access';
+import { type Access, admittedRoles } from './access';
 import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
 import type { Principal } from './principal';
 import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
@@ -36,13 +36,13 @@ export class AccessGuard implements CanActivate {
         return;
       case 'platform':
         request.principal = await this.authenticator.authenticate(request);
-        requireRole(request.principal, access.roles);
+        requireRole(request.principal, admittedRoles(access));
         return;
       case 'tenant': {
         const principal = await this.authenticator.authenticate(request);
         request.principal = principal;
         assertTenant(principal);
-        if (access.roles) requireRole(principal, access.roles);
+        requireRole(principal, admittedRoles(access));
         return;
       }
       case 'workspace': {

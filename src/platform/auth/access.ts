@@ -1,4 +1,4 @@
-import type { Role, WorkspacePermission } from './roles';
+import { EVERY_TENANT_ROLE, type Role, ROLES, type WorkspacePermission } from './roles';
 
 /** Who may call an operation; the guard enforces it and OpenAPI shows it. */
 export type Access =
@@ -23,3 +23,23 @@ export const Allow = {
   platform: (roles: readonly Role[]): Access => ({ kind: 'platform', roles }),
   workspace: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission }),
 };
+
+/**
+ * Roles that pass this access, as the guard holds it and as the rules are listed. In a workspace a permission has to
+ * come with them; without a token, or with a node's, there are none.
+ */
+export function admittedRoles(access: Access): readonly Role[] {
+  switch (access.kind) {
+    case 'public':
+    case 'node':
+      return [];
+    case 'signed-in':
+      return ROLES;
+    case 'platform':
+      return access.roles;
+    case 'tenant':
+      return access.roles ?? EVERY_TENANT_ROLE;
+    case 'workspace':
+      return EVERY_TENANT_ROLE;
+  }
+}

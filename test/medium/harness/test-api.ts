@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { eventually } from '../../../libs/testing/eventually';
 import { Config } from '../../../src/config/config';
+import { createApi } from '../../../src/create-api';
 import { createDataSource } from '../../../src/database/data-source';
 import { prepareDatabase } from '../../../src/database/prepare-database';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
@@ -101,6 +102,17 @@ export class TestApi {
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
+    return TestApi.listening(app);
+  }
+
+  /** The API as it is served, all domains included. */
+  static async startWhole(config: Config): Promise<TestApi> {
+    const app = await createApi({ preview: false, ...config.http });
+    app.useLogger(false);
+    return TestApi.listening(app);
+  }
+
+  private static async listening(app: INestApplication): Promise<TestApi> {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     return new TestApi(app, `http://127.0.0.1:${port}/${API_PREFIX}`);

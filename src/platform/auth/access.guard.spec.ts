@@ -1,0 +1,67 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { Answers, Operation } from '../http/operation';
+import { type Access, admittedRoles, Allow } from './access';
+import { AccessGuard } from './access.guard';
+import type { WorkspaceAuthorizer } from './authentication';
+import type { Principal } from './principal';
+import { type Role, ROLES } from './roles';
+
+/** As the authenticator makes them: who only reads bills has no tenant. */
+function principalWith(role: Role): Principal {
+  return {
+    userId: 7,
+    username: 'ada',
+    sessionId: 'a',
+    sessionKind: 'login',
+    tenantId: role === 'PLATFORM BILLING' ? null : 't',
+    roles: new Set([role]),
+  };
+}
+
+/** Whether the guard lets a caller with the role, and with every workspace permission, through. */
+async function isAdmitted(access: Access, role: Role): Promise<boolean> {
+  class Routes {
+    @Operation({ method: 'GET', path: '/x', id: 'x', summary: '', tag: '', access, answer: Answers.none })
+    handle(): void {
+      return;
+    }
+  }
+  const guard = new AccessGuard(
+    new Reflector(),
+    { authenticate: () => Promise.resolve(principalWith(role)) },
+    { authorize: () => Promise.resolve({ workspaceId: 1 }) } as unknown as WorkspaceAuthorizer,
+  );
+  const request = { params: { workspace_id: '1' }, query: {} };
+  const context = {
+    getHandler: () => Object.getOwnPropertyDescriptor(Routes.prototype, 'handle')?.value,
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+  return guard.canActivate(context).catch((error: { kind?: string }) => {
+    if (error.kind !== 'forbidden') throw error;
+    return false;
+  });
+}
+
+describe('AccessGuard', () => {
+  const accesses: [string, Access][] = [
+    ['signed in', Allow.signedIn],
+    ['any role of the tenant', Allow.tenant()],
+    ['one role of the tenant', Allow.tenant(['CAN MANAGE CLUSTER'])],
+    ['a platform role within a tenant', Allow.tenant(['PLATFORM ADMIN'])],
+    ['some roles', Allow.platform(['PLATFORM ADMIN', 'ADMIN'])],
+    ['billing', Allow.platform(['PLATFORM BILLING'])],
+    ['a workspace permission', Allow.workspace('RUN')],
+  ];
+
+  it.each(accesses.flatMap(([what, access]) => ROLES.map((role) => [what, role, access] as const)))(
+    'for "%s" treats %s as the rules list it',
+    async (_what, role, access) => {
+      await expect(isAdmitted(access, role)).resolves.toBe(admittedRoles(access).includes(role));
+    },
+  );
+
+  it.each([Allow.everyone, Allow.nodes])('lists no role for %p', (access) => {
+    expect(admittedRoles(access)).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { admittedRoles } from '../auth/access';
+import { type Role, ROLES } from '../auth/roles';
+import type { OperationOptions } from './operation';
+
+/** The verbs of operations; a permission's id is its place here. */
+export const PERMISSIONS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies OperationOptions['method'][];
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** A path that some role may call. */
+export interface AccessResource {
+  id: number;
+  /** As declared, without the prefix of the API: `/cluster/start`. */
+  path: string;
+}
+
+/** One role that may use one verb on one path. */
+export interface AccessRule {
+  id: number;
+  permission: Permission;
+  resource: AccessResource;
+  role: Role;
+}
+
+export interface AccessCatalogue {
+  resources: readonly AccessResource[];
+  rules: readonly AccessRule[];
+}
+
+/**
+ * What the declared operations admit, by path, verb and role. It is made of what the guard enforces, so that the two
+ * cannot differ. Operations without a token, and those of node agents, admit no role and are left out. Throws when two
+ * records come to the same id.
+ */
+export function accessCatalogue(operations: readonly OperationOptions[]): AccessCatalogue {
+  const resources = new Map<string, AccessResource>();
+  const rules = new Map<number, AccessRule>();
+  for (const { method, path, access } of [...operations].sort(byPathAndVerb)) {
+    const admitted = admittedRoles(access);
+    if (admitted.length === 0) continue;
+    const resource = resources.get(path) ?? { id: stableId(path), path };
+    resources.set(path, resource);
+    for (const role of ROLES.filter((candidate) => admitted.includes(candidate))) {
+      const id = stableId(`${method} ${path} ${role}`);
+      if (rules.has(id)) throw new Error(`Two access rules have the id ${id}: one is ${method} ${path} ${role}`);
+      rules.set(id, { id, permission: method, resource, role });
+    }
+  }
+  const ids = new Set([...resources.values()].map(({ id }) => id));
+  if (ids.size < resources.size) throw new Error('Two resources have the same id');
+  return { resources: [...resources.values()], rules: [...rules.values()] };
+}
+
+/**
+ * Id of a record that is declared and not stored: the first 48 bits of a hash. It is the same on every pod and after
+ * every upgrade, whatever comes or goes beside it, and exact as a JSON number.
+ */
+function stableId(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+}
+
+function byPathAndVerb(a: OperationOptions, b: OperationOptions): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return PERMISSIONS.indexOf(a.method) - PERMISSIONS.indexOf(b.method);
+}
