@@ -11,13 +11,19 @@ const REFERENCES = {
   'cluster configuration': 'c.cluster_conf_id = $2',
 } as const;
 
+/** Records of which an error names so many. */
+const NAMED = 20;
+
 interface UsingCluster {
   cluster_id: number;
   name: string;
   status: string;
 }
 
-/** Which clusters still need a record. It reads their table only, so that what clusters are made of need not import them. */
+/**
+ * Which clusters still need a record. It reads the tables of clusters and runs only, so that what these are made of need
+ * not import them.
+ */
 @Injectable()
 export class ClusterUsageService {
   /**
@@ -37,6 +43,35 @@ export class ClusterUsageService {
     refuse(kind, await this.lockReferring(tx, scope, kind, id));
   }
 
+  /**
+   * Throws a conflict that names them while the tenant has a cluster that is not DESTROYED, disabled ones included, or
+   * a run that has not ended. The caller keeps clusters from being made or enabled meanwhile.
+   */
+  async assertIdle(tx: Tx, tenantId: string): Promise<void> {
+    const clusters = await rows<UsingCluster>(
+      tx,
+      `SELECT cluster_id, name, status FROM clusters
+       WHERE tenant_id = $1 AND status <> 'DESTROYED' ORDER BY cluster_id LIMIT ${NAMED}`,
+      [tenantId],
+    );
+    if (clusters.length > 0) {
+      throw conflict('TENANT.IN_USE', `The tenant has the clusters ${namesOf(clusters)}. Destroy them first.`, {
+        clusters,
+      });
+    }
+    const runs = await rows<{ run_id: number }>(
+      tx,
+      `SELECT run_id FROM runs WHERE tenant_id = $1 AND ended_at IS NULL ORDER BY run_id LIMIT ${NAMED}`,
+      [tenantId],
+    );
+    if (runs.length > 0) {
+      const ids = runs.map(({ run_id }) => run_id);
+      throw conflict('TENANT.IN_USE', `The tenant has the unfinished jobs ${ids.join(', ')}. Stop them first.`, {
+        job_ids: ids,
+      });
+    }
+  }
+
   private lockReferring(
     tx: Tx,
     scope: TenantScope,
@@ -52,16 +87,18 @@ export class ClusterUsageService {
   }
 }
 
-const NAMED = 20;
-
 function refuse(kind: string, using: UsingCluster[]): void {
   if (using.length === 0) return;
-  const names = using.slice(0, NAMED).map((cluster) => `"${cluster.name}" (${cluster.status})`);
+  const named = using.slice(0, NAMED);
   throw conflict(
     'RECORD.IN_USE',
-    `The ${kind} is used by the clusters ${names.join(', ')}. Each must be DESTROYED or in ERROR first.`,
+    `The ${kind} is used by the clusters ${namesOf(named)}. Each must be DESTROYED or in ERROR first.`,
     {
-      clusters: using.slice(0, NAMED),
+      clusters: named,
     },
   );
+}
+
+function namesOf(clusters: readonly UsingCluster[]): string {
+  return clusters.map(({ name, status }) => `"${name}" (${status})`).join(', ');
 }

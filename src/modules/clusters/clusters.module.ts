@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CloudEnvsModule } from '../cloud-envs/cloud-envs.module';
 import { ClusterConfsModule } from '../cluster-confs/cluster-confs.module';
+import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { LogsModule } from '../logs/logs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
@@ -10,7 +11,7 @@ import { ClustersRepository } from './clusters.repository';
 import { ClustersService } from './clusters.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvsModule, ClusterConfsModule, LogsModule],
+  imports: [ReferenceDataModule, CloudEnvsModule, ClusterConfsModule, LogsModule, OpenTenantsModule],
   providers: [ClustersService, ClustersRepository, ClusterNodesService, ClusterNodesRepository, ClusterSlotsService],
   exports: [ClustersService, ClusterNodesService, ClusterSlotsService, ClusterNodesRepository],
 })

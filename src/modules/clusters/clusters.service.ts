@@ -4,6 +4,7 @@ import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
+import { assertChanges } from '../../platform/http/changes';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
 import { jsonb, type Tx } from '../../platform/persistence/sql';
@@ -14,6 +15,7 @@ import { type CloudEnvData, reservedLabels } from '../cloud-envs/cloud-envs.cont
 import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
+import { OpenTenantsService } from '../iam/open-tenants.service';
 import { LogsService } from '../logs/logs.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, writeCluster } from './cluster-answers';
@@ -82,6 +84,7 @@ export class ClustersService {
     private readonly clusterConfs: ClusterConfsService,
     private readonly referenceData: ReferenceData,
     private readonly logs: LogsService,
+    private readonly openTenants: OpenTenantsService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -118,6 +121,7 @@ export class ClustersService {
     checkFurtherReferences(body);
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
+      await this.openTenants.hold(tx, scope.tenantId);
       const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
       const draft = newDraft(body, cloudEnv, clusterConf);
@@ -130,8 +134,8 @@ export class ClustersService {
   }
 
   async update(scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
+    assertChanges(body);
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
-    if (given.length === 0) throw invalid('REQUEST.EMPTY_UPDATE', 'At least one field to change is required.');
     checkFurtherReferences(body);
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
@@ -175,6 +179,7 @@ export class ClustersService {
   /** Back to STOPPED without nodes: the way to run a destroyed cluster again. */
   async enable(scope: TenantScope, selector: RecordSelector): Promise<ClusterWrite> {
     return this.transactions.run(async (tx) => {
+      await this.openTenants.hold(tx, scope.tenantId);
       const row = await this.repository.get(scope, selector, tx, true);
       if (openEnded(row.to_date) === null) {
         throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is enabled already.`, {

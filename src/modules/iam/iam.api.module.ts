@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { AccessLookupsController } from './access-lookups.controller';
 import { AccessLookupsService } from './access-lookups.service';
 import { AccountController } from './account.controller';
@@ -11,9 +12,12 @@ import { OwnPasswordService } from './own-password.service';
 import { PersonalTokensController } from './personal-tokens.controller';
 import { PersonalTokensRepository } from './personal-tokens.repository';
 import { PersonalTokensService } from './personal-tokens.service';
+import { TenantsController } from './tenants.controller';
+import { TenantsRepository } from './tenants.repository';
+import { TenantsService } from './tenants.service';
 
 @Module({
-  imports: [IamModule],
+  imports: [IamModule, ClusterUsageModule],
   providers: [
     AccessLookupsService,
     AccountService,
@@ -22,7 +26,15 @@ import { PersonalTokensService } from './personal-tokens.service';
     OwnPasswordService,
     PersonalTokensService,
     PersonalTokensRepository,
+    TenantsService,
+    TenantsRepository,
   ],
-  controllers: [LoginController, AccountController, PersonalTokensController, AccessLookupsController],
+  controllers: [
+    LoginController,
+    AccountController,
+    PersonalTokensController,
+    AccessLookupsController,
+    TenantsController,
+  ],
 })
 export class IamApiModule {}

@@ -7,7 +7,7 @@ const ROLE_ID = { 'PLATFORM ADMIN': 0, ADMIN: 1, 'CAN MANAGE CLUSTER': 2, USER: 
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** Makes a tenant in the database, as no operation of the API does so far; answers its id. */
+/** Makes a tenant in the database, which needs no PLATFORM ADMIN; answers its id. */
 export async function createTenant(platform: PlatformUnderTest, name: string): Promise<string> {
   const [tenant] = await platform.sql<{ tenant_id: string }>(
     'INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id',

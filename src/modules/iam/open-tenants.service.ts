@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { unauthenticated } from '../../platform/errors/domain-error';
+import { firstRow, type Tx } from '../../platform/persistence/sql';
+
+/** Keeps tenants from being deleted while something comes to life in them. */
+@Injectable()
+export class OpenTenantsService {
+  /**
+   * The tenant cannot be deleted before `tx` ends. To be called before the locks of the tenant's records are taken.
+   * @throws unauthenticated when it has been deleted, as its sessions are refused from then on
+   */
+  async hold(tx: Tx, tenantId: string): Promise<void> {
+    // Waits for a deletion in progress only, not for changes of the tenant's name.
+    const open = await firstRow(
+      tx,
+      `SELECT 1 FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity' FOR KEY SHARE`,
+      [tenantId],
+    );
+    if (!open) throw unauthenticated('The tenant of the session is closed. Log in again.');
+  }
+}
