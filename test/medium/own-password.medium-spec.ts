@@ -34,7 +34,7 @@ describe('the own password', () => {
     (await api.call('POST', '/login', { body: { username, password } })).status;
 
   it('changes, and ends every other session and token of the user on every pod', async () => {
-    await makeUser(api, 'ada', [tenantId]);
+    const userId = await makeUser(api, 'ada', [tenantId]);
     await makeUser(api, 'bystander', [tenantId]);
     const here = await api.login('ada', PASSWORD);
     const elsewhere = await api.login('ada', PASSWORD);
@@ -43,12 +43,15 @@ describe('the own password', () => {
     for (const known of [here, elsewhere, token]) {
       for (const pod of [api, otherPod]) expect(await statusOf(pod, known)).toBe(200);
     }
+    const wakeUps = otherPod.wakeUps('session');
     const answer = await change(here, PASSWORD, NEW_PASSWORD);
     expect([answer.status, answer.body]).toEqual([201, { message: expect.any(String) }]);
     for (const ended of [elsewhere, token]) {
       expect(await statusOf(api, ended)).toBe(401);
       await soon(async () => expect(await statusOf(otherPod, ended)).toBe(401), 1000);
     }
+    // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+    await soon(async () => expect(wakeUps).toContain(`user:${userId}`));
     for (const pod of [api, otherPod]) {
       expect(await statusOf(pod, here)).toBe(200);
       expect(await statusOf(pod, bystander)).toBe(200);

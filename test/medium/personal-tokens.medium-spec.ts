@@ -149,10 +149,17 @@ describe('personal tokens', () => {
     const { body } = await make();
     for (const pod of [api, otherPod]) expect(await statusOf(pod, body.token)).toBe(200);
     const path = `/user/token/${body.token_id}`;
+    const [session] = await api.database.query<{ session_id: string }[]>(
+      'SELECT session_id FROM sessions WHERE token_id = $1',
+      [body.token_id],
+    );
+    const wakeUps = otherPod.wakeUps('session');
     const revoked = await api.call('DELETE', path, { token: login });
     expect([revoked.status, revoked.body]).toEqual([201, { message: `The token ${body.token_id} is revoked.` }]);
     expect(await statusOf(api, body.token)).toBe(401);
     await soon(async () => expect(await statusOf(otherPod, body.token)).toBe(401), 1000);
+    // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+    await soon(async () => expect(wakeUps).toContain(session?.session_id));
     const { to_date } = await listed(body.token_id);
     expect(Math.abs(Date.parse(String(to_date)) - Date.now())).toBeLessThan(60_000);
     const again = await api.call('DELETE', path, { token: login });

@@ -227,11 +227,14 @@ describe('the administration of tenants', () => {
       for (const as of [session, made.token]) {
         for (const pod of [api, otherPod]) expect((await call(pod, as)).status).toBe(200);
       }
+      const wakeUps = otherPod.wakeUps('session');
       expect((await remove('tenant_name=ending')).status).toBe(201);
       for (const as of [session, made.token]) {
         expect((await call(api, as)).body.error).toBe('The tenant of the session is closed. Log in again.');
         await soon(async () => expect((await call(otherPod, as)).status).toBe(401), 1000);
       }
+      // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+      await soon(async () => expect(wakeUps).toContain(''));
       const again = await api.login('resident', PASSWORD);
       expect((await call(api, again)).body.tenant_id).toBeNull();
       const tokens = (await api.call('GET', '/user/tokens', { token: again })).body.data;
@@ -253,6 +256,23 @@ describe('the administration of tenants', () => {
         expect((await pod.call('GET', '/user/info', { token })).body.tenant_id).toBe(kept);
       }
       expect(outcome(await api.call('GET', '/clusters', { token: second }))).toEqual([403, 'TENANT.NOT_SELECTED']);
+    });
+
+    it('that the caller has not selected: the selection stays', async () => {
+      const kept = await makeTenant(api, 'selected');
+      await makeTenant(api, 'unselected');
+      await api.call('POST', `/user/select/${kept}`, { token });
+      expect((await remove('tenant_name=unselected')).status).toBe(201);
+      expect((await api.call('GET', '/user/info', { token })).body.tenant_id).toBe(kept);
+    });
+
+    it('by a personal token bound to it: the token works no more', async () => {
+      const tenantId = await makeTenant(api, 'sawn-off');
+      const session = await api.login();
+      await api.call('POST', `/user/select/${tenantId}`, { token: session });
+      const made = (await api.call('POST', '/user/token', { token: session })).body;
+      expect((await remove('tenant_name=sawn-off', made.token)).status).toBe(201);
+      expect((await api.call('GET', '/user/info', { token: made.token })).status).toBe(401);
     });
 
     describe('while a cluster is enabled in it', () => {

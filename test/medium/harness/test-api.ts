@@ -18,6 +18,7 @@ import { requestContextMiddleware } from '../../../src/platform/http/request-con
 import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
+import { PgListener, type WakeUpChannel } from '../../../src/platform/wakeups/pg-listener';
 
 export const ADMIN_PASSWORD = 'the password of the first administrator';
 
@@ -116,6 +117,13 @@ export class TestApi {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     return new TestApi(app, `http://127.0.0.1:${port}/${API_PREFIX}`);
+  }
+
+  /** Payloads of the wake-ups that this process gets on the channel from now on. */
+  wakeUps(channel: WakeUpChannel): string[] {
+    const payloads: string[] = [];
+    this.app.get(PgListener).on(channel, (payload) => payloads.push(payload));
+    return payloads;
   }
 
   get database(): DataSource {
