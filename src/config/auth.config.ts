@@ -8,6 +8,8 @@ export interface SigningKey {
 export interface AuthConfig {
   /** Login type announced to clients; existing clients send user name and password only to LDAP and AAD. */
   announcedType: 'LDAP' | 'LOCAL';
+  /** Where users and groups come from; only those of `local` are created and changed here. */
+  directory: 'local' | 'ldap' | 'oidc';
   /** The first signs, all verify: keys rotate without logging anybody out. */
   signingKeys: SigningKey[];
   bootstrapTenant: string;
@@ -24,6 +26,7 @@ export interface AuthConfig {
 export function readAuthConfig(env: EnvReader): AuthConfig {
   return {
     announcedType: env.oneOf('AUTH_TYPE', ['LDAP', 'LOCAL'], 'LDAP'),
+    directory: 'local',
     signingKeys: env.keyRing('AUTH_JWT_KEYS', 32),
     bootstrapTenant: env.string('BOOTSTRAP_TENANT', { default: 'default' }),
     bootstrapUsername: env.string('BOOTSTRAP_ADMIN_USERNAME', { default: 'admin' }),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../platform/auth/roles';
+import { notFound } from '../../platform/errors/domain-error';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { pagedRows } from '../../platform/persistence/paged-rows';
 import { Conditions, containsPattern, firstRow, returning, rows, type Tx } from '../../platform/persistence/sql';
@@ -110,6 +111,12 @@ export class DirectoryRepository {
   currentTenant(tx: Tx, tenantId: string): Promise<TenantRow | null> {
     const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity'`;
     return firstRow<TenantRow>(tx, sql, [tenantId]);
+  }
+
+  /** Throws a 404 unless the tenant is current. */
+  async assertCurrentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<void> {
+    if (await this.currentTenant(tx, tenantId)) return;
+    throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
   }
 
   /** A page of the tenants that the user may select, newest first. */

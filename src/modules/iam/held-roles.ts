@@ -1,19 +1,34 @@
-/**
- * SQL of the current roles of a user, direct ones and those through groups: `role`, `tenant_id` (null everywhere),
- * `through_group`.
- * @param user SQL expression of the user's id
- */
-export function heldRoles(user: string): string {
+/** Current assignments of roles to users, direct ones and those through groups, of the users that `ofUser` admits. */
+function userAssignments(ofUser: (userColumn: string) => string): string {
   return `
-    SELECT r.role, ur.tenant_id, false AS through_group
+    SELECT ur.user_id, r.role_id, r.role, ur.tenant_id, false AS through_group
     FROM user_roles ur
     JOIN roles r ON r.role_id = ur.role_id
-    WHERE ur.user_id = ${user} AND ur.to_date = 'infinity'
+    WHERE ${ofUser('ur.user_id')} AND ur.to_date = 'infinity'
     UNION ALL
-    SELECT r.role, gr.tenant_id, true
+    SELECT gu.user_id, r.role_id, r.role, gr.tenant_id, true
     FROM group_users gu
     JOIN groups g ON g.group_id = gu.group_id AND g.to_date = 'infinity'
     JOIN group_roles gr ON gr.group_id = g.group_id AND gr.to_date = 'infinity'
     JOIN roles r ON r.role_id = gr.role_id
-    WHERE gu.user_id = ${user} AND gu.to_date = 'infinity'`;
+    WHERE ${ofUser('gu.user_id')} AND gu.to_date = 'infinity'`;
 }
+
+/**
+ * SQL of the current roles of a user, direct ones and those through groups: `role`, `tenant_id` (null everywhere),
+ * `through_group`, besides `user_id` and `role_id`.
+ * @param user SQL expression of the user's id
+ */
+export function heldRoles(user: string): string {
+  return userAssignments((column) => `${column} = ${user}`);
+}
+
+/** SQL of the same for every user. */
+export const ROLES_OF_USERS = userAssignments(() => 'TRUE');
+
+/** SQL of the current roles of every group, in the columns of {@link ROLES_OF_USERS}. */
+export const ROLES_OF_GROUPS = `
+    SELECT gr.group_id, r.role_id, r.role, gr.tenant_id, false AS through_group
+    FROM group_roles gr
+    JOIN roles r ON r.role_id = gr.role_id
+    WHERE gr.to_date = 'infinity'`;

@@ -77,6 +77,7 @@ export class LoginService {
     const sessionId = randomUUID();
     const token = this.tokens.sign({ userId: user.user_id, sessionId }, expiresAt);
     await this.transactions.run(async (tx) => {
+      await this.sessions.assertUnchanged(tx, user);
       const tenants = await this.directory.tenantsOfMember(tx, user.user_id);
       await this.sessions.open(tx, {
         sessionId,

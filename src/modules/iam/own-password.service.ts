@@ -2,22 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../platform/auth/principal';
 import { conflict, forbidden, invalid } from '../../platform/errors/domain-error';
 import type { Message } from '../../platform/http/answers';
-import { Transactions } from '../../platform/persistence/transactions';
 import { DirectoryRepository } from './directory.repository';
 import type { ChangePassword } from './dto/account.dto';
 import { LoginLimiter } from './login-limiter';
 import { hashPassword, passwordMatches } from './passwords';
-import { SessionAuthenticator } from './session-authenticator';
-import { SessionsRepository } from './sessions.repository';
+import { SessionChanges } from './session-changes';
+import { SessionsRepository, sessionsOf } from './sessions.repository';
 
 /** The change of one's own password. */
 @Injectable()
 export class OwnPasswordService {
   constructor(
-    private readonly transactions: Transactions,
+    private readonly changes: SessionChanges,
     private readonly directory: DirectoryRepository,
     private readonly sessions: SessionsRepository,
-    private readonly authenticator: SessionAuthenticator,
     private readonly limiter: LoginLimiter,
   ) {}
 
@@ -35,14 +33,13 @@ export class OwnPasswordService {
     // Of many guesses at once only those that end before the limit is reached learn whether they were right.
     await this.limiter.assertAllowed(principal.username, address);
     const newHash = await hashPassword(body.new_password);
-    const answer = await this.transactions.run(async (tx) => {
+    const answer = await this.changes.run(sessionsOf(principal.userId), async (tx) => {
       if (!(await this.directory.replacePassword(tx, principal.userId, oldHash, newHash))) {
         throw conflict('PASSWORD.CHANGED_MEANWHILE', 'The password was changed by another request at the same time.');
       }
-      await this.sessions.endOthers(tx, principal.userId, principal.sessionId);
+      await this.sessions.endAllOf(tx, principal.userId, principal.sessionId);
       return { message: 'The password is changed. Every other session and personal token of yours has ended.' };
     });
-    this.authenticator.forgetUser(principal.userId);
     await this.limiter.clear(principal.username);
     return answer;
   }

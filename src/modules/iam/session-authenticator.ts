@@ -77,11 +77,6 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     }
   }
 
-  /** Drops what is known of the user's sessions in this process, before the wake-up comes. */
-  forgetUser(userId: number): void {
-    this.forget(`${USER_PREFIX}${userId}`);
-  }
-
   private async read({ sessionId, userId, tokenHash }: TokenClaims): Promise<Principal> {
     const session = await this.sessions.find(sessionId);
     assertAdmitted(session, userId, tokenHash);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../platform/auth/roles';
+import { unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, insertRow, returning, type Tx } from '../../platform/persistence/sql';
 import { notify } from '../../platform/wakeups/pg-listener';
 import { heldRoles } from './held-roles';
@@ -23,6 +24,14 @@ export interface SessionRow {
   /** Whether its last use is not yet noted for this minute. */
   use_unnoted: boolean;
 }
+
+/** Payload of the `session` wake-up for all sessions of a user. */
+export function sessionsOf(userId: number): string {
+  return `user:${userId}`;
+}
+
+/** Payload of the `session` wake-up for the sessions of everybody. */
+export const EVERY_SESSION = '';
 
 export interface NewSession {
   sessionId: string;
@@ -75,6 +84,19 @@ export class SessionsRepository {
     );
   }
 
+  /**
+   * Throws `unauthenticated` when the account was disabled or its password changed since the login was checked. Neither
+   * happens until `tx` ends: both end the sessions of the account, and would miss the one that is opened now.
+   */
+  async assertUnchanged(tx: Tx, user: { user_id: number; password_hash: string | null }): Promise<void> {
+    const unchanged = await firstRow(
+      tx,
+      `SELECT 1 FROM users WHERE user_id = $1 AND to_date = 'infinity' AND password_hash IS NOT DISTINCT FROM $2 FOR SHARE`,
+      [user.user_id, user.password_hash],
+    );
+    if (!unchanged) throw unauthenticated('The account was changed during the login. Log in again.');
+  }
+
   async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
     return insertRow<OpenedSession>(tx, 'sessions', {
       session_id: session.sessionId,
@@ -95,14 +117,13 @@ export class SessionsRepository {
     await notify(tx, 'session', sessionId);
   }
 
-  /** Ends all sessions and personal tokens of the user but the given one, as {@link end} does. */
-  async endOthers(tx: Tx, userId: number, keptSessionId: string): Promise<void> {
+  /** Ends every session and personal token of the user but the given one; see SessionChanges for the wake-up. */
+  async endAllOf(tx: Tx, userId: number, keptSessionId: string | null = null): Promise<void> {
     await tx.query(
       `UPDATE sessions SET revoked_at = now()
-       WHERE user_id = $1 AND session_id <> $2 AND revoked_at IS NULL AND expires_at > now()`,
+       WHERE user_id = $1 AND session_id IS DISTINCT FROM $2 AND revoked_at IS NULL AND expires_at > now()`,
       [userId, keptSessionId],
     );
-    await notify(tx, 'session', `user:${userId}`);
   }
 
   /**
@@ -123,11 +144,6 @@ export class SessionsRepository {
       sessionId,
       tenantId,
     ]);
-  }
-
-  /** Has every pod read all sessions anew once the transaction commits. */
-  async wakeAll(tx: Tx): Promise<void> {
-    await notify(tx, 'session');
   }
 
   /** Binds the session to a tenant unless it is a personal token of another; answers whether it is bound now. */

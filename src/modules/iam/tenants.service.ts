@@ -10,8 +10,8 @@ import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { DirectoryRepository } from './directory.repository';
 import type { TenantSummary } from './dto/account.dto';
 import type { CreateTenant, TenantRead, TenantWrite, UpdateTenant } from './dto/tenant.dto';
-import { SessionAuthenticator } from './session-authenticator';
-import { SessionsRepository } from './sessions.repository';
+import { SessionChanges } from './session-changes';
+import { EVERY_SESSION, SessionsRepository } from './sessions.repository';
 import { type TenantRecordRow, TenantsRepository } from './tenants.repository';
 
 type TenantSelection = RecordSelector<string>;
@@ -24,7 +24,7 @@ export class TenantsService {
     private readonly repository: TenantsRepository,
     private readonly directory: DirectoryRepository,
     private readonly sessions: SessionsRepository,
-    private readonly authenticator: SessionAuthenticator,
+    private readonly changes: SessionChanges,
     private readonly clusterUsage: ClusterUsageService,
   ) {}
 
@@ -64,17 +64,14 @@ export class TenantsService {
    * on, without a tenant.
    */
   async delete({ userId, sessionId }: Principal, selector: TenantSelection): Promise<Message> {
-    const answer = await this.transactions.run(async (tx) => {
+    return this.changes.run(EVERY_SESSION, async (tx) => {
       const tenant = await this.repository.get(selector, tx, true);
       await this.clusterUsage.assertIdle(tx, tenant.tenant_id);
       await this.repository.update(tx, userId, tenant.tenant_id, { to_date: new Date() });
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
       await this.sessions.deselectTenant(tx, sessionId, tenant.tenant_id);
-      await this.sessions.wakeAll(tx);
       return { message: `The tenant "${tenant.name}" (id ${tenant.tenant_id}) is deleted.` };
     });
-    this.authenticator.forget('');
-    return answer;
   }
 }
 

@@ -27,11 +27,9 @@ async function isAdmitted(access: Access, role: Role): Promise<boolean> {
       return;
     }
   }
-  const guard = new AccessGuard(
-    new Reflector(),
-    { authenticate: () => Promise.resolve(principalWith(role)) },
-    { authorize: () => Promise.resolve({ workspaceId: 1 }) } as unknown as WorkspaceAuthorizer,
-  );
+  const guard = new AccessGuard(new Reflector(), { authenticate: () => Promise.resolve(principalWith(role)) }, {
+    authorize: () => Promise.resolve({ workspaceId: 1 }),
+  } as unknown as WorkspaceAuthorizer);
   const request = { params: { workspace_id: '1' }, query: {} };
   const context = {
     getHandler: () => Object.getOwnPropertyDescriptor(Routes.prototype, 'handle')?.value,

@@ -6,7 +6,7 @@ import { type Access, admittedRoles } from './access';
 import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
 import type { Principal } from './principal';
 import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
-import type { Role } from './roles';
+import { PLATFORM_ROLES, type Role } from './roles';
 
 /** Enforces the access that an operation declares; a route without a declaration is refused. */
 @Injectable()
@@ -34,10 +34,16 @@ export class AccessGuard implements CanActivate {
       case 'signed-in':
         request.principal = await this.authenticator.authenticate(request);
         return;
-      case 'platform':
-        request.principal = await this.authenticator.authenticate(request);
-        requireRole(request.principal, admittedRoles(access));
+      case 'platform': {
+        const principal = await this.authenticator.authenticate(request);
+        request.principal = principal;
+        // The role may be one that the caller holds in a tenant: say how to use it.
+        if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
+          throw tenantNotSelected();
+        }
+        requireRole(principal, admittedRoles(access));
         return;
+      }
       case 'tenant': {
         const principal = await this.authenticator.authenticate(request);
         request.principal = principal;
@@ -59,8 +65,16 @@ function assertTenant(principal: Principal): asserts principal is Principal & { 
   if (principal.tenantId === null) throw tenantNotSelected();
 }
 
+function holdsOne(principal: Principal, roles: readonly Role[]): boolean {
+  return roles.some((role) => principal.roles.has(role));
+}
+
+function isPlatformRole(role: Role): boolean {
+  return PLATFORM_ROLES.includes(role);
+}
+
 function requireRole(principal: Principal, roles: readonly Role[]): void {
-  if (roles.some((role) => principal.roles.has(role))) return;
+  if (holdsOne(principal, roles)) return;
   throw forbidden('AUTH.ROLE_REQUIRED', `This operation needs one of the roles ${roles.join(', ')}.`, { roles });
 }
 

@@ -7,7 +7,7 @@ export type Access =
   | { kind: 'signed-in' }
   /** Any role, or one of `roles`, in the selected tenant. */
   | { kind: 'tenant'; roles: readonly Role[] | null }
-  /** One of `roles`; works across tenants. */
+  /** One of `roles`, held everywhere or in the selected tenant; works across tenants, and without one selected. */
   | { kind: 'platform'; roles: readonly Role[] }
   /** At least `permission` in the workspace that path or query names; ADMIN and PLATFORM ADMIN pass without. */
   | { kind: 'workspace'; permission: WorkspacePermission }

@@ -22,20 +22,32 @@ function requestOf(context: ExecutionContext): AuthenticatedRequest {
   return context.switchToHttp().getRequest<AuthenticatedRequest>();
 }
 
-/** The caller. */
-export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal => {
+function principalOf(context: ExecutionContext): Principal {
   const principal = requestOf(context).principal;
   if (!principal) throw unauthenticated('A bearer token is required.');
   return principal;
-});
+}
+
+function selectedTenantOf({ tenantId }: Principal): string {
+  if (tenantId === null) throw tenantNotSelected();
+  return tenantId;
+}
+
+/** The caller. */
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
+  principalOf(context),
+);
 
 /** The caller within the selected tenant; 403 when none is selected. */
 export const CurrentScope = createParamDecorator((_: unknown, context: ExecutionContext): TenantScope => {
-  const principal = requestOf(context).principal;
-  if (!principal) throw unauthenticated('A bearer token is required.');
-  if (principal.tenantId === null) throw tenantNotSelected();
-  return { tenantId: principal.tenantId, userId: principal.userId, username: principal.username };
+  const principal = principalOf(context);
+  return { tenantId: selectedTenantOf(principal), userId: principal.userId, username: principal.username };
 });
+
+/** The selected tenant; 403 when none is selected. */
+export const CurrentTenantId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
+  selectedTenantOf(principalOf(context)),
+);
 
 /** The workspace that path or query names, admitted by the guard. */
 export const CurrentWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceContext => {

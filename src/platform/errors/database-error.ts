@@ -30,20 +30,31 @@ const UNAVAILABLE = new Set([
   '53300',
 ]);
 
+/** What a taken value of a field is called. */
+const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
+  name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name exists already.' },
+  username: {
+    code: 'RECORD.DUPLICATE_USERNAME',
+    text: 'The user name is taken; those of disabled accounts stay taken. Choose another one.',
+  },
+  email: { code: 'RECORD.DUPLICATE_EMAIL', text: 'The e-mail address belongs to another account. Use another one.' },
+};
+
+function duplicateOf(constraint: string): { code: string; text: string } {
+  const [, field = ''] = /^uq_.*_([a-z]+)$/.exec(constraint) ?? [];
+  return DUPLICATES[field] ?? { code: 'RECORD.DUPLICATE', text: 'Such a record exists already.' };
+}
+
 /**
  * Domain error for what PostgreSQL refused. Constraints are named for this:
- * `uq_<table>_name` is a duplicate name, a foreign key names a reference that is gone or still used.
+ * `uq_<table>_<field>` is a duplicate of one of the fields below, a foreign key names a reference that is gone or still used.
  */
 export function fromDatabaseError(thrown: unknown): DomainError | null {
   const error = pgErrorOf(thrown);
   if (!error) return null;
   const constraint = error.constraint ?? '';
   if (error.code === '23505') {
-    const code = /^uq_.*_name$/.test(constraint) ? 'RECORD.DUPLICATE_NAME' : 'RECORD.DUPLICATE';
-    const text =
-      code === 'RECORD.DUPLICATE_NAME'
-        ? 'A current record with this name exists already.'
-        : 'Such a record exists already.';
+    const { code, text } = duplicateOf(constraint);
     return conflict(code, text, { constraint });
   }
   if (error.code === '23503') {

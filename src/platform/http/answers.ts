@@ -45,6 +45,9 @@ export interface AuditRow {
   to_date: Date | number;
 }
 
+/** What the audit fields of a write answer are made of. */
+export type WriteAuditRow = Omit<AuditRow, 'created_by_name' | 'modified_by_name'>;
+
 export function openEnded(toDate: Date | number): Date | null {
   return toDate instanceof Date ? toDate : null;
 }
@@ -63,7 +66,7 @@ export function readAudit(row: AuditRow): ReadAudit {
   };
 }
 
-export function writeAudit(row: AuditRow): WriteAudit {
+export function writeAudit(row: WriteAuditRow): WriteAudit {
   return {
     created_by_user_id: idText(row.created_by_id),
     modified_by_user_id: idText(row.modified_by_id),

@@ -1,10 +1,10 @@
-import 'reflect-metadata';
 import { Body, Query, type Type } from '@nestjs/common';
 import type { Access } from '../auth/access';
 import type { TenantScope } from '../auth/principal';
 import { CurrentScope } from '../auth/request-principal';
 import type { Message } from '../http/answers';
-import { Answers, Operation, type OperationOptions } from '../http/operation';
+import { declareOperation, type HandlerParameter } from '../http/declare-operation';
+import { Answers, type OperationOptions } from '../http/operation';
 import type { Page, PageRequest } from '../http/page';
 import type { RecordSelector } from '../http/selector';
 
@@ -80,20 +80,12 @@ export function ResourceController<
     }
   }
 
+  const scope = { decorate: CurrentScope(), type: Object };
   const declare = (
     method: keyof Controller,
-    parameters: { decorate: ParameterDecorator; type: Type<object> }[],
-    operation: Pick<OperationOptions, 'method' | 'path' | 'id' | 'summary' | 'access' | 'answer' | 'status' | 'errors'>,
-  ) => {
-    const prototype = Controller.prototype;
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
-    if (!descriptor) throw new Error(`No method ${method}`);
-    CurrentScope()(prototype, method, 0);
-    parameters.forEach(({ decorate }, index) => decorate(prototype, method, index + 1));
-    // What the compiler emits for a concrete class: the validation pipe and the OpenAPI document read it.
-    Reflect.defineMetadata('design:paramtypes', [Object, ...parameters.map(({ type }) => type)], prototype, method);
-    Operation({ ...operation, tag: routes.tag })(prototype, method, descriptor);
-  };
+    parameters: readonly HandlerParameter[],
+    operation: Omit<OperationOptions, 'tag'>,
+  ) => declareOperation(Controller.prototype, method, [scope, ...parameters], { ...operation, tag: routes.tag });
   const query = (type: Type<object>) => ({ decorate: Query(), type });
   const body = (type: Type<object>) => ({ decorate: Body(), type });
   const { one, many, label, path, listPath, readAccess, writeAccess } = routes;

@@ -135,7 +135,8 @@ export class ResourceRepository<Row extends object> {
   }
 }
 
-function lockClause(lock: RowLock): string {
+/** What follows a SELECT of the table with the alias `t`. */
+export function lockClause(lock: RowLock): string {
   if (lock === false) return '';
   return lock === 'share' ? 'FOR SHARE OF t' : 'FOR UPDATE OF t';
 }

@@ -11,6 +11,7 @@ import { Tenant } from './tenant.entity';
   where: `${CURRENT} AND tenant_id IS NOT NULL`,
 })
 @Index('uq_group_roles_everywhere', ['groupId', 'roleId'], { unique: true, where: `${CURRENT} AND tenant_id IS NULL` })
+@Index('ix_group_roles_group', ['groupId'], { where: CURRENT })
 @Index('ix_group_roles_tenant', ['tenantId'])
 export class GroupRole extends AuditColumns {
   @Col.identity('group_roles_id', 'pk_group_roles') groupRolesId: string;

@@ -11,6 +11,7 @@ import { Tenant } from './tenant.entity';
   where: `${CURRENT} AND tenant_id IS NOT NULL`,
 })
 @Index('uq_user_roles_everywhere', ['userId', 'roleId'], { unique: true, where: `${CURRENT} AND tenant_id IS NULL` })
+@Index('ix_user_roles_user', ['userId'], { where: CURRENT })
 @Index('ix_user_roles_tenant', ['tenantId'])
 export class UserRole extends AuditColumns {
   @Col.identity('user_roles_id', 'pk_user_roles') userRolesId: string;

@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { Operation, type OperationOptions } from './operation';
+
+/** A parameter of a route's handler: what fills it, and the class by which it is validated and documented. */
+export interface HandlerParameter {
+  decorate: ParameterDecorator;
+  type: object;
+}
+
+/** Declares a method of a class as a route, as decorators in its text would; for classes that a function makes. */
+export function declareOperation<T extends object>(
+  prototype: T,
+  method: keyof T & string,
+  parameters: readonly HandlerParameter[],
+  operation: OperationOptions,
+): void {
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
+  if (!descriptor) throw new Error(`No method ${method}`);
+  parameters.forEach(({ decorate }, index) => decorate(prototype, method, index));
+  // What the compiler emits for a concrete class: the validation pipe and the OpenAPI document read it.
+  const types = parameters.map(({ type }) => type);
+  Reflect.defineMetadata('design:paramtypes', types, prototype, method);
+  Operation(operation)(prototype, method, descriptor);
+}

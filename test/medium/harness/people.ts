@@ -1,0 +1,120 @@
+import { AccessTokens } from '../../../src/modules/iam/access-tokens';
+import { hashPassword } from '../../../src/modules/iam/passwords';
+import type { Role } from '../../../src/platform/auth/roles';
+import { ROLES } from '../../../src/platform/auth/roles';
+import { firstRow, insertRow } from '../../../src/platform/persistence/sql';
+import { insertPlain } from './records';
+import type { TestAnswer, TestApi } from './test-api';
+
+export const PASSWORD = 'a password of some length';
+
+/** Ids of the roles, as the first start gives them. */
+export const ROLE_ID = Object.fromEntries(ROLES.map((role, id) => [role, id])) as Record<Role, number>;
+
+/** A role and where: in a tenant, or everywhere (null). */
+type Held = readonly [role: Role, tenantId: string | null];
+
+export interface Caller {
+  userId: number;
+  token: string;
+  call(method: string, path: string, body?: unknown): Promise<TestAnswer>;
+}
+
+/** Puts tenants, users and groups into the database of an API and acts as them; names get a number each. */
+export class People {
+  private count = 0;
+
+  constructor(private readonly api: TestApi) {}
+
+  unique(prefix: string): string {
+    this.count += 1;
+    return `${prefix}-${this.count}`;
+  }
+
+  async tenant(): Promise<string> {
+    const name = this.unique('tenant');
+    return (await insertRow<{ tenant_id: string }>(this.manager, 'tenants', { name })).tenant_id;
+  }
+
+  async user(held: readonly Held[] = [], columns: Record<string, unknown> = {}): Promise<number> {
+    const username = this.unique('user');
+    const { user_id } = await insertRow<{ user_id: number }>(this.manager, 'users', {
+      username,
+      email: `${username}@example.org`,
+      ...columns,
+    });
+    for (const [role, tenant_id] of held) {
+      await insertRow(this.manager, 'user_roles', { user_id, role_id: ROLE_ID[role], tenant_id });
+    }
+    return user_id;
+  }
+
+  async group(
+    held: readonly Held[] = [],
+    members: readonly number[] = [],
+    columns: Record<string, unknown> = {},
+  ): Promise<number> {
+    const { group_id } = await insertRow<{ group_id: number }>(this.manager, 'groups', {
+      group_name: this.unique('group'),
+      ...columns,
+    });
+    for (const [role, tenant_id] of held) {
+      await insertRow(this.manager, 'group_roles', { group_id, role_id: ROLE_ID[role], tenant_id });
+    }
+    for (const user_id of members) await insertRow(this.manager, 'group_users', { group_id, user_id });
+    return group_id;
+  }
+
+  /** Lets the group view a workspace of the tenant. */
+  async workspacePermission(tenantId: string, groupId: number): Promise<void> {
+    const name = this.unique('workspace');
+    const workspace = await insertPlain(this.manager, 'workspaces', { name, tenant_id: tenantId });
+    const permission = await firstRow<{ permission_id: number }>(
+      this.manager,
+      'SELECT permission_id FROM workspace_permissions ORDER BY permission_id LIMIT 1',
+    );
+    await insertPlain(this.manager, 'workspace_groups', {
+      tenant_id: tenantId,
+      workspace_id: workspace['workspace_id'],
+      group_id: groupId,
+      permission_id: permission?.permission_id,
+    });
+  }
+
+  /** Sets the {@link PASSWORD} of a user for a login. */
+  async givePassword(userId: number): Promise<void> {
+    const hash = await hashPassword(PASSWORD);
+    await this.manager.query('UPDATE users SET password_hash = $2 WHERE user_id = $1', [userId, hash]);
+  }
+
+  /** A session of the user, in the tenant if one is given. */
+  async as(userId: number, tenantId: string | null = null): Promise<Caller> {
+    const { session_id } = await insertRow<{ session_id: string }>(this.manager, 'sessions', {
+      user_id: userId,
+      tenant_id: tenantId,
+      kind: 'login',
+      expires_at: 'infinity',
+    });
+    const token = this.api.app.get(AccessTokens).sign({ userId, sessionId: session_id }, null);
+    return { userId, token, call: (method, path, body) => this.api.call(method, path, { token, body }) };
+  }
+
+  /** A new ADMIN with the tenant selected. */
+  async admin(tenantId: string): Promise<Caller> {
+    return this.as(await this.user([['ADMIN', tenantId]]), tenantId);
+  }
+
+  /** A new PLATFORM ADMIN without a tenant. */
+  async platformAdmin(): Promise<Caller> {
+    return this.as(await this.user([['PLATFORM ADMIN', null]]));
+  }
+
+  private get manager() {
+    return this.api.database.manager;
+  }
+}
+
+/** What tests compare of a refusal. */
+export function refusal({ status, body }: TestAnswer): [number, string] {
+  return [status, body.error_code];
+}
