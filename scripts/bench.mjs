@@ -7,11 +7,14 @@ import { parseArgs } from 'node:util';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, describe } from './bench/comparison.mjs';
 import { prepareGet } from './bench/get.mjs';
+import { prepareLookup } from './bench/lookup.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get'];
+const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup'];
+/** Those that need a cluster. */
+const OF_CLUSTER = ['job', 'cluster', 'get'];
 const ROUNDS = 7;
 
 /** Between two rounds: what the last one left ending must not cost the next one. */
@@ -24,9 +27,10 @@ Measures the platform against the same work done by hand, in turns, and prints t
   job      POST of a small PySpark job to DONE, against spark-submit on the same master
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   get      GET of a cluster by id, against a bare express handler with the same query
+  lookup   GET of a lookup, signed in, against the same express handler without authentication
 
 Options:
-  --only=job,cluster,get   measure these only
+  --only=job,lookup        measure these only
   --rounds=N               rounds of each side, ${ROUNDS} by default; one more that does not count comes first
   --json=FILE              write the figures to FILE, too
   --help                   show this
@@ -84,19 +88,26 @@ class Bench {
       this.platform = platform;
       this.byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal });
       print('PostgreSQL, Redis, API and worker are up');
-      await platform.startCluster();
-      print('The cluster is up');
-      const results = [];
-      if (this.only.includes('job')) results.push(await this.job());
-      await platform.stopCluster();
-      if (this.only.includes('cluster')) results.push(await this.cluster());
-      if (this.only.includes('get')) results.push(await this.get());
+      const results = this.only.some((name) => OF_CLUSTER.includes(name)) ? await this.ofCluster() : [];
+      if (this.only.includes('lookup')) results.push(await this.lookup());
       measured = true;
       return results;
     } finally {
       print('Stopping');
       await platform.close({ keepLogs: !measured && !signal.aborted });
     }
+  }
+
+  async ofCluster() {
+    const { platform } = this;
+    await platform.startCluster();
+    this.print('The cluster is up');
+    const results = [];
+    if (this.only.includes('job')) results.push(await this.job());
+    await platform.stopCluster();
+    if (this.only.includes('cluster')) results.push(await this.cluster());
+    if (this.only.includes('get')) results.push(await this.get());
+    return results;
   }
 
   async job() {
@@ -149,16 +160,24 @@ class Bench {
   }
 
   async get() {
-    const { baseline, product, close } = await prepareGet(this.platform, this.signal);
+    return this.served(await prepareGet(this.platform, this.signal), {
+      name: 'get',
+      title: 'GET of a cluster by id, against a bare express handler with the same query',
+      goal: { atLeast: 0.7 },
+    });
+  }
+
+  async lookup() {
+    return this.served(await prepareLookup(this.platform, this.signal), {
+      name: 'lookup',
+      title: 'GET of a lookup, signed in, against the same express handler without authentication',
+      goal: { atLeast: 0.6 },
+    });
+  }
+
+  async served({ baseline, product, close }, comparison) {
     try {
-      return await this.compare({
-        name: 'get',
-        title: 'GET of a cluster by id, against a bare express handler with the same query',
-        unit: '/s',
-        goal: { atLeast: 0.7 },
-        baseline,
-        product,
-      });
+      return await this.compare({ ...comparison, unit: '/s', baseline, product });
     } finally {
       await close();
     }

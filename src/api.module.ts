@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
+import { AuditApiModule } from './modules/audit/audit.api.module';
 import { BootDiskImagesApiModule } from './modules/boot-disk-images/boot-disk-images.api.module';
 import { CloudEnvsApiModule } from './modules/cloud-envs/cloud-envs.api.module';
 import { ClusterConfsApiModule } from './modules/cluster-confs/cluster-confs.api.module';
@@ -16,6 +17,7 @@ import { ReferenceDataApiModule } from './modules/reference-data/reference-data.
 import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.module';
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
+import { AuditInterceptor } from './platform/audit/audit.interceptor';
 import { AccessGuard } from './platform/auth/access.guard';
 import { ContentTypeInterceptor } from './platform/http/content-type.interceptor';
 import { ErrorFilter } from './platform/http/error.filter';
@@ -26,6 +28,7 @@ import { PlatformModule } from './platform/platform.module';
 const DOMAINS = [
   HealthApiModule,
   IamApiModule,
+  AuditApiModule,
   ReferenceDataApiModule,
   VolumeConfsApiModule,
   NetworkConfsApiModule,
@@ -55,6 +58,7 @@ const DOMAINS = [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_INTERCEPTOR, useClass: ContentTypeInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: AuditInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
 })

@@ -1,15 +1,15 @@
-// The least that could answer the same request: express, the same query through a pool with the same settings, a body alike.
-// Told what to do by its parent, and ends with it.
+// The least that could answer the same request: express, and where the product reads the database the same query through a
+// pool with the same settings, a body alike. Told what to do by its parent, and ends with it.
 import express from 'express';
 import pg from 'pg';
 
-process.once('message', ({ pool: poolOptions, sql, params, idParam, body }) => {
+/** A handler that reads a cluster. */
+function fromDatabase({ pool: poolOptions, sql, params, idParam }, body) {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool(poolOptions);
   /** Fields that come from the row; what else the product makes up from its memory comes from a body it once gave. */
   let fromRow;
-  const app = express();
-  app.get('/cluster', async (request, response) => {
+  return async (request, response) => {
     const values = params.with(idParam, Number(request.query.cluster_id));
     const { rows } = await pool.query(sql, values);
     const [row] = rows;
@@ -21,7 +21,19 @@ process.once('message', ({ pool: poolOptions, sql, params, idParam, body }) => {
     const answer = { ...body };
     for (const key of fromRow) answer[key] = row[key];
     response.json(answer);
-  });
+  };
+}
+
+/** A handler that has its answer in memory. */
+function fromMemory(body) {
+  return (_request, response) => {
+    response.json(body);
+  };
+}
+
+process.once('message', ({ path, query, body }) => {
+  const app = express();
+  app.get(path, query ? fromDatabase(query, body) : fromMemory(body));
   const server = app.listen(0, '127.0.0.1', () => {
     server.keepAliveTimeout = 75_000;
     process.send({ port: server.address().port });

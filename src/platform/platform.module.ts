@@ -3,6 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config';
 import { createDataSource } from '../database/data-source';
+import { AuditTrail } from './audit/audit-trail';
 import { DatabaseLifecycle } from './persistence/database-lifecycle';
 import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER } from './logging/logger';
@@ -34,8 +35,9 @@ import { PgListener } from './wakeups/pg-listener';
     },
     DatabaseLifecycle,
     Transactions,
+    AuditTrail,
     PgListener,
   ],
-  exports: [Config, LOGGER, DataSource, Transactions, PgListener, DiscoveryModule],
+  exports: [Config, LOGGER, DataSource, Transactions, AuditTrail, PgListener, DiscoveryModule],
 })
 export class PlatformModule {}

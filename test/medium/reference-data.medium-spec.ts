@@ -13,54 +13,78 @@ import {
   type TestDatabase,
 } from './harness/test-api';
 
+/** Every lookup that answers a list, with the number of its records. */
+const LISTS: [string, number][] = [
+  ['/lookup_cloud_providers', 5],
+  ['/lookup_disk_machine_type', 24],
+  ['/lookup_machine_architecture_type', 2],
+  ['/lookup_cloud_label_pattern', 5],
+  ['/lookup_credential_type', 6],
+  ['/lookup_cluster_type', 3],
+  ['/lookup_engine_cluster_instance_status', 9],
+  ['/lookup_engine_cluster_instance_node_status', 7],
+  ['/lookup_spark_compute_type', 1],
+  ['/lookup_spark_infra_version', 6],
+  ['/lookup_spark_job_status', 9],
+  ['/lookup_spark_job_type', 5],
+  ['/lookup_spark_job_type_lang', 10],
+  ['/lookup_workflow_execution_state', 9],
+  ['/lookup_workflow_type', 9],
+  ['/lookup_linux_distro', 5],
+  ['/lookup_metastore_catalog_type', 3],
+  ['/lookup_secret_type', 7],
+  ['/lookup_storage_type', 4],
+  ['/lookup_encryption_type', 7],
+  ['/lookup_git_provider', 4],
+  ['/lookup_git_credential_pattern', 4],
+  ['/lookup_widget_type', 4],
+];
+
+const RECORDS_AND_PAGES = [
+  '/lookup_cloud_providers/1',
+  '/lookup_machine_type?limit=5&pageNumber=2',
+  '/lookup_machine_type?all=true',
+  '/lookup_availability_zone',
+  '/lookup_cloud_providers/0/machine/types',
+  '/lookup_cloud_providers/3/machine/types/1486',
+  '/lookup_cloud_providers/0/machine/available/zones?all=true',
+  '/lookup_cloud_providers/0/machine/available/zones/75',
+  '/lookup_secret_type?secret_supports=hive',
+];
+
+/** fetch adds no-cache of its own to a request with If-None-Match. */
+function ifNoneMatch(etag: string): Record<string, string> {
+  return { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+}
+
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('reference data', () => {
   let database: TestDatabase;
   let api: TestApi;
+  let otherPod: TestApi;
   let token: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
     api = await TestApi.start([IamModule, IamApiModule, ReferenceDataApiModule]);
+    otherPod = await TestApi.start([IamModule, IamApiModule, ReferenceDataApiModule]);
     token = await api.login();
   });
 
   afterAll(async () => {
     await api?.stop();
+    await otherPod?.stop();
     await database?.drop();
   });
 
   const get = (path: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>
     api.call('GET', path, { token, headers });
 
-  it.each([
-    ['/lookup_cloud_providers', 5],
-    ['/lookup_disk_machine_type', 15],
-    ['/lookup_machine_architecture_type', 2],
-    ['/lookup_cloud_label_pattern', 5],
-    ['/lookup_credential_type', 6],
-    ['/lookup_cluster_type', 3],
-    ['/lookup_engine_cluster_instance_status', 9],
-    ['/lookup_engine_cluster_instance_node_status', 7],
-    ['/lookup_spark_compute_type', 1],
-    ['/lookup_spark_infra_version', 6],
-    ['/lookup_spark_job_status', 9],
-    ['/lookup_spark_job_type', 5],
-    ['/lookup_spark_job_type_lang', 10],
-    ['/lookup_workflow_execution_state', 9],
-    ['/lookup_workflow_type', 9],
-    ['/lookup_linux_distro', 5],
-    ['/lookup_metastore_catalog_type', 3],
-    ['/lookup_secret_type', 7],
-    ['/lookup_storage_type', 4],
-    ['/lookup_encryption_type', 7],
-    ['/lookup_git_provider', 4],
-    ['/lookup_git_credential_pattern', 4],
-    ['/lookup_widget_type', 4],
-  ])('answers %s with %d records', async (path, count) => {
-    const { status, body } = await get(path);
+  it.each(LISTS)('answers %s with %d records', async (path, count) => {
+    const { status, headers, body } = await get(path);
     expect([status, body.length]).toEqual([200, count]);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect((await api.call('GET', path)).status).toBe(401);
   });
 
@@ -87,6 +111,9 @@ describe('reference data', () => {
   it.each([
     '/lookup_credential_type?cloud_provider=IBM',
     '/lookup_secret_type?secret_supports=glue',
+    '/lookup_cloud_label_pattern?cloud_provider=aws&cloud_provider=gcp',
+    '/lookup_spark_job_type_lang?job_type=Ruby',
+    '/lookup_git_credential_pattern?git_provider=svn',
     '/lookup_machine_type?limit=0',
     '/lookup_machine_type?limit=1001',
     '/lookup_machine_type?page=2',
@@ -95,15 +122,27 @@ describe('reference data', () => {
     expect((await get(path)).status).toBe(400);
   });
 
-  it('pages the machine types', async () => {
-    const all = (await get('/lookup_machine_type?all=true')).body;
-    expect(all.data.length).toBeGreaterThan(150);
-    expect(all.result_set.total_pages).toBe(1);
-    const second = (await get('/lookup_machine_type?limit=10&pageNumber=2')).body;
-    expect(second.data).toEqual(all.data.slice(10, 20));
-    expect(second.result_set).toMatchObject({ current_page: 2, total_objects: all.data.length, next_page: 3 });
-    const beyond = (await get('/lookup_machine_type?pageNumber=1000')).body;
-    expect(beyond.data).toEqual([]);
+  it.each<[string, number, boolean]>([
+    ['/lookup_machine_type', 500, true],
+    ['/lookup_cloud_providers/0/machine/types', 200, true],
+    ['/lookup_cloud_providers/1/machine/available/zones', 100, true],
+    ['/lookup_availability_zone', 300, false],
+  ])('pages %s', async (path, atLeast, hasAll) => {
+    const whole = await get(`${path}?${hasAll ? 'all=true' : 'limit=1000'}`);
+    const all: unknown[] = whole.body.data;
+    expect(all.length).toBeGreaterThan(atLeast);
+    expect(whole.body.result_set).toMatchObject({ current_page: 1, total_objects: all.length, total_pages: 1 });
+    expect(whole.body.result_set).not.toHaveProperty('next_page');
+    const pages: unknown[] = [];
+    for (let next: number | undefined = 1; next !== undefined;) {
+      const { body } = await get(`${path}?limit=37&pageNumber=${next}`);
+      expect(body.result_set).toMatchObject({ current_page: next, total_objects: all.length, limit: 37 });
+      pages.push(...body.data);
+      next = body.result_set.next_page;
+    }
+    expect(pages).toEqual(all);
+    expect((await get(`${path}?pageNumber=1000`)).body.data).toEqual([]);
+    if (!hasAll) expect((await get(`${path}?all=true`)).status).toBe(400);
   });
 
   it('finds machine types and zones under their own provider only', async () => {
@@ -120,22 +159,34 @@ describe('reference data', () => {
     }
   });
 
-  it('answers 304 while nothing has changed', async () => {
-    const first = await get('/lookup_disk_machine_type');
-    const etag = first.headers.get('etag') ?? '';
-    // fetch adds no-cache of its own to a request with this header.
-    const conditions = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
-    expect((await get('/lookup_disk_machine_type', conditions)).status).toBe(304);
-  });
+  it.each([...LISTS.map(([path]) => path), ...RECORDS_AND_PAGES])(
+    'answers 304 to %s while nothing has changed',
+    async (path) => {
+      const first = await get(path);
+      const etag = first.headers.get('etag') ?? '';
+      expect([first.status, etag]).toEqual([200, expect.stringMatching(/^(W\/)?"/)]);
+      const conditions = ifNoneMatch(etag);
+      const again = await get(path, conditions);
+      expect([again.status, again.body, again.headers.get('etag')]).toEqual([304, null, etag]);
+      // Pods agree on it: a client may reach any of them.
+      expect((await otherPod.call('GET', path, { token, headers: conditions })).status).toBe(304);
+      expect((await get(path, ifNoneMatch('"another"'))).status).toBe(200);
+      expect((await api.call('GET', path, { headers: conditions })).status).toBe(401);
+    },
+  );
 
   describe('seeding', () => {
-    const upgraded = (change: (rows: ReferenceDataFiles['rows']) => void, version = 2): ReferenceDataFiles => {
+    const { version: current } = readReferenceDataFiles();
+    const upgraded = (
+      change: (rows: ReferenceDataFiles['rows']) => void,
+      version = current + 1,
+    ): ReferenceDataFiles => {
       const files = structuredClone(readReferenceDataFiles());
       change(files.rows);
       return { version, hash: JSON.stringify([version, files.rows.linux_distros]), rows: files.rows };
     };
-    const distros = async () =>
-      (await get('/lookup_linux_distro')).body.map(
+    const distros = async (pod = api) =>
+      (await pod.call('GET', '/lookup_linux_distro', { token })).body.map(
         (row: { distro_name: string; distro_version: string }) => `${row.distro_name} ${row.distro_version}`,
       );
 
@@ -143,26 +194,19 @@ describe('reference data', () => {
       await expect(seedReferenceData(api.database)).resolves.toBe(false);
     });
 
-    it('adds, changes and ends rows, which shows within a second', async () => {
+    it('adds, changes and ends rows, which shows on every pod within a second', async () => {
       const files = upgraded((rows) => {
         rows.linux_distros = rows.linux_distros
           .filter((row) => row.linux_distro_id !== 3)
           .map((row) => (row.linux_distro_id === 0 ? { ...row, distro_version: '20.04.6 LTS' } : row));
         rows.linux_distros.push({ linux_distro_id: 5, distro_name: 'DEBIAN', distro_version: '13' });
       });
+      const etag = (await get('/lookup_linux_distro')).headers.get('etag') ?? '';
       const before = await api.database.query('SELECT * FROM linux_distros WHERE linux_distro_id = 1');
       await expect(seedReferenceData(api.database, files)).resolves.toBe(true);
-      await soon(
-        async () =>
-          expect(await distros()).toEqual([
-            'UBUNTU 20.04.6 LTS',
-            'UBUNTU 22.04 LTS',
-            'RHEL 8',
-            'UBUNTU 24.04 LTS',
-            'DEBIAN 13',
-          ]),
-        1000,
-      );
+      const expected = ['UBUNTU 20.04.6 LTS', 'UBUNTU 22.04 LTS', 'RHEL 8', 'UBUNTU 24.04 LTS', 'DEBIAN 13'];
+      await soon(async () => expect([await distros(), await distros(otherPod)]).toEqual([expected, expected]), 1000);
+      expect((await get('/lookup_linux_distro', ifNoneMatch(etag))).status).toBe(200);
       const ended = await api.database.query(
         `SELECT 1 FROM linux_distros WHERE linux_distro_id = 3 AND to_date <= now()`,
       );
@@ -179,7 +223,7 @@ describe('reference data', () => {
       await expect(
         seedReferenceData(
           api.database,
-          upgraded(() => undefined, 3),
+          upgraded(() => undefined, current + 2),
         ),
       ).resolves.toBe(true);
       await soon(async () => {

@@ -53,19 +53,20 @@ export class BootDiskImagesService extends ResourceService<
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateBootDiskImage): Promise<ColumnValues> {
-    this.cloudProvider(body.cloud_provider_id);
+    const { cloud_provider_id: providerId, architecture_type_id: architectureId } = body;
+    const { current } = this.referenceData;
+    known(current.cloudProvider(providerId), 'cloud provider', providerId);
     this.assertLinuxDistro(body.linux_distro_id);
-    const architectureId = body.architecture_type_id;
-    known(this.referenceData.architecture(architectureId), 'architecture type', architectureId);
+    known(current.architecture(architectureId), 'architecture type', architectureId);
     return { ...body };
   }
 
   protected async columnsOfChanged(
     _scope: TenantScope,
-    _row: BootDiskImageRow,
+    row: BootDiskImageRow,
     body: UpdateBootDiskImage,
   ): Promise<ColumnValues> {
-    if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id);
+    if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
     return { ...body };
   }
 
@@ -100,7 +101,7 @@ export class BootDiskImagesService extends ResourceService<
     return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
   }
 
-  private assertLinuxDistro(id: number): void {
-    known(this.referenceData.linuxDistro(id), 'linux distro', id);
+  private assertLinuxDistro(id: number, before?: number): void {
+    known(this.referenceData.selectable(id, before).linuxDistro(id), 'linux distro', id);
   }
 }

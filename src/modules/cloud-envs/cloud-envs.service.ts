@@ -119,11 +119,14 @@ export class CloudEnvsService extends ResourceService<
     tx: Tx,
     before?: CloudEnvData,
   ): Promise<ColumnValues> {
-    const provider = known(this.referenceData.cloudProvider(providerId), 'cloud provider', providerId);
+    const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
+    const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = CLOUD_ENV_KEYS[provider.name as CloudProviderName];
     const values = acceptedValues(keys, body, before);
     assertRequiredKeys(keys, values, 'CLOUD_ENV', provider.name);
-    if (values.availability_zone_id != null) this.assertZone(provider, values.availability_zone_id);
+    if (values.availability_zone_id != null) {
+      this.assertZone(provider, values.availability_zone_id, before?.availability_zone_id);
+    }
     const { endpoint } = acceptedValues(keys, body);
     if (endpoint !== undefined) assertEndpoint(endpoint, this.config.compute.local !== null);
     await this.assertReferences(scope, provider, body, tx);
@@ -172,8 +175,9 @@ export class CloudEnvsService extends ResourceService<
     );
   }
 
-  private assertZone(provider: CloudProviderRef, zoneId: number): void {
-    const zone = known(this.referenceData.availabilityZone(zoneId), 'availability zone', zoneId);
+  private assertZone(provider: CloudProviderRef, zoneId: number, before: number | null | undefined): void {
+    const records = this.referenceData.selectable(zoneId, before);
+    const zone = known(records.availabilityZone(zoneId), 'availability zone', zoneId);
     this.assertProvider(provider, zone.cloud_provider_id, `Availability zone ${zone.name}`);
   }
 

@@ -3,6 +3,7 @@ import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
 import {
   COMPUTE_TYPES,
+  type LookupRecords,
   MachineTypeInfo,
   type MachineTypeRecord,
   type ReferenceData,
@@ -71,11 +72,12 @@ export function clusterConfJoins(cc = 'cc', vc = 'vc'): string {
 }
 
 export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceData): ClusterConfRef {
+  const categoryId = data.machine_type_category_id;
   return {
     cluster_conf_id: data.cluster_conf_id,
     cluster_conf_name: data.name,
     description: data.description,
-    machine_type_category: categoryName(data.machine_type_category_id, referenceData),
+    machine_type_category: known(referenceData.machineTypeCategory(categoryId), 'machine type category', categoryId),
     machine_type: machineTypeOf(data, referenceData).info,
     machine_volume_conf: data.volume_conf && volumeSummary(data.volume_conf, referenceData),
   };
@@ -84,9 +86,9 @@ export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceDa
 /** The machine type with what the platform computes with. */
 export function machineTypeOf(
   data: Pick<ClusterConfData, 'machine_type_id'>,
-  referenceData: ReferenceData,
+  records: LookupRecords,
 ): MachineTypeRecord {
-  return known(referenceData.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
+  return known(records.machineType(data.machine_type_id), 'machine type', data.machine_type_id);
 }
 
 function volumeSummary(volume: VolumeData, referenceData: ReferenceData): VolumeSummary {
@@ -98,9 +100,4 @@ function volumeSummary(volume: VolumeData, referenceData: ReferenceData): Volume
     disk_num: volume.machine_volume_num,
     disk_size: volume.size,
   };
-}
-
-function categoryName(id: number, referenceData: ReferenceData): string {
-  const name = COMPUTE_TYPES.find((candidate) => referenceData.machineTypeCategoryId(candidate) === id);
-  return known(name, 'machine type category', id);
 }

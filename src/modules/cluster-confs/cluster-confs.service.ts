@@ -73,7 +73,7 @@ export class ClusterConfsService extends ResourceService<
       await this.clusterUsage.assertNotInUse(tx, scope, 'cluster configuration', row.cluster_conf_id);
       const before = row.cluster_conf;
       const volume = volume_conf_id === undefined ? before.volume_conf : await this.volume(scope, volume_conf_id, tx);
-      this.assertSameProvider(machine_type_id ?? before.machine_type_id, volume);
+      this.assertSameProvider(machine_type_id ?? before.machine_type_id, volume, before.machine_type_id);
     }
     return { ...body };
   }
@@ -107,8 +107,13 @@ export class ClusterConfsService extends ResourceService<
     return id == null ? null : this.volumeConfs.getRow(scope, { id }, tx);
   }
 
-  private assertSameProvider(machineTypeId: number, volume: Pick<VolumeData, 'name' | 'disk_type_id'> | null): void {
-    const machine = machineTypeOf({ machine_type_id: machineTypeId }, this.referenceData);
+  private assertSameProvider(
+    machineTypeId: number,
+    volume: Pick<VolumeData, 'name' | 'disk_type_id'> | null,
+    machineTypeBefore?: number,
+  ): void {
+    const records = this.referenceData.selectable(machineTypeId, machineTypeBefore);
+    const machine = machineTypeOf({ machine_type_id: machineTypeId }, records);
     if (!volume) return;
     const disk = known(this.referenceData.diskType(volume.disk_type_id), 'disk type', volume.disk_type_id);
     if (disk.cloud_provider.cloud_provider_id === machine.cloudProviderId) return;

@@ -23,8 +23,14 @@ export interface ClusterDraft {
   disk: { typeId: number | null; size: number | null; iops: number | null; throughputMb: number | null };
 }
 
+/** What an existing cluster refers to already: these rows may be closed. */
+export interface ReferencesBefore {
+  spark_infra_version_id: number;
+  disk_type_id: number | null;
+}
+
 /** Checks the draft as a whole; throws a 400 that says what does not fit. */
-export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData): void {
+export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
   const machine = machineTypeOf(draft.clusterConf, referenceData);
   const { cloud_provider_id: provider } = draft.cloudEnv;
   if (machine.cloudProviderId !== provider) {
@@ -39,12 +45,9 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData): v
       'The machine type and the boot disk image are of different architectures.',
     );
   }
-  const spark = referenceData.sparkInfraVersion(draft.sparkInfraVersionId);
-  if (!spark)
-    throw notFound(
-      'SPARK_INFRA_VERSION.NOT_FOUND',
-      `There is no Spark infra version with id ${draft.sparkInfraVersionId}.`,
-    );
+  const versionId = draft.sparkInfraVersionId;
+  if (!referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId))
+    throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
   if (draft.isTurboEnabled || draft.isCudaEnabled) {
     throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', 'This release starts no clusters with turbo or CUDA.');
   }
@@ -52,7 +55,7 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData): v
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
   }
   checkInstances(draft);
-  checkDisk(draft, referenceData);
+  checkDisk(draft, referenceData, before);
 }
 
 function checkInstances(draft: ClusterDraft): void {
@@ -78,7 +81,7 @@ function checkInstances(draft: ClusterDraft): void {
 }
 
 /** The disk fields change the volume of the cluster configuration, within the bounds of the disk type. */
-function checkDisk(draft: ClusterDraft, referenceData: ReferenceData): void {
+function checkDisk(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
   const { typeId, size, iops, throughputMb } = draft.disk;
   const volume = draft.clusterConf.volume_conf;
   if (volume === null) {
@@ -89,7 +92,8 @@ function checkDisk(draft: ClusterDraft, referenceData: ReferenceData): void {
     );
   }
   const id = typeId ?? volume.disk_type_id;
-  const disk = referenceData.diskType(id);
+  const records = typeId === null ? referenceData : referenceData.selectable(typeId, before?.disk_type_id);
+  const disk = records.diskType(id);
   if (!disk) throw notFound('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${id}.`);
   if (disk.cloud_provider.cloud_provider_id !== draft.cloudEnv.cloud_provider_id) {
     throw invalid('CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');

@@ -348,7 +348,7 @@ export class ClustersService {
         throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
       },
     };
-    checkDraft(draft, this.referenceData);
+    checkDraft(draft, this.referenceData, row);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
       ...always,

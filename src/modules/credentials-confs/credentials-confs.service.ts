@@ -63,7 +63,7 @@ export class CredentialsConfsService extends ResourceService<
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<ColumnValues> {
     const { name, description, credential_type_id } = body;
-    this.credentialType(credential_type_id);
+    known(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
     parseCredentials(credential_type_id, body.base64_encoded_credentials.encoded);
     // The seal is bound to the row's id, so it follows once the row has one.
     return { name, description, credential_type_id, sealed: Buffer.alloc(0) };

@@ -35,6 +35,7 @@ export class LoginController {
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
     errors: [403, 429],
+    opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
   login(@Body() body: LoginRequest, @Req() request: Request): Promise<LoginResult> {

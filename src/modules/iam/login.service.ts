@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config';
+import { auditActor } from '../../platform/audit/audited-request';
 import type { Principal } from '../../platform/auth/principal';
 import { invalid, unauthenticated } from '../../platform/errors/domain-error';
 import type { Message } from '../../platform/http/answers';
@@ -45,6 +46,7 @@ export class LoginService {
     }
     const duration = parseDuration(request.timeout);
     const { username, password } = credentialsOf(request, origin.authorization);
+    auditActor({ username });
     const user = await this.checkPassword(username, password, origin.ip);
     return this.openSession(user, duration, origin);
   }
@@ -79,16 +81,18 @@ export class LoginService {
     await this.transactions.run(async (tx) => {
       await this.sessions.assertUnchanged(tx, user);
       const tenants = await this.directory.tenantsOfMember(tx, user.user_id);
+      const tenantId = tenants.length === 1 ? (tenants[0]?.tenant_id ?? null) : null;
       await this.sessions.open(tx, {
         sessionId,
         tokenHash: tokenHash(token),
         kind: 'login',
         userId: user.user_id,
-        tenantId: tenants.length === 1 ? (tenants[0]?.tenant_id ?? null) : null,
+        tenantId,
         expiresAt,
         ip: origin.ip,
         userAgent: origin.userAgent,
       });
+      auditActor({ userId: user.user_id, username: user.username, tenantId, sessionId, sessionKind: 'login' });
     });
     return { token, expires_at: expiresAt ?? 'infinity' };
   }

@@ -99,16 +99,20 @@ export class NetworkConfsService extends ResourceService<
 
   /** Checks what the provider needs and drops what it does not accept. */
   private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): ColumnValues {
-    const provider = this.cloudProvider(providerId);
+    const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
+    const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = NETWORK_KEYS[provider.name as CloudProviderName];
     const values = acceptedValues(keys, body, before);
     assertRequiredKeys(keys, values, 'NETWORK_CONF', provider.name);
-    if (values.availability_zone_id != null) this.assertZone(values.availability_zone_id, provider);
+    if (values.availability_zone_id != null) {
+      this.assertZone(values.availability_zone_id, before?.availability_zone_id, provider);
+    }
     return values;
   }
 
-  private assertZone(zoneId: number, provider: CloudProviderRef): void {
-    const zone = known(this.referenceData.availabilityZone(zoneId), 'availability zone', zoneId);
+  private assertZone(zoneId: number, before: number | null | undefined, provider: CloudProviderRef): void {
+    const records = this.referenceData.selectable(zoneId, before);
+    const zone = known(records.availabilityZone(zoneId), 'availability zone', zoneId);
     if (zone.cloud_provider_id === provider.cloud_provider_id) return;
     throw invalid(
       'NETWORK_CONF.PROVIDER_MISMATCH',

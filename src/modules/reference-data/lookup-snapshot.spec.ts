@@ -1,22 +1,22 @@
 import { setProductName } from '../../platform/product/product-name';
-import { type CurrentRows, renderLookups } from './lookup-snapshot';
+import { type DatedRows, renderLookups } from './lookup-snapshot';
 import { readReferenceDataFiles } from './reference-data-files';
 
-function currentRows(): CurrentRows {
+function currentRows(): DatedRows {
   const validity = { from_date: '2026-01-01T00:00:00.000Z', to_date: 'infinity' };
   return Object.fromEntries(
     Object.entries(readReferenceDataFiles().rows).map(([name, list]) => [
       name,
       list.map((row) => ({ ...row, ...validity })),
     ]),
-  ) as unknown as CurrentRows;
+  ) as unknown as DatedRows;
 }
 
 describe('renderLookups', () => {
   afterEach(() => setProductName('PLATFORM'));
 
   it('renders a machine type with everything it refers to', () => {
-    const { answers, machineTypes } = renderLookups(currentRows());
+    const { answers, current } = renderLookups(currentRows());
     expect(answers.machineTypes.find(({ name }) => name === 'g5.xlarge')).toEqual({
       machine_type_id: expect.any(Number),
       cloud_provider: { cloud_provider_id: 1, name: 'AWS', description: expect.any(String) },
@@ -40,12 +40,12 @@ describe('renderLookups', () => {
       from_date: '2026-01-01T00:00:00.000Z',
       to_date: 'infinity',
     });
-    expect(machineTypes.get(1)).toMatchObject({
+    expect(current.machineTypes.get(1)).toMatchObject({
       memoryGib: 14.4,
       category: 'compute_optimized',
       info: { memory: '14.4 GiB', has_spot_instance_support: true },
     });
-    expect(machineTypes.get(1486)?.info.has_spot_instance_support).toBe(false);
+    expect(current.machineTypes.get(1486)?.info.has_spot_instance_support).toBe(false);
   });
 
   it('ends a storage type with end_date and gives a Git credential pattern no validity', () => {

@@ -40,10 +40,10 @@ import type {
   SparkInfraVersionRef,
 } from './reference-data.contract';
 
-/** A current row with its validity as answers carry it. */
-export type CurrentRow<N extends LookupName> = LookupRow<N> & { from_date: string; to_date: string };
+/** A row with its validity as answers carry it. */
+export type DatedRow<N extends LookupName> = LookupRow<N> & { from_date: string; to_date: string };
 
-export type CurrentRows = { [N in LookupName]: CurrentRow<N>[] };
+export type DatedRows = { [N in LookupName]: DatedRow<N>[] };
 
 /** Answers of the lookup operations. */
 export interface LookupAnswers {
@@ -77,25 +77,52 @@ export interface LookupAnswers {
 /** Everything the process knows of the lookup tables, rendered; replaced whole when they change. */
 export interface LookupSnapshot {
   answers: LookupAnswers;
+  /** Of current rows. */
+  current: LookupMaps;
+  /** Closed rows, too. */
+  all: LookupMaps;
+  categoryIds: Map<string, number>;
+  labelPatterns: Map<number, LabelPattern>;
+}
+
+/** What records refer to, by id. */
+export interface LookupMaps {
   providers: Map<number, CloudProviderRef>;
   diskTypes: Map<number, DiskTypeInfo>;
   zones: Map<number, AvailabilityZoneRef>;
   architectures: Map<number, MachineArchitectureRef>;
   machineTypes: Map<number, MachineTypeRecord>;
+  categories: Map<number, string>;
   distros: Map<number, LinuxDistroRef>;
   credentialTypes: Map<number, CredentialTypeInfo>;
   infraVersions: Map<number, SparkInfraVersionRef>;
-  categoryIds: Map<string, number>;
-  labelPatterns: Map<number, LabelPattern>;
 }
 
-export function renderLookups(rows: CurrentRows): LookupSnapshot {
+/** Renders every row of the tables; answers hold the current ones, which may refer to current ones only. */
+export function renderLookups(rows: DatedRows): LookupSnapshot {
+  const currentRows = Object.fromEntries(
+    Object.entries(rows).map(([name, list]) => [name, list.filter(({ to_date }) => to_date === 'infinity')]),
+  ) as unknown as DatedRows;
+  const current = renderMaps(currentRows);
+  return {
+    answers: frozen(renderAnswers(currentRows, current)),
+    current,
+    all: renderMaps(rows),
+    categoryIds: new Map([...current.categories].map(([id, name]) => [name, id])),
+    labelPatterns: mapOf(currentRows.cloud_label_patterns, 'cloud_provider_id', (row) => ({
+      key: new RegExp(row.key_regex, 'u'),
+      value: new RegExp(row.value_regex, 'u'),
+      description: row.description,
+    })),
+  };
+}
+
+function renderMaps(rows: DatedRows): LookupMaps {
   const providers = mapOf(rows.cloud_providers, 'cloud_provider_id', withoutValidity);
   const architectures = mapOf(rows.machine_architecture_types, 'machine_architecture_type_id', withoutValidity);
   const buses = mapOf(rows.local_disk_bus_types, 'local_disk_bus_type_id', withoutValidity);
   const categories = mapOf(rows.machine_type_categories, 'machine_type_category_id', ({ name }) => name);
   const provider = (row: { cloud_provider_id: number }) => found(providers, row.cloud_provider_id, 'cloud_providers');
-
   const machineInfo = (row: LookupRow<'machine_types'>): MachineTypeInfo => ({
     machine_type_id: row.machine_type_id,
     cloud_provider: provider(row),
@@ -122,21 +149,41 @@ export function renderLookups(rows: CurrentRows): LookupSnapshot {
     machine_price_ycu: row.machine_price_ycu,
     has_spot_instance_support: row.has_spot_instance_support,
   });
-  const machineTypes = mapOf(rows.machine_types, 'machine_type_id', (row): MachineTypeRecord => ({
-    info: machineInfo(row),
-    cloudProviderId: row.cloud_provider_id,
-    architectureId: row.machine_architecture_type_id,
-    memoryGib: row.memory_gib,
-    category: found(categories, row.machine_type_category_id, 'machine_type_categories'),
-  }));
-  const zone = (row: CurrentRow<'availability_zones'>): AvailabilityZoneLookup => ({
-    availability_zone_id: row.availability_zone_id,
-    cloud_provider: provider(row),
-    name: row.name,
-    region: row.region,
-    description: row.description,
-    ...validity(row),
-  });
+  return {
+    providers,
+    diskTypes: mapOf(rows.disk_types, 'disk_type_id', (row) => diskTypeInfo(row, provider(row).name)),
+    zones: mapOf(rows.availability_zones, 'availability_zone_id', (row) => ({
+      availability_zone_id: row.availability_zone_id,
+      name: row.name,
+      cloud_provider_id: row.cloud_provider_id,
+      cloud_provider: provider(row),
+      region: row.region,
+      description: row.description,
+    })),
+    architectures,
+    machineTypes: mapOf(rows.machine_types, 'machine_type_id', (row): MachineTypeRecord => ({
+      info: machineInfo(row),
+      cloudProviderId: row.cloud_provider_id,
+      architectureId: row.machine_architecture_type_id,
+      memoryGib: row.memory_gib,
+      category: found(categories, row.machine_type_category_id, 'machine_type_categories'),
+    })),
+    categories,
+    distros: mapOf(rows.linux_distros, 'linux_distro_id', withoutValidity),
+    credentialTypes: mapOf(rows.credential_types, 'credential_type_id', (row) => ({
+      credential_type_id: row.credential_type_id,
+      name: row.name,
+      cloud_provider: provider(row),
+    })),
+    infraVersions: mapOf(rows.spark_infra_versions, 'spark_infra_version_id', (row) =>
+      keysToWire(withoutValidity(row)),
+    ),
+  };
+}
+
+function renderAnswers(rows: DatedRows, maps: LookupMaps): LookupAnswers {
+  const provider = (row: { cloud_provider_id: number }) =>
+    found(maps.providers, row.cloud_provider_id, 'cloud_providers');
   const jobTypes = mapOf(rows.spark_job_types, 'spark_job_type_id', (row) => ({
     spark_job_type_id: row.spark_job_type_id,
     name: toWire(row.name),
@@ -147,86 +194,76 @@ export function renderLookups(rows: CurrentRows): LookupSnapshot {
     name: row.name,
     description: row.description,
   }));
-
   return {
-    answers: {
-      cloudProviders: rows.cloud_providers,
-      diskTypes: rows.disk_types.map((row) => ({
-        disk_type_id: row.disk_type_id,
-        cloud_provider: provider(row),
-        name: row.name,
-        has_fixed_size: row.has_fixed_size,
-        min_size: row.min_size,
-        max_size: row.max_size,
-        ...validity(row),
-      })),
-      availabilityZones: rows.availability_zones.map(zone),
-      architectures: rows.machine_architecture_types.map((row) => ({
-        id: row.machine_architecture_type_id,
-        architecture_type: row.machine_architecture_type,
-        ...validity(row),
-      })),
-      machineTypes: rows.machine_types.map((row) => {
-        const { has_spot_instance_support: _, ...info } = machineInfo(row);
-        return { ...info, ...validity(row) };
-      }),
-      labelPatterns: rows.cloud_label_patterns.map(({ cloud_provider_id, ...row }) => ({
-        ...row,
-        cloud_provider: provider({ cloud_provider_id }),
-      })),
-      credentialTypes: rows.credential_types.map(({ cloud_provider_id, ...row }) => ({
-        ...row,
-        cloud_provider: provider({ cloud_provider_id }),
-      })),
-      clusterTypes: rows.cluster_types.map((row) => ({ ...row, name: toWire(row.name) })),
-      clusterStatuses: rows.engine_cluster_instance_statuses,
-      clusterNodeStatuses: rows.engine_cluster_instance_node_statuses,
-      sparkComputeTypes: rows.spark_compute_types.map((row) => ({ ...row, name: toWire(row.name) })),
-      sparkInfraVersions: rows.spark_infra_versions.map(keysToWire),
-      sparkJobStatuses: rows.spark_job_statuses,
-      sparkJobTypes: rows.spark_job_types.map((row) => ({ ...row, name: toWire(row.name) })),
-      sparkJobTypeLangs: rows.spark_job_type_langs.map(({ spark_job_type_id, ...row }) => ({
-        ...row,
-        spark_job_type: found(jobTypes, spark_job_type_id, 'spark_job_types'),
-      })),
-      workflowExecutionStates: rows.workflow_execution_states,
-      workflowTypes: rows.workflow_types.map((row) => ({ ...row, queue_name: queueToWire(row.queue_name) })),
-      linuxDistros: rows.linux_distros,
-      metastoreCatalogTypes: rows.metastore_catalog_types,
-      secretTypes: rows.secret_types,
-      storageTypes: rows.storage_types.map(({ to_date, ...row }) => ({ ...row, end_date: to_date })),
-      encryptionTypes: rows.encryption_types,
-      gitProviders: rows.git_providers,
-      gitCredentialPatterns: rows.git_credential_patterns.map((row) => {
-        const { git_provider_id, ...pattern } = withoutValidity(row);
-        return { ...pattern, git_provider: found(gitProviders, git_provider_id, 'git_providers') };
-      }),
-      widgetTypes: rows.widget_types,
-    },
-    providers,
-    diskTypes: mapOf(rows.disk_types, 'disk_type_id', (row) => diskTypeInfo(row, provider(row).name)),
-    zones: mapOf(rows.availability_zones, 'availability_zone_id', (row) => ({
-      ...withoutValidity(zone(row)),
-      cloud_provider_id: row.cloud_provider_id,
-    })),
-    architectures,
-    machineTypes,
-    distros: mapOf(rows.linux_distros, 'linux_distro_id', withoutValidity),
-    credentialTypes: mapOf(rows.credential_types, 'credential_type_id', (row) => ({
-      credential_type_id: row.credential_type_id,
-      name: row.name,
+    cloudProviders: rows.cloud_providers,
+    diskTypes: rows.disk_types.map((row) => ({
+      disk_type_id: row.disk_type_id,
       cloud_provider: provider(row),
+      name: row.name,
+      has_fixed_size: row.has_fixed_size,
+      min_size: row.min_size,
+      max_size: row.max_size,
+      ...validity(row),
     })),
-    infraVersions: mapOf(rows.spark_infra_versions, 'spark_infra_version_id', (row) =>
-      keysToWire(withoutValidity(row)),
-    ),
-    categoryIds: new Map([...categories].map(([id, name]) => [name, id])),
-    labelPatterns: mapOf(rows.cloud_label_patterns, 'cloud_provider_id', (row) => ({
-      key: new RegExp(row.key_regex, 'u'),
-      value: new RegExp(row.value_regex, 'u'),
-      description: row.description,
+    availabilityZones: rows.availability_zones.map((row) => {
+      const { cloud_provider_id: _, ...zone } = found(maps.zones, row.availability_zone_id, 'availability_zones');
+      return { ...zone, ...validity(row) };
+    }),
+    architectures: rows.machine_architecture_types.map((row) => ({
+      id: row.machine_architecture_type_id,
+      architecture_type: row.machine_architecture_type,
+      ...validity(row),
     })),
+    machineTypes: rows.machine_types.map((row) => {
+      const { has_spot_instance_support: _, ...info } = found(
+        maps.machineTypes,
+        row.machine_type_id,
+        'machine_types',
+      ).info;
+      return { ...info, ...validity(row) };
+    }),
+    labelPatterns: rows.cloud_label_patterns.map(({ cloud_provider_id, ...row }) => ({
+      ...row,
+      cloud_provider: provider({ cloud_provider_id }),
+    })),
+    credentialTypes: rows.credential_types.map(({ cloud_provider_id, ...row }) => ({
+      ...row,
+      cloud_provider: provider({ cloud_provider_id }),
+    })),
+    clusterTypes: rows.cluster_types.map((row) => ({ ...row, name: toWire(row.name) })),
+    clusterStatuses: rows.engine_cluster_instance_statuses,
+    clusterNodeStatuses: rows.engine_cluster_instance_node_statuses,
+    sparkComputeTypes: rows.spark_compute_types.map((row) => ({ ...row, name: toWire(row.name) })),
+    sparkInfraVersions: rows.spark_infra_versions.map(keysToWire),
+    sparkJobStatuses: rows.spark_job_statuses,
+    sparkJobTypes: rows.spark_job_types.map((row) => ({ ...row, name: toWire(row.name) })),
+    sparkJobTypeLangs: rows.spark_job_type_langs.map(({ spark_job_type_id, ...row }) => ({
+      ...row,
+      spark_job_type: found(jobTypes, spark_job_type_id, 'spark_job_types'),
+    })),
+    workflowExecutionStates: rows.workflow_execution_states,
+    workflowTypes: rows.workflow_types.map((row) => ({ ...row, queue_name: queueToWire(row.queue_name) })),
+    linuxDistros: rows.linux_distros,
+    metastoreCatalogTypes: rows.metastore_catalog_types,
+    secretTypes: rows.secret_types,
+    storageTypes: rows.storage_types.map(({ to_date, ...row }) => ({ ...row, end_date: to_date })),
+    encryptionTypes: rows.encryption_types,
+    gitProviders: rows.git_providers,
+    gitCredentialPatterns: rows.git_credential_patterns.map((row) => {
+      const { git_provider_id, ...pattern } = withoutValidity(row);
+      return { ...pattern, git_provider: found(gitProviders, git_provider_id, 'git_providers') };
+    }),
+    widgetTypes: rows.widget_types,
   };
+}
+
+/** The answers are shared by all requests: none may change them. */
+function frozen(answers: LookupAnswers): LookupAnswers {
+  for (const list of Object.values(answers) as object[][]) {
+    for (const record of list) Object.freeze(record);
+    Object.freeze(list);
+  }
+  return answers;
 }
 
 function diskTypeInfo(row: LookupRow<'disk_types'>, providerName: string): DiskTypeInfo {

@@ -1,4 +1,4 @@
-import { Controller, Query } from '@nestjs/common';
+import { Controller, Query, UseInterceptors } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
 import { type Answer, Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageOrAllQuery, PageQuery } from '../../platform/http/page';
@@ -32,6 +32,7 @@ import {
 } from './dto/lookup-answers.dto';
 import { CloudProviderFilter, GitProviderFilter, JobTypeFilter, SecretSupportsFilter } from './dto/lookup-queries.dto';
 import { LookupsService } from './lookups.service';
+import { RenderedOnceInterceptor } from './rendered-once.interceptor';
 
 /** Reads of the lookup tables, for any signed-in user. */
 function Lookup(id: string, path: string, summary: string, answer: Answer): MethodDecorator {
@@ -39,6 +40,7 @@ function Lookup(id: string, path: string, summary: string, answer: Answer): Meth
 }
 
 @Controller()
+@UseInterceptors(RenderedOnceInterceptor)
 export class LookupsController {
   constructor(private readonly lookups: LookupsService) {}
 

@@ -144,19 +144,42 @@ export interface MachineTypeRecord {
   category: string;
 }
 
+/** Rows of the lookup tables by their ids; `undefined` means there is none. */
+export interface LookupRecords {
+  cloudProvider(id: number): CloudProviderRef | undefined;
+  diskType(id: number): DiskTypeInfo | undefined;
+  availabilityZone(id: number): AvailabilityZoneRef | undefined;
+  architecture(id: number): MachineArchitectureRef | undefined;
+  machineType(id: number): MachineTypeRecord | undefined;
+  machineTypeCategory(id: number): string | undefined;
+  linuxDistro(id: number): LinuxDistroRef | undefined;
+  credentialType(id: number): CredentialTypeInfo | undefined;
+  sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
+}
+
 /**
  * The lookup tables, held in memory: reads cost nothing and a change in the database shows within a second.
- * Inject this class; `undefined` means no current row has the id.
+ * Inject this class. By itself it finds every row, those that an upgrade has closed, too: records that refer to them
+ * must stay readable and usable. New references ask `current`.
  */
-export abstract class ReferenceData {
+export abstract class ReferenceData implements LookupRecords {
+  /** Current rows only. */
+  abstract readonly current: LookupRecords;
   abstract cloudProvider(id: number): CloudProviderRef | undefined;
   abstract diskType(id: number): DiskTypeInfo | undefined;
   abstract availabilityZone(id: number): AvailabilityZoneRef | undefined;
   abstract architecture(id: number): MachineArchitectureRef | undefined;
   abstract machineType(id: number): MachineTypeRecord | undefined;
+  abstract machineTypeCategory(id: number): string | undefined;
   abstract linuxDistro(id: number): LinuxDistroRef | undefined;
   abstract credentialType(id: number): CredentialTypeInfo | undefined;
   abstract sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
+  /** Id of a current category. */
   abstract machineTypeCategoryId(name: string): number;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
+
+  /** Where a record finds what it is to refer to: among current rows, and what it refers to already may be closed. */
+  selectable(id: number, before: number | null | undefined): LookupRecords {
+    return id === before ? this : this.current;
+  }
 }

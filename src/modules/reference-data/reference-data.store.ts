@@ -4,21 +4,28 @@ import { isPgError } from '../../platform/errors/database-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { rows } from '../../platform/persistence/sql';
 import { PgListener } from '../../platform/wakeups/pg-listener';
-import { type CurrentRows, type LookupAnswers, type LookupSnapshot, renderLookups } from './lookup-snapshot';
+import {
+  type DatedRows,
+  type LookupAnswers,
+  type LookupMaps,
+  type LookupSnapshot,
+  renderLookups,
+} from './lookup-snapshot';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
-import { ReferenceData } from './reference-data.contract';
+import { type LookupRecords, ReferenceData } from './reference-data.contract';
 
 const POLL_MS = 30_000;
 const UNDEFINED_TABLE = '42P01';
 
 /** One statement over all tables, so that what it reads fits together. */
-const CURRENT_ROWS = LOOKUP_NAMES.map(
-  (name) => `SELECT '${name}' AS lookup, to_json(t) AS row FROM ${name} t WHERE t.to_date = 'infinity'`,
-).join(' UNION ALL ');
+const ALL_ROWS = LOOKUP_NAMES.map((name) => `SELECT '${name}' AS lookup, to_json(t) AS row FROM ${name} t`).join(
+  ' UNION ALL ',
+);
 
 /** Holds the lookup tables in memory and reads them again when they change. */
 @Injectable()
 export class ReferenceDataStore extends ReferenceData implements OnModuleInit, OnApplicationShutdown {
+  readonly current: LookupRecords;
   private snapshot: LookupSnapshot = renderLookups(emptyRows());
   private loading: Promise<void> | null = null;
   private staleWhileLoading = false;
@@ -31,6 +38,7 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
+    this.current = recordsOf(() => this.snapshot.current);
   }
 
   async onModuleInit(): Promise<void> {
@@ -49,35 +57,39 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   }
 
   cloudProvider(id: number) {
-    return this.snapshot.providers.get(id);
+    return this.snapshot.all.providers.get(id);
   }
 
   diskType(id: number) {
-    return this.snapshot.diskTypes.get(id);
+    return this.snapshot.all.diskTypes.get(id);
   }
 
   availabilityZone(id: number) {
-    return this.snapshot.zones.get(id);
+    return this.snapshot.all.zones.get(id);
   }
 
   architecture(id: number) {
-    return this.snapshot.architectures.get(id);
+    return this.snapshot.all.architectures.get(id);
   }
 
   machineType(id: number) {
-    return this.snapshot.machineTypes.get(id);
+    return this.snapshot.all.machineTypes.get(id);
+  }
+
+  machineTypeCategory(id: number) {
+    return this.snapshot.all.categories.get(id);
   }
 
   linuxDistro(id: number) {
-    return this.snapshot.distros.get(id);
+    return this.snapshot.all.distros.get(id);
   }
 
   credentialType(id: number) {
-    return this.snapshot.credentialTypes.get(id);
+    return this.snapshot.all.credentialTypes.get(id);
   }
 
   sparkInfraVersion(id: number) {
-    return this.snapshot.infraVersions.get(id);
+    return this.snapshot.all.infraVersions.get(id);
   }
 
   machineTypeCategoryId(name: string): number {
@@ -108,16 +120,16 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   /** Before the first migration there are no tables: the data comes with the wake-up that follows the seeding. */
   private async load(): Promise<void> {
     try {
-      this.snapshot = renderLookups(await this.currentRows());
+      this.snapshot = renderLookups(await this.allRows());
     } catch (error) {
       if (!isPgError(error, UNDEFINED_TABLE)) throw error;
     }
   }
 
-  private async currentRows(): Promise<CurrentRows> {
+  private async allRows(): Promise<DatedRows> {
     const result = emptyRows();
     const lists = result as Record<LookupName, Record<string, unknown>[]>;
-    for (const { lookup, row } of await rows<StoredRow>(this.dataSource.manager, CURRENT_ROWS)) {
+    for (const { lookup, row } of await rows<StoredRow>(this.dataSource.manager, ALL_ROWS)) {
       const { from_date, to_date, ...columns } = row;
       lists[lookup].push({ ...columns, from_date: new Date(from_date).toISOString(), to_date });
     }
@@ -129,11 +141,25 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   }
 }
 
+function recordsOf(maps: () => LookupMaps): LookupRecords {
+  return {
+    cloudProvider: (id) => maps().providers.get(id),
+    diskType: (id) => maps().diskTypes.get(id),
+    availabilityZone: (id) => maps().zones.get(id),
+    architecture: (id) => maps().architectures.get(id),
+    machineType: (id) => maps().machineTypes.get(id),
+    machineTypeCategory: (id) => maps().categories.get(id),
+    linuxDistro: (id) => maps().distros.get(id),
+    credentialType: (id) => maps().credentialTypes.get(id),
+    sparkInfraVersion: (id) => maps().infraVersions.get(id),
+  };
+}
+
 interface StoredRow {
   lookup: LookupName;
   row: { from_date: string; to_date: string } & Record<string, unknown>;
 }
 
-function emptyRows(): CurrentRows {
-  return Object.fromEntries(LOOKUP_NAMES.map((name) => [name, []])) as unknown as CurrentRows;
+function emptyRows(): DatedRows {
+  return Object.fromEntries(LOOKUP_NAMES.map((name) => [name, []])) as unknown as DatedRows;
 }

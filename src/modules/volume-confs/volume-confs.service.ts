@@ -4,6 +4,7 @@ import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
+import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
@@ -59,7 +60,8 @@ export class VolumeConfsService extends ResourceService<
   protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<ColumnValues> {
     const { disk_throughput_MB = null, disk_iops = null, size, ...rest } = body;
     const shape = { disk_type_id: body.disk_type_id, size, disk_iops, disk_throughput_mb: disk_throughput_MB };
-    return Promise.resolve({ ...rest, ...shape, size: this.checkShape(shape) });
+    const disk = this.selectableDiskType(body.disk_type_id);
+    return Promise.resolve({ ...rest, ...shape, size: checkShape(shape, disk) });
   }
 
   protected async columnsOfChanged(
@@ -71,14 +73,15 @@ export class VolumeConfsService extends ResourceService<
     await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
     const { disk_throughput_MB, ...rest } = body;
     const diskChanges = body.disk_type_id !== undefined && body.disk_type_id !== row.disk_type_id;
-    if (diskChanges) this.assertSameProvider(row.disk_type_id, body.disk_type_id ?? row.disk_type_id);
+    const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);
+    if (diskChanges) assertSameProvider(this.diskType(row.disk_type_id), disk);
     const shape = {
-      disk_type_id: body.disk_type_id ?? row.disk_type_id,
-      size: body.size ?? (diskChanges && this.diskType(body.disk_type_id ?? 0).has_fixed_size ? undefined : row.size),
+      disk_type_id: disk.disk_type_id,
+      size: body.size ?? (diskChanges && disk.has_fixed_size ? undefined : row.size),
       disk_iops: body.disk_iops === undefined ? row.disk_iops : body.disk_iops,
       disk_throughput_mb: disk_throughput_MB === undefined ? row.disk_throughput_mb : disk_throughput_MB,
     };
-    return { ...rest, ...shape, size: this.checkShape(shape) };
+    return { ...rest, ...shape, size: checkShape(shape, disk) };
   }
 
   protected async assertDeletable(scope: TenantScope, row: VolumeConfRow, tx: Tx): Promise<void> {
@@ -118,49 +121,47 @@ export class VolumeConfsService extends ResourceService<
     };
   }
 
-  /** Checks size and speed against the disk type; answers the size, which a fixed-size type supplies. */
-  private checkShape(shape: VolumeShape): number {
-    const disk = this.diskType(shape.disk_type_id);
-    const size = shape.size ?? (disk.has_fixed_size ? disk.min_size : undefined);
-    if (size === undefined) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
-    assertWithin('size', size, disk.min_size, disk.max_size, disk.name, 'VOLUME_CONF.SIZE_OUT_OF_BOUNDS');
-    if (shape.disk_iops !== null) {
-      assertWithin(
-        'disk_iops',
-        shape.disk_iops,
-        disk.min_iops,
-        disk.max_iops,
-        disk.name,
-        'VOLUME_CONF.IOPS_OUT_OF_BOUNDS',
-      );
-    }
-    if (shape.disk_throughput_mb !== null) {
-      const code = 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS';
-      assertWithin(
-        'disk_throughput_MB',
-        shape.disk_throughput_mb,
-        disk.min_throughput,
-        disk.max_throughput,
-        disk.name,
-        code,
-      );
-    }
-    return size;
-  }
-
-  private assertSameProvider(before: number, after: number): void {
-    if (
-      this.diskType(before).cloud_provider.cloud_provider_id === this.diskType(after).cloud_provider.cloud_provider_id
-    )
-      return;
-    throw invalid('VOLUME_CONF.PROVIDER_MISMATCH', 'The new disk type belongs to another cloud provider.');
-  }
-
   private diskType(id: number): DiskTypeInfo {
-    const disk = this.referenceData.diskType(id);
-    if (!disk) throw invalid('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${id}.`);
-    return disk;
+    return known(this.referenceData.diskType(id), 'disk type', id);
   }
+
+  private selectableDiskType(id: number, before?: number): DiskTypeInfo {
+    return known(this.referenceData.selectable(id, before).diskType(id), 'disk type', id);
+  }
+}
+
+/** Checks size and speed against the disk type; answers the size, which a fixed-size type supplies. */
+function checkShape(shape: VolumeShape, disk: DiskTypeInfo): number {
+  const size = shape.size ?? (disk.has_fixed_size ? disk.min_size : undefined);
+  if (size === undefined) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
+  assertWithin('size', size, disk.min_size, disk.max_size, disk.name, 'VOLUME_CONF.SIZE_OUT_OF_BOUNDS');
+  if (shape.disk_iops !== null) {
+    assertWithin(
+      'disk_iops',
+      shape.disk_iops,
+      disk.min_iops,
+      disk.max_iops,
+      disk.name,
+      'VOLUME_CONF.IOPS_OUT_OF_BOUNDS',
+    );
+  }
+  if (shape.disk_throughput_mb !== null) {
+    const code = 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS';
+    assertWithin(
+      'disk_throughput_MB',
+      shape.disk_throughput_mb,
+      disk.min_throughput,
+      disk.max_throughput,
+      disk.name,
+      code,
+    );
+  }
+  return size;
+}
+
+function assertSameProvider(before: DiskTypeInfo, after: DiskTypeInfo): void {
+  if (before.cloud_provider.cloud_provider_id === after.cloud_provider.cloud_provider_id) return;
+  throw invalid('VOLUME_CONF.PROVIDER_MISMATCH', 'The new disk type belongs to another cloud provider.');
 }
 
 function assertWithin(

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AuditDraft } from '../audit/audit-draft';
 
 /** The idempotency key of the request being served, and what it stands for. */
 export interface IdempotencyContext {
@@ -12,6 +13,8 @@ export interface IdempotencyContext {
 export interface RequestContext {
   correlationId: string;
   idempotency: IdempotencyContext | null;
+  /** Set for a request that belongs in the audit log. */
+  audit?: AuditDraft;
 }
 
 const storage = new AsyncLocalStorage<RequestContext>();

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
+import { AuditTrail } from '../audit/audit-trail';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { correlationId } from '../context/request-context';
 import { DomainError } from '../errors/domain-error';
@@ -10,15 +11,19 @@ import { LOGGER, type Logger } from '../logging/logger';
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly audit: AuditTrail,
+  ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<AuthenticatedRequest>();
     const response = host.switchToHttp().getResponse<Response>();
     const header = response.getHeader('x-correlation-id');
     const id = typeof header === 'string' ? header : correlationId();
     const { status, body, unexpected } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
     if (unexpected) this.logger.error({ err: thrown, operation: request.operation?.id }, 'A request failed');
+    await this.audit.noteRefusal(request, status, body.error_code);
     if (response.headersSent) {
       // A stream broke off halfway: the client must not take what it got for the whole.
       response.destroy();

@@ -6,6 +6,7 @@ import {
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsDate,
   IsEmail,
   IsIn,
   IsInt,
@@ -74,6 +75,12 @@ function toList(value: unknown): unknown {
   if (value === undefined || value === null) return value;
   const items: unknown[] = Array.isArray(value) ? value : [value];
   return items.flatMap((item) => (typeof item === 'string' ? item.split(',').filter((part) => part !== '') : [item]));
+}
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function toDate(value: unknown): unknown {
+  return typeof value === 'string' && MOMENT.test(value) ? new Date(value) : value;
 }
 
 /** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
@@ -216,6 +223,13 @@ export const Param = {
   int64: (options: NumberOptions = {}) => Field.int64({ optional: true, ...options }),
   text: (options: TextOptions = {}) => Field.text({ optional: true, minLength: 1, maxLength: 4096, ...options }),
   uuid: (options: FieldOptions = {}) => Field.uuid({ optional: true, ...options }),
+  /** A moment in ISO 8601 with its offset from UTC; arrives as a `Date`. */
+  timestamp: (options: FieldOptions = {}) =>
+    applyDecorators(
+      Field.timestamp({ optional: true, ...options }),
+      Transform(({ value }: { value: unknown }) => toDate(value), { toClassOnly: true }),
+      IsDate({ message: '$property must be a moment in ISO 8601, such as 2026-01-31T08:00:00Z' }),
+    ),
   boolean: (options: FieldOptions = {}) =>
     applyDecorators(
       Field.boolean({ optional: true, ...options }),

@@ -46,6 +46,8 @@ export interface OperationOptions {
   errorAnswer?: Type<object>;
   /** Raw bytes instead of JSON. */
   binaryBody?: boolean;
+  /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
+  opensSession?: boolean;
   /** Request headers beside the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
   /** Left out of the document: the node agents' own API. */

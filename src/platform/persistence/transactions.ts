@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { appendSuccess } from '../audit/append-audit-event';
+import type { AuditDraft } from '../audit/audit-draft';
 import { currentContext, type IdempotencyContext } from '../context/request-context';
 import { isPgError } from '../errors/database-error';
 import { conflict } from '../errors/domain-error';
@@ -19,15 +21,22 @@ export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `fn` in a transaction and commits what it did. Under a request with an `Idempotency-Key`, what `fn` returns
+   * Runs `fn` in a transaction and commits what it did, together with the row of the audit log where the request has one:
+   * neither is there without the other. The first transaction of a request carries it. Under a request with an `Idempotency-Key`, what `fn` returns
    * is the operation's answer: it is stored with the key in the same transaction, and a repeated request gets it
    * again without running `fn`. Deadlocks are retried, which is safe because `fn` touches only the database.
    */
   async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
-    const idempotency = currentContext()?.idempotency ?? null;
+    const { idempotency = null, audit } = currentContext() ?? {};
+    const effect = audit && !audit.settled ? withAudit(audit, fn) : fn;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.dataSource.transaction((tx) => (idempotency ? this.once(tx, idempotency, fn) : fn(tx)));
+        const answer = await this.dataSource.transaction((tx) =>
+          idempotency ? this.once(tx, idempotency, effect) : effect(tx),
+        );
+        // A replay did nothing and needs no row of its own.
+        if (audit) audit.settled = hasSession(audit);
+        return answer;
       } catch (error) {
         if (attempt >= RETRIES || !isPgError(error, '40P01', '40001')) throw error;
       }
@@ -71,4 +80,17 @@ export class Transactions {
     }
     return JSON.parse(stored.answer) as T;
   }
+}
+
+function withAudit<T>(draft: AuditDraft, fn: (tx: EntityManager) => Promise<T>): (tx: EntityManager) => Promise<T> {
+  return async (tx) => {
+    const answer = await fn(tx);
+    if (hasSession(draft)) await appendSuccess(tx, draft, answer);
+    return answer;
+  };
+}
+
+/** A login succeeds with the transaction that opens the session; what it writes before may yet be for nobody. */
+function hasSession(draft: AuditDraft): boolean {
+  return draft.sessionId !== null;
 }

@@ -9,6 +9,7 @@ import { Config } from '../../../src/config/config';
 import { createApi } from '../../../src/create-api';
 import { createDataSource } from '../../../src/database/data-source';
 import { prepareDatabase } from '../../../src/database/prepare-database';
+import { AuditInterceptor } from '../../../src/platform/audit/audit.interceptor';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
 import { ErrorFilter } from '../../../src/platform/http/error.filter';
@@ -94,6 +95,7 @@ export class TestApi {
       providers: [
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
+        { provide: APP_INTERCEPTOR, useClass: AuditInterceptor },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: WORKSPACE_AUTHORIZER, useValue: {} },
       ],

@@ -1,0 +1,16 @@
+import { prepareServed } from './served.mjs';
+
+/** A list of middle size. */
+const PATH = '/lookup_disk_machine_type';
+
+/**
+ * Sides of the comparison: requests per second of a lookup, signed in, and of a handler that needs no token and sends the
+ * same bytes.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
+ * @param {AbortSignal} signal
+ */
+export async function prepareLookup(platform, signal) {
+  const body = await platform.session.json('GET', PATH);
+  const alike = (product, bare) => JSON.stringify(product) === JSON.stringify(bare);
+  return prepareServed({ platform, signal, path: PATH, handler: { body }, alike });
+}

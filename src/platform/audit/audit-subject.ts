@@ -1,0 +1,50 @@
+import type { AuditSubject } from './audit-draft';
+
+const NAMES_A_RECORD = /(^|_)(id|name|username|path|dir)$/;
+/** Who wrote a record is the actor of its own events, and `is_dir` no directory. */
+const NAMES_NONE: ReadonlySet<string> = new Set(['created_by_user_id', 'modified_by_user_id', 'is_dir']);
+const ID = /(^|_)id$/;
+const MAX_KEYS = 24;
+const MAX_KEY_LENGTH = 64;
+const MAX_TEXT_LENGTH = 256;
+
+/**
+ * Ids and names of records in path parameters, a query or an answer; of an answer that wraps its record under a single
+ * key (`{CosiStart: {…}}`), those of the record. Other values are left out: they may be long, or secret.
+ */
+export function subjectOf(...sources: unknown[]): AuditSubject {
+  const entries = sources.flatMap((source) => namingEntries(unwrapped(source)));
+  return Object.fromEntries(entries.slice(0, MAX_KEYS));
+}
+
+function namingEntries(source: unknown): [string, string | number][] {
+  if (!isRecord(source)) return [];
+  return Object.entries(source).flatMap(([key, value]): [string, string | number][] => {
+    if (key.length > MAX_KEY_LENGTH || !NAMES_A_RECORD.test(key) || NAMES_NONE.has(key)) return [];
+    if (typeof value === 'number') return [[key, value]];
+    if (typeof value !== 'string') return [];
+    return [[storable(key, MAX_KEY_LENGTH), ID.test(key) && isInteger(value) ? Number(value) : storable(value)]];
+  });
+}
+
+function unwrapped(source: unknown): unknown {
+  if (!isRecord(source)) return source;
+  const values = Object.values(source);
+  return values.length === 1 && isRecord(values[0]) ? values[0] : source;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Ids come as numbers and as decimal strings; the log has one form of them. */
+function isInteger(text: string): boolean {
+  return /^\d{1,15}$/.test(text);
+}
+
+/** A text that PostgreSQL takes, whatever a client sent: an effect must not fail for the sake of its log. */
+export function storable(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
+  const cut = text.slice(0, maxLength).replaceAll('\0', '');
+  // Half of a surrogate pair becomes U+FFFD on the way through UTF-8.
+  return Buffer.from(cut, 'utf8').toString('utf8');
+}

@@ -1,0 +1,55 @@
+import type { Principal } from '../auth/principal';
+import type { AuthenticatedRequest } from '../auth/request-principal';
+import { currentContext } from '../context/request-context';
+import type { OperationOptions } from '../http/operation';
+import type { AuditActor, AuditDraft } from './audit-draft';
+import { storable, subjectOf } from './audit-subject';
+
+const MAX_USER_AGENT = 500;
+const NOBODY_YET: AuditActor = { userId: null, username: null, tenantId: null, sessionId: null, sessionKind: null };
+
+/**
+ * The draft of a request that belongs in the audit log, made when first asked for: a changing operation whose caller is
+ * known, or one that opens a session. Null for all others.
+ */
+export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
+  const context = currentContext();
+  const { operation, principal } = request;
+  if (!context || !operation || !isAudited(operation)) return null;
+  if (!principal && !operation.opensSession) return null;
+  context.audit ??= {
+    ...(principal ? actorOf(principal) : NOBODY_YET),
+    ip: request.ip ?? null,
+    userAgent: userAgentOf(request),
+    operation: operation.id,
+    method: operation.method,
+    path: operation.path,
+    subject: subjectOf(request.params, request.query),
+    correlationId: context.correlationId,
+    successStatus: operation.status ?? 200,
+    settled: false,
+  };
+  return context.audit;
+}
+
+/** Completes who acts, for a login; does nothing outside of an audited request. */
+export function auditActor(actor: Partial<AuditActor>): void {
+  const draft = currentContext()?.audit;
+  if (!draft) return;
+  Object.assign(draft, actor);
+  if (draft.username !== null) draft.username = storable(draft.username).toLowerCase();
+}
+
+function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Principal): AuditActor {
+  return { userId, username, tenantId, sessionId, sessionKind };
+}
+
+function isAudited(operation: OperationOptions): boolean {
+  if (operation.opensSession) return true;
+  return operation.method !== 'GET' && operation.access.kind !== 'public' && operation.access.kind !== 'node';
+}
+
+function userAgentOf(request: AuthenticatedRequest): string | null {
+  const text = request.get('user-agent');
+  return text === undefined ? null : storable(text, MAX_USER_AGENT);
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataSource } from 'typeorm';
+import { parse } from 'yaml';
+import { createDataSource } from '../../src/database/data-source';
+import { LOOKUP_NAMES, type LookupName, lookupTable } from '../../src/modules/reference-data/lookup-tables';
+import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
+import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
+import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
+
+type Row = Record<string, unknown>;
+
+/** What a version called each id, by table. */
+type Names = Record<LookupName, Record<string, string>>;
+
+function namesOf(version: number): Names {
+  return parse(readFileSync(join(__dirname, '..', 'fixtures', `reference-data-${version}.yaml`), 'utf8')) as Names;
+}
+
+const NAMING = ['name', 'machine_architecture_type', 'local_disk_bus_type', 'lang_name', 'spark_docker_image_name'];
+
+/** What tells people which row it is; rules have no name but a provider. */
+function nameOf(row: Row): string {
+  if ('distro_name' in row) return [row['distro_name'], row['distro_version']].join(' ');
+  const column = NAMING.find((key) => row[key] !== undefined);
+  return String(column === undefined ? (row['cloud_provider_id'] ?? row['git_provider_id']) : row[column]);
+}
+
+function idOf(table: LookupName, row: Row): string {
+  return String(row[lookupTable(table).idColumn]);
+}
+
+// Real: PostgreSQL, the migrations, the files of this release. Left out: the API.
+describe('reference data of version 1', () => {
+  const names = namesOf(1);
+  const release = readReferenceDataFiles();
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataSource = await createDataSource(configure(database.url).database, 'test').initialize();
+    await dataSource.runMigrations();
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  /** The rows that version 1 had. */
+  function versionOne(): ReferenceDataFiles {
+    const rows = Object.fromEntries(
+      LOOKUP_NAMES.map((table) => [
+        table,
+        (release.rows[table] as Row[]).filter((row) => names[table][idOf(table, row)] !== undefined),
+      ]),
+    ) as unknown as ReferenceDataFiles['rows'];
+    return { version: 1, hash: 'version 1', rows };
+  }
+
+  async function stored(table: LookupName): Promise<Map<string, Row>> {
+    const rows = await dataSource.query<Row[]>(`SELECT xmin, * FROM ${table}`);
+    return new Map(rows.map((row) => [idOf(table, row), row]));
+  }
+
+  it.each(LOOKUP_NAMES)('gives the ids of %s the meaning they have', (table) => {
+    const now = Object.fromEntries((release.rows[table] as Row[]).map((row) => [idOf(table, row), nameOf(row)]));
+    expect(now).toMatchObject(names[table]);
+  });
+
+  it('is extended by an upgrade, which touches no row in use', async () => {
+    await seedReferenceData(dataSource, versionOne());
+    const before = new Map<LookupName, Map<string, Row>>();
+    for (const table of LOOKUP_NAMES) before.set(table, await stored(table));
+    expect(before.get('machine_types')?.size).toBe(Object.keys(names.machine_types).length);
+
+    await expect(seedReferenceData(dataSource)).resolves.toBe(true);
+
+    const grown: string[] = [];
+    for (const table of LOOKUP_NAMES) {
+      const after = await stored(table);
+      for (const [id, row] of before.get(table) ?? []) expect(after.get(id)).toEqual(row);
+      expect([...after.values()].filter((row) => row['to_date'] !== Infinity)).toEqual([]);
+      expect(after.size).toBe(release.rows[table].length);
+      if (after.size > (before.get(table)?.size ?? 0)) grown.push(table);
+    }
+    expect(grown).toEqual(['disk_types', 'availability_zones', 'machine_types']);
+    const versions = await dataSource.query('SELECT version FROM reference_data_versions ORDER BY 1');
+    expect(versions).toEqual([{ version: 1 }, { version: 2 }]);
+    await expect(seedReferenceData(dataSource)).resolves.toBe(false);
+  });
+});
