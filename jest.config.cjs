@@ -17,6 +17,10 @@ const esModules = [
   'crc32-stream',
   'is-stream',
   'zip-stream',
+  // openid-client and its own
+  'openid-client',
+  'oauth4webapi',
+  'jose',
 ];
 
 /** Mirrors what tsconfig.json says of decorators and class fields: Nest and TypeORM read the emitted types. */

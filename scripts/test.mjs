@@ -171,8 +171,11 @@ class Run {
   }
 
   async medium() {
-    const { env } = await this.needServices();
-    return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], env);
+    const { env, runtimeDir, runtime } = await this.needServices();
+    const { prepareLdapServer } = await import('./embedded/ldap-server.mjs');
+    const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
+    const jar = await prepareLdapServer(runtimeDir, runtime, options);
+    return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], { ...env, TEST_LDAP_SERVER_JAR: jar });
   }
 
   async e2e() {
@@ -202,6 +205,8 @@ class Run {
     this.services.push(redis);
     return {
       adminUrl: postgres.url,
+      runtimeDir,
+      runtime,
       env: { TEST_DATABASE_ADMIN_URL: postgres.url, TEST_REDIS_URL: redis.url, TEST_RUNTIME_JSON: runtimeFile },
     };
   }

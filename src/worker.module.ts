@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module';
 import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconciler';
 import { HealthModule } from './modules/health/health.module';
+import { IamWorkerModule } from './modules/iam/iam.worker.module';
+import { SsoLoginSweeper } from './modules/iam/workflows/sso-login-sweeper';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
@@ -24,6 +26,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
     JobsWorkerModule,
     WorkspacesWorkerModule,
     LogsWorkerModule,
+    IamWorkerModule,
   ],
   providers: [
     Queues,
@@ -33,7 +36,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
     WorkerHealthServer,
     {
       provide: RECONCILERS,
-      inject: [ClusterReconciler, JobReconciler, FileSweeper, LogSweeper],
+      inject: [ClusterReconciler, JobReconciler, FileSweeper, LogSweeper, SsoLoginSweeper],
       useFactory: (...reconcilers: Reconciler[]) => reconcilers,
     },
   ],

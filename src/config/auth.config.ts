@@ -1,4 +1,14 @@
 import type { EnvReader } from './env-reader';
+import { type LdapConfig, readLdapConfig } from './ldap.config';
+import { type OidcConfig, readOidcConfig } from './oidc.config';
+
+const AUTH_TYPES = ['LDAP', 'LOCAL', 'AAD', 'AZURE_SSO'] as const;
+
+/** Login type announced to clients; existing ones send user name and password only to LDAP and AAD. */
+export type AuthType = (typeof AUTH_TYPES)[number];
+
+/** Where people's passwords are checked. Accounts of the built-in directory `local` can always log in. */
+export type Directory = 'local' | 'ldap' | 'oidc';
 
 export interface SigningKey {
   id: string;
@@ -6,10 +16,12 @@ export interface SigningKey {
 }
 
 export interface AuthConfig {
-  /** Login type announced to clients; existing clients send user name and password only to LDAP and AAD. */
-  announcedType: 'LDAP' | 'LOCAL';
-  /** Where users and groups come from; only those of `local` are created and changed here. */
-  directory: 'local' | 'ldap' | 'oidc';
+  announcedType: AuthType;
+  directory: Directory;
+  /** Set with the directory `ldap`. */
+  ldap: LdapConfig | null;
+  /** Set with the directory `oidc`. */
+  oidc: OidcConfig | null;
   /** The first signs, all verify: keys rotate without logging anybody out. */
   signingKeys: SigningKey[];
   bootstrapTenant: string;
@@ -24,9 +36,18 @@ export interface AuthConfig {
 }
 
 export function readAuthConfig(env: EnvReader): AuthConfig {
+  const announcedType = env.oneOf('AUTH_TYPE', AUTH_TYPES, 'LDAP');
+  const ldap = readLdapConfig(env);
+  if (ldap && announcedType !== 'LDAP') env.problem('LDAP_URL', 'is for AUTH_TYPE=LDAP');
+  const oidc =
+    announcedType === 'AAD' || announcedType === 'AZURE_SSO'
+      ? readOidcConfig(env, announcedType === 'AZURE_SSO')
+      : null;
   return {
-    announcedType: env.oneOf('AUTH_TYPE', ['LDAP', 'LOCAL'], 'LDAP'),
-    directory: 'local',
+    announcedType,
+    directory: ldap ? 'ldap' : oidc ? 'oidc' : 'local',
+    ldap,
+    oidc,
     signingKeys: env.keyRing('AUTH_JWT_KEYS', 32),
     bootstrapTenant: env.string('BOOTSTRAP_TENANT', { default: 'default' }),
     bootstrapUsername: env.string('BOOTSTRAP_ADMIN_USERNAME', { default: 'admin' }),

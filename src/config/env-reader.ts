@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
 /** Thrown before anything listens when the environment is not usable; names variables, never their values. */
 export class ConfigurationError extends Error {
   constructor(readonly problems: readonly string[]) {
@@ -68,6 +72,22 @@ export class EnvReader {
       return this.fail(name, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`, '');
     }
     return text;
+  }
+
+  /** Content of the text file that the variable names. */
+  file(name: string): string | null {
+    const path = this.raw(name);
+    if (path === undefined) return null;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return this.fail(name, 'names a file that cannot be read', null);
+    }
+  }
+
+  /** Whether the host of a URL can only be this machine. */
+  isLoopback(url: string): boolean {
+    return LOOPBACK.test(URL.parse(url)?.hostname ?? '');
   }
 
   /** `id:base64,id:base64`; the first is used for new work, the others stay readable. */

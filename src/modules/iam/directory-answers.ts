@@ -5,8 +5,11 @@ import type { UserWrite } from './dto/user.dto';
 import type { GroupRecord } from './groups.repository';
 import type { UserRecord } from './users.repository';
 
+/** What is read of an account or a group before it is rendered; the end of one that is current is `Infinity`. */
+type Dated<T> = Omit<T, 'to_date'> & { to_date: Date | number };
+
 /** An account as reads answer it. */
-export function userRead(row: UserRecord): UserRead {
+export function userRead(row: Dated<UserRead>): UserRead {
   return {
     user_id: row.user_id,
     username: row.username,
@@ -29,7 +32,7 @@ export function userWrite(row: UserRecord): UserWrite {
 }
 
 /** A group as reads answer it. */
-export function groupRead(row: GroupRecord): GroupRead {
+export function groupRead(row: Dated<GroupRead>): GroupRead {
   return {
     group_id: row.group_id,
     group_name: row.group_name,

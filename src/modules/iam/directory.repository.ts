@@ -13,7 +13,7 @@ export interface UserRow {
   display_name: string | null;
   email: string;
   password_hash: string | null;
-  /** Where the account comes from; `local` for the built-in directory. */
+  /** `local` for accounts whose password is kept here. */
   directory: string;
   from_date: Date;
   /** `Infinity` while the account is enabled. */

@@ -6,11 +6,17 @@ import { AccessLookupsService } from './access-lookups.service';
 import { AccountController } from './account.controller';
 import { AccountService } from './account.service';
 import { AdminReach } from './admin-reach';
+import { DirectorySyncController } from './directory-sync.controller';
+import { DirectorySyncService } from './directory-sync.service';
+import { ExternalAccounts } from './external-accounts';
+import { ExternalAccountsRepository } from './external-accounts.repository';
 import { GroupsController } from './groups.controller';
 import { GroupsService } from './groups.service';
 import { IamModule } from './iam.module';
 import { LockoutProtection } from './lockout-protection';
+import { LoginDirectory } from './login-directory';
 import { LoginLimiter } from './login-limiter';
+import { LoginSessions } from './login-sessions';
 import { LoginController } from './login.controller';
 import { LoginService } from './login.service';
 import { OwnPasswordService } from './own-password.service';
@@ -20,6 +26,8 @@ import { PersonalTokensService } from './personal-tokens.service';
 import { PlatformAdminController } from './platform-admin.controller';
 import { RoleAssignmentsService } from './role-assignments.service';
 import { SessionChanges } from './session-changes';
+import { SsoLoginService } from './sso-login.service';
+import { SsoLoginsRepository } from './sso-logins.repository';
 import { TenantAdminController } from './tenant-admin.controller';
 import { TenantDirectoryService } from './tenant-directory.service';
 import { TenantsController } from './tenants.controller';
@@ -34,15 +42,22 @@ import { UsersService } from './users.service';
     AccessLookupsService,
     AccountService,
     AdminReach,
+    DirectorySyncService,
+    ExternalAccounts,
+    ExternalAccountsRepository,
     GroupsService,
     LockoutProtection,
+    LoginDirectory,
     LoginLimiter,
     LoginService,
+    LoginSessions,
     OwnPasswordService,
     PersonalTokensRepository,
     PersonalTokensService,
     RoleAssignmentsService,
     SessionChanges,
+    SsoLoginService,
+    SsoLoginsRepository,
     TenantDirectoryService,
     TenantsRepository,
     TenantsService,
@@ -55,6 +70,7 @@ import { UsersService } from './users.service';
     AccessLookupsController,
     UsersController,
     GroupsController,
+    DirectorySyncController,
     TenantAdminController,
     PlatformAdminController,
     TenantsController,

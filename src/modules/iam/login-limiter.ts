@@ -81,6 +81,11 @@ export class LoginLimiter implements OnApplicationShutdown {
 
 /** Names are hashed: a key has a fixed length whatever was typed, and a typed password is not kept. */
 function keysOf(username: string, address: string): [string, string] {
-  const name = createHash('sha256').update(username.toLowerCase()).digest('base64url');
+  const name = createHash('sha256').update(comparable(username)).digest('base64url');
   return [`user:${name}`, `address:${address}`];
+}
+
+/** Spellings that a directory takes for the same name (RFC 4518) count as one. */
+function comparable(username: string): string {
+  return username.normalize('NFKC').replaceAll(/\p{C}/gu, '').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }

@@ -17,7 +17,9 @@ export class RenderedOnceInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const response = context.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((answer: object) => (Object.isFrozen(answer) ? this.send(answer, response) : answer)));
+    return next
+      .handle()
+      .pipe(map((answer: object) => (Object.isFrozen(answer) ? this.send(answer, response) : answer)));
   }
 
   private send(answer: object, response: Response): string {

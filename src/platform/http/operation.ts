@@ -66,6 +66,7 @@ const ERROR_TEXT: Record<number, string> = {
   415: 'Body of another type than the operation takes',
   429: 'Too many attempts; see Retry-After',
   500: 'Unexpected failure, or a dependency does not answer',
+  503: 'A system that the answer needs does not answer; see Retry-After',
 };
 
 /** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */

@@ -35,6 +35,23 @@ export function UuidParam(name: string): ParameterDecorator {
   };
 }
 
+const LONGEST_TEXT = 256;
+
+/** A name in the path, of at most 256 characters. */
+export function TextParam(name: string): ParameterDecorator {
+  const pipe = {
+    transform: (value: unknown): string => {
+      if (typeof value !== 'string' || value.trim() === '' || value.length > LONGEST_TEXT)
+        throw invalid('REQUEST.INVALID', `${name} in the path must be a text of 1 to ${LONGEST_TEXT} characters.`);
+      return value;
+    },
+  };
+  return (target, key, index) => {
+    Param(name, pipe)(target, key, index);
+    document(name, { type: 'string', minLength: 1, maxLength: LONGEST_TEXT }, target, key);
+  };
+}
+
 /** One of the listed words in the path. */
 export function WordParam(name: string, words: readonly string[]): ParameterDecorator {
   const pipe = {

@@ -21,6 +21,8 @@ export class LoginRequest {
 }
 
 export class LoginResult {
-  @Field.text() token: string;
-  @Field.validityEnd({ nullable: false, description: 'ISO 8601, or infinity' }) expires_at: Date | 'infinity';
+  @Field.text({ optional: true, description: 'Absent where the login goes on at loginURL' }) token?: string;
+  @Field.text({ optional: true, description: 'Page of the provider to log in at; AZURE_SSO only' }) loginURL?: string;
+  @Field.validityEnd({ optional: true, nullable: false, description: 'ISO 8601, or infinity; given with the token' })
+  expires_at?: Date | 'infinity';
 }

@@ -3,6 +3,10 @@ import { AuditColumns, Col, CURRENT } from '../../../platform/persistence/column
 
 @Entity('groups')
 @Index('uq_groups_name', ['directory', 'groupName'], { unique: true, where: CURRENT })
+@Index('uq_groups_object_id', ['directory', 'groupObjectId'], {
+  unique: true,
+  where: `${CURRENT} AND group_object_id IS NOT NULL`,
+})
 export class Group extends AuditColumns {
   @Col.identity('group_id', 'pk_groups') groupId: string;
   @Col.text('group_name') groupName: string;

@@ -1,10 +1,11 @@
-import { Check, Entity, Unique } from 'typeorm';
+import { Check, Entity, Index, Unique } from 'typeorm';
 import { AuditColumns, Col } from '../../../platform/persistence/columns';
 
 /** A person or service that may sign in. An ended validity disables the account; its name stays taken. */
 @Entity('users')
 @Unique('uq_users_username', ['username'])
 @Unique('uq_users_email', ['email'])
+@Index('uq_users_external_id', ['directory', 'externalId'], { unique: true, where: 'external_id IS NOT NULL' })
 @Check('ck_users_lower_case', 'username = lower(username) AND email = lower(email)')
 export class User extends AuditColumns {
   @Col.identity('user_id', 'pk_users') userId: string;
@@ -16,4 +17,6 @@ export class User extends AuditColumns {
   @Col.text('password_hash', { nullable: true }) passwordHash: string | null;
   /** Where the account comes from. */
   @Col.text('directory', { default: 'local' }) directory: string;
+  /** Id in that directory, which a change of names does not change; null where the user name is the identity. */
+  @Col.text('external_id', { nullable: true }) externalId: string | null;
 }

@@ -1,0 +1,58 @@
+/** A group as a directory describes it. */
+export interface DirectoryGroup {
+  /** Stable id within the directory. */
+  objectId: string;
+  name: string;
+  /** Unique within the directory, for where another group has the name already. */
+  qualifiedName: string;
+  mail: string | null;
+  /** What the directory calls this kind of group. */
+  type: string | null;
+}
+
+/** A person as a directory describes it. */
+export interface DirectoryUser {
+  /** Stable id within the directory; null where the user name is the identity. */
+  externalId: string | null;
+  username: string;
+  displayName: string | null;
+  email: string | null;
+  /** Every group of the person; null where the answer does not tell. */
+  groups: DirectoryGroup[] | null;
+}
+
+export interface DirectoryGroupWithMembers {
+  group: DirectoryGroup;
+  members: DirectoryUser[];
+}
+
+/** The directory cannot be asked now, or not in the way that is configured. The message names it and no secret. */
+export class DirectoryUnavailableError extends Error {
+  /** @param server host and port, or the issuer */
+  constructor(
+    readonly server: string,
+    reason: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`${server} ${reason}`, options);
+    this.name = 'DirectoryUnavailableError';
+  }
+}
+
+/** The directory has an answer that cannot be used: it does not admit the person, or does not say who it is. */
+export class DirectoryRefusalError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'DirectoryRefusalError';
+  }
+}
+
+const LONGEST_TEXT = 256;
+
+/** A text that can be stored and shown: trimmed, not empty, of bounded length and without control characters. */
+export function usableText(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  // eslint-disable-next-line no-control-regex
+  return text === '' || text.length > LONGEST_TEXT || /[\u0000-\u001f\u007f]/.test(text) ? null : text;
+}

@@ -1,0 +1,76 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { runCommand } from './processes.mjs';
+import { SetupError } from './setup-error.mjs';
+
+/** The LDAP server of the tests: UnboundID's in-memory directory, a whole server in one jar. */
+const MODULE = { group: 'com.unboundid', name: 'unboundid-ldapsdk', version: '7.0.5' };
+const SHA256 = '463f0ee93f8046c6f72766f111fc27b18ab4727541968b9fa72699023e1b0ff0';
+
+/** Where systems keep the certificate authorities that a site trusts; the Java of the runtime knows none of its own. */
+const TRUST_STORES = ['/etc/ssl/certs/java/cacerts', '/etc/pki/java/cacerts'];
+
+/**
+ * Fetches the server once, by the Ivy that Spark brings along; afterwards no network is needed.
+ * @param {string} runtimeDir
+ * @param {import('./runtime.mjs').Runtime} runtime
+ * @param {{onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @returns {Promise<string>} path of the jar
+ * @throws {SetupError}
+ */
+export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () => {}, signal, env } = {}) {
+  const folder = resolve(runtimeDir, 'ldap-server');
+  const jar = join(folder, `${MODULE.name}-${MODULE.version}.jar`);
+  if (isGenuine(jar)) return jar;
+  onProgress(`Fetching ${MODULE.group}:${MODULE.name}:${MODULE.version}`);
+  // Of its own for every try: another run may be fetching the same.
+  const draft = join(folder, `draft-${randomUUID()}`);
+  mkdirSync(draft, { recursive: true });
+  try {
+    const { code, output } = await runCommand(join(runtime.javaHome, 'bin', 'java'), ivyArguments(runtime, draft), {
+      env,
+      signal,
+    });
+    const fetched = join(draft, `${MODULE.name}.jar`);
+    if (code !== 0 || !existsSync(fetched)) throw failure(lastErrorOf(output));
+    if (!isGenuine(fetched)) throw failure('what arrived has another checksum than it should');
+    renameSync(fetched, jar);
+    return jar;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function ivyArguments({ sparkHome }, draft) {
+  const jars = join(sparkHome, 'jars');
+  const ivy = readdirSync(jars).find((name) => /^ivy-[\d.]+\.jar$/.test(name));
+  if (!ivy) throw failure(`there is no Ivy in ${jars}`);
+  const trustStore = TRUST_STORES.find((file) => existsSync(file));
+  return [
+    ...(trustStore ? [`-Djavax.net.ssl.trustStore=${trustStore}`] : []),
+    `-Divy.default.ivy.user.dir=${draft}`,
+    ...['-jar', join(jars, ivy)],
+    ...['-dependency', MODULE.group, MODULE.name, MODULE.version, '-confs', 'default', '-types', 'jar'],
+    ...['-retrieve', join(draft, '[artifact].[ext]')],
+  ];
+}
+
+function isGenuine(file) {
+  try {
+    return createHash('sha256').update(readFileSync(file)).digest('hex') === SHA256;
+  } catch {
+    return false;
+  }
+}
+
+function lastErrorOf(output) {
+  const lines = output.split('\n').map((line) => line.trim());
+  return lines.findLast((line) => /error|exception|not found/i.test(line)) ?? 'no jar arrived';
+}
+
+function failure(cause) {
+  return new SetupError(
+    `The LDAP server of the tests cannot be fetched from Maven Central: ${cause}. Run the command again once that is solved.`,
+  );
+}

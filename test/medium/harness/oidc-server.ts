@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ServerProcess } from './server-process';
+
+export interface OidcPerson {
+  password: string;
+  claims: Record<string, unknown> & { sub: string };
+}
+
+/** What the provider does wrong from now on. */
+export interface Fault {
+  /** Of ID tokens. */
+  claims?: Record<string, unknown>;
+  /** Of ID tokens' signatures. */
+  foreignKey?: boolean;
+  /** No tokens at all. */
+  away?: boolean;
+}
+
+const CLIENT_ID = 'platform';
+
+/** Nothing has to listen there: tests read where the provider sends the browser. */
+const REDIRECT_URL = 'http://127.0.0.1:8080/api/v1/login/sso/callback';
+
+/** A real OpenID Connect provider on a free port of this machine. */
+export class OidcServer {
+  private constructor(
+    readonly issuer: string,
+    private readonly clientSecret: string,
+    private readonly process: ServerProcess,
+  ) {}
+
+  static async start(people: Record<string, OidcPerson>, claimsInIdToken = false): Promise<OidcServer> {
+    const clientSecret = randomBytes(24).toString('hex');
+    const settings = { clientId: CLIENT_ID, clientSecret, redirectUrl: REDIRECT_URL, people, claimsInIdToken };
+    const script = join(__dirname, '..', 'servers', 'oidc-provider.mjs');
+    const args = ['--no-warnings', script, JSON.stringify(settings)];
+    const { process, told } = await ServerProcess.start(globalThis.process.execPath, args, /^(http:\S+)$/);
+    return new OidcServer(told, clientSecret, process);
+  }
+
+  /** Variables with which an API uses this provider. */
+  environment(authType: 'AAD' | 'AZURE_SSO'): Record<string, string> {
+    return {
+      AUTH_TYPE: authType,
+      OIDC_ISSUER: this.issuer,
+      OIDC_ALLOW_HTTP: 'true',
+      OIDC_CLIENT_ID: CLIENT_ID,
+      OIDC_CLIENT_SECRET: this.clientSecret,
+      OIDC_REDIRECT_URL: REDIRECT_URL,
+      OIDC_TIMEOUT_MS: '2000',
+    };
+  }
+
+  setPeople(people: Record<string, OidcPerson>): Promise<void> {
+    return this.tell('people', people);
+  }
+
+  setFault(fault: Fault): Promise<void> {
+    return this.tell('fault', fault);
+  }
+
+  /** Logs in as a browser does; answers the query with which the provider sends it back. */
+  async browse(loginUrl: string, username: string, password: string): Promise<string> {
+    const cookies = new Map<string, string>();
+    const body = new URLSearchParams({ username, password });
+    let response = await this.visit(loginUrl, cookies);
+    for (let step = 0; step < 10; step += 1) {
+      const location = response.headers.get('location');
+      if (location?.startsWith(REDIRECT_URL)) return new URL(location).search;
+      if (location !== null) {
+        const next = new URL(location, this.issuer).href;
+        response = await this.visit(next, cookies);
+        if (response.status === 200) response = await this.visit(next, cookies, body);
+      } else throw new Error(`The provider answered ${response.status}: ${await response.text()}`);
+    }
+    throw new Error('The provider sends the browser round in circles');
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop();
+  }
+
+  halt(): void {
+    this.process.halt();
+  }
+
+  resume(): void {
+    this.process.resume();
+  }
+
+  private async visit(url: string, cookies: Map<string, string>, form?: URLSearchParams): Promise<Response> {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form ? { method: 'POST', body: form } : {}),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return response;
+  }
+
+  private async tell(what: string, value: unknown): Promise<void> {
+    const response = await fetch(`${this.issuer}/test/${what}`, { method: 'POST', body: JSON.stringify(value) });
+    if (!response.ok) throw new Error(`The provider answered ${response.status}`);
+  }
+}

@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const STARTS_WITHIN_MS = 60_000;
+
+/** A server that a test file starts as a process of its own, to stop and halt it. */
+export class ServerProcess {
+  private constructor(private readonly child: ChildProcess) {}
+
+  /** @param pattern of the line that it prints once it serves; answers the first group of it */
+  static async start(
+    command: string,
+    args: string[],
+    pattern: RegExp,
+  ): Promise<{ process: ServerProcess; told: string }> {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const process = new ServerProcess(child);
+    const deadline = setTimeout(() => child.kill('SIGKILL'), STARTS_WITHIN_MS);
+    try {
+      for await (const line of createInterface({ input: child.stdout })) {
+        const told = pattern.exec(line)?.[1];
+        if (told === undefined) continue;
+        child.stdout.resume();
+        return { process, told };
+      }
+      throw new Error(`${command} ended, or did not serve within ${STARTS_WITHIN_MS / 1000} seconds`);
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** It keeps its port and its connections and answers nothing until {@link resume}. */
+  halt(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+}
