@@ -452,6 +452,19 @@ describe('logins by LDAP', () => {
       expect(second.body).toMatchObject({ user_id: first.body.user_id, email: 'twin.one@example.org' });
     });
 
+    it('is in the audit log, though it is a GET', async () => {
+      const token = await api.login();
+      await api.call('GET', `${path}/twin1`, { token });
+      await api.call('GET', `${path}/nobody.of.that.name`, { token });
+      const events = await api.database.query<{ username: string; outcome: string; subject: object }[]>(
+        `SELECT username, outcome, subject FROM audit_events WHERE operation = 'syncUser' ORDER BY audit_event_id DESC LIMIT 2`,
+      );
+      expect(events).toMatchObject([
+        { username: 'admin', outcome: 'refused', subject: { username: 'nobody.of.that.name' } },
+        { username: 'admin', outcome: 'done', subject: { username: 'twin1' } },
+      ]);
+    });
+
     it('leaves an address with whom it belongs to', async () => {
       const address = new Attribute({ type: 'mail', values: ['admin@localhost'] });
       await ldap.change(async (client) => {

@@ -23,6 +23,7 @@ export class DirectorySyncController {
     access: Allow.platform(ADMINS),
     answer: Answers.one(UserRead),
     errors: [503],
+    changesRecords: true,
   })
   syncUser(@CurrentPrincipal() principal: Principal, @TextParam('username') username: string): Promise<UserRead> {
     return this.service.syncUser(principal, username);
@@ -37,6 +38,7 @@ export class DirectorySyncController {
     access: Allow.platform(ADMINS),
     answer: Answers.one(GroupRead),
     errors: [503],
+    changesRecords: true,
   })
   syncGroup(@CurrentPrincipal() principal: Principal, @TextParam('groupname') groupName: string): Promise<GroupRead> {
     return this.service.syncGroup(principal, groupName);

@@ -38,13 +38,15 @@ export class DirectorySyncService {
     const source = this.sourceFor(principal);
     const person = await this.loginDirectory.findUser(username);
     if (person) return userRead(await this.change((tx) => this.accounts.save(tx, source, person)));
-    const disabled = await this.change(async (tx) => {
-      const userId = await this.repository.disable(tx, source, username);
-      if (userId === null) return false;
-      await this.sessions.endAllOf(tx, userId);
-      await notify(tx, 'session', sessionsOf(userId));
-      return true;
-    });
+    const disabled =
+      stored !== null &&
+      (await this.change(async (tx) => {
+        const userId = await this.repository.disable(tx, source, username);
+        if (userId === null) return false;
+        await this.sessions.endAllOf(tx, userId);
+        await notify(tx, 'session', sessionsOf(userId));
+        return true;
+      }));
     const consequence = disabled ? ' The account here is disabled.' : '';
     throw notFound('USER.NOT_FOUND', `The directory has no user named ${username}.${consequence}`);
   }

@@ -45,7 +45,7 @@ function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Princip
 }
 
 function isAudited(operation: OperationOptions): boolean {
-  if (operation.opensSession) return true;
+  if (operation.opensSession || operation.changesRecords) return true;
   return operation.method !== 'GET' && operation.access.kind !== 'public' && operation.access.kind !== 'node';
 }
 

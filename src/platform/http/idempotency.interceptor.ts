@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import { Config } from '../../config/config';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { currentContext } from '../context/request-context';
 import { invalid } from '../errors/domain-error';
@@ -13,6 +14,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly config: Config) {}
+
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const key = request.get('idempotency-key');
@@ -27,9 +30,19 @@ export class IdempotencyInterceptor implements NestInterceptor {
         key,
         userId: principal.userId,
         operation: operation.id,
-        requestHash: createHash('sha256').update(meaning).digest('hex'),
+        requestHash: this.hash(meaning),
       };
     }
     return next.handle();
+  }
+
+  /**
+   * Keyed: a body may hold a password, which a plain hash in the database would let be guessed at. A request repeated
+   * across a change of the signing key is refused as another one, and not run twice.
+   */
+  private hash(meaning: string): string {
+    const [key] = this.config.auth.signingKeys;
+    if (!key) throw new Error('There is no signing key');
+    return createHmac('sha256', key.key).update(`idempotency ${meaning}`).digest('hex');
   }
 }

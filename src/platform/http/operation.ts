@@ -48,6 +48,8 @@ export interface OperationOptions {
   binaryBody?: boolean;
   /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
   opensSession?: boolean;
+  /** A GET that changes records: in the audit log like the operations that say so by their method. */
+  changesRecords?: boolean;
   /** Request headers beside the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
   /** Left out of the document: the node agents' own API. */

@@ -21,10 +21,11 @@ export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `fn` in a transaction and commits what it did, together with the row of the audit log where the request has one:
-   * neither is there without the other. The first transaction of a request carries it. Under a request with an `Idempotency-Key`, what `fn` returns
-   * is the operation's answer: it is stored with the key in the same transaction, and a repeated request gets it
-   * again without running `fn`. Deadlocks are retried, which is safe because `fn` touches only the database.
+   * Runs `fn` in a transaction and commits what it did, together with the row of the audit log where the request has
+   * one: neither is there without the other, and the first transaction of a request carries it. Under a request with an
+   * `Idempotency-Key`, what `fn` returns is the operation's answer: it is stored with the key in the same transaction,
+   * and a repeated request gets it again without running `fn`. Deadlocks are retried, which is safe because `fn` touches
+   * only the database.
    */
   async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     const { idempotency = null, audit } = currentContext() ?? {};
