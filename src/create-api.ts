@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { json } from 'express';
 import { ApiModule } from './api.module';
 import { invalid } from './platform/errors/domain-error';
+import { ApiAdapter } from './platform/http/api-adapter';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { requestLogMiddleware } from './platform/http/request-log.middleware';
 import { createValidationPipe } from './platform/http/validation';
@@ -16,7 +17,7 @@ export async function createApi(options: {
   maxJsonBytes: number;
   trustedProxies: number;
 }): Promise<INestApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(ApiModule, {
+  const app = await NestFactory.create<NestExpressApplication>(ApiModule, new ApiAdapter(), {
     preview: options.preview,
     bodyParser: false,
     bufferLogs: !options.preview,
@@ -45,6 +46,10 @@ function jsonBody(limit: number) {
     response: Parameters<typeof parse>[1],
     next: (error?: unknown) => void,
   ) => {
+    if (request.method === 'GET') {
+      next();
+      return;
+    }
     parse(request, response, (error?: unknown) => {
       const carrier = request as unknown as { body?: unknown };
       if (typeof carrier.body === 'object' && carrier.body !== null && !Array.isArray(carrier.body)) {

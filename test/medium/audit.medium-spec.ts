@@ -9,7 +9,8 @@ import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-conf
 import { auditActor } from '../../src/platform/audit/audited-request';
 import { Allow } from '../../src/platform/auth/access';
 import { conflict, unauthenticated } from '../../src/platform/errors/domain-error';
-import { Answers, Operation, type OperationOptions } from '../../src/platform/http/operation';
+import { Answers, Operation } from '../../src/platform/http/operation';
+import type { OperationOptions } from '../../src/platform/http/operation-options';
 import { Transactions } from '../../src/platform/persistence/transactions';
 import {
   ADMIN_PASSWORD,

@@ -1,7 +1,8 @@
 import { Query } from '@nestjs/common';
 import type { Access } from '../../platform/auth/access';
 import { declareOperation, type HandlerParameter } from '../../platform/http/declare-operation';
-import { Answers, type OperationOptions } from '../../platform/http/operation';
+import { Answers } from '../../platform/http/operation';
+import { type OperationOptions } from '../../platform/http/operation-options';
 import { type Page, PageQuery } from '../../platform/http/page';
 import { IdParam } from '../../platform/http/parameters';
 import { UserRoles } from './dto/account.dto';

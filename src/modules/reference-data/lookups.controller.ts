@@ -1,6 +1,7 @@
-import { Controller, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
-import { type Answer, Answers, Operation } from '../../platform/http/operation';
+import { Answers, Operation } from '../../platform/http/operation';
+import type { Answer } from '../../platform/http/operation-options';
 import { type Page, PageOrAllQuery, PageQuery } from '../../platform/http/page';
 import { IdParam } from '../../platform/http/parameters';
 import {
@@ -32,7 +33,6 @@ import {
 } from './dto/lookup-answers.dto';
 import { CloudProviderFilter, GitProviderFilter, JobTypeFilter, SecretSupportsFilter } from './dto/lookup-queries.dto';
 import { LookupsService } from './lookups.service';
-import { RenderedOnceInterceptor } from './rendered-once.interceptor';
 
 /** Reads of the lookup tables, for any signed-in user. */
 function Lookup(id: string, path: string, summary: string, answer: Answer): MethodDecorator {
@@ -40,7 +40,6 @@ function Lookup(id: string, path: string, summary: string, answer: Answer): Meth
 }
 
 @Controller()
-@UseInterceptors(RenderedOnceInterceptor)
 export class LookupsController {
   constructor(private readonly lookups: LookupsService) {}
 

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { runInContext } from '../context/request-context';
-import type { OperationOptions } from '../http/operation';
+import type { OperationOptions } from '../http/operation-options';
 import type { Logger } from '../logging/logger';
 import { AuditTrail } from './audit-trail';
 

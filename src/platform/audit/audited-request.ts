@@ -1,7 +1,7 @@
 import type { Principal } from '../auth/principal';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { currentContext } from '../context/request-context';
-import type { OperationOptions } from '../http/operation';
+import { changesRecords, type OperationOptions } from '../http/operation-options';
 import type { AuditActor, AuditDraft } from './audit-draft';
 import { storable, subjectOf } from './audit-subject';
 
@@ -45,8 +45,8 @@ function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Princip
 }
 
 function isAudited(operation: OperationOptions): boolean {
-  if (operation.opensSession || operation.changesRecords) return true;
-  return operation.method !== 'GET' && operation.access.kind !== 'public' && operation.access.kind !== 'node';
+  if (operation.opensSession) return true;
+  return changesRecords(operation) && operation.access.kind !== 'public' && operation.access.kind !== 'node';
 }
 
 function userAgentOf(request: AuthenticatedRequest): string | null {

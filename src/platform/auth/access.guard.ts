@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { forbidden, invalid } from '../errors/domain-error';
-import { OPERATION_METADATA, type OperationOptions } from '../http/operation';
+import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
 import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
 import type { Principal } from './principal';

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../errors/domain-error';
-import type { OperationOptions } from '../http/operation';
+import type { OperationOptions } from '../http/operation-options';
 import type { Principal, TenantScope, WorkspaceContext } from './principal';
 
 /** What the guards leave on a request. */

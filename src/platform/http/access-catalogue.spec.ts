@@ -1,6 +1,7 @@
 import { type Access, Allow } from '../auth/access';
 import { accessCatalogue } from './access-catalogue';
-import { Answers, type OperationOptions } from './operation';
+import { Answers } from './operation';
+import { type OperationOptions } from './operation-options';
 
 function operation(method: OperationOptions['method'], path: string, access: Access): OperationOptions {
   return { method, path, access, id: `${method} ${path}`, summary: '', tag: '', answer: Answers.none };

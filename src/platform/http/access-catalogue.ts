@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { admittedRoles } from '../auth/access';
 import { type Role, ROLES } from '../auth/roles';
-import type { OperationOptions } from './operation';
+import type { OperationOptions } from './operation-options';
 
 /** The verbs of operations; a permission's id is its place here. */
 export const PERMISSIONS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies OperationOptions['method'][];

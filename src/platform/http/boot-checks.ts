@@ -1,7 +1,7 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import { OPERATION_METADATA, type OperationOptions } from './operation';
+import { OPERATION_METADATA, type OperationOptions } from './operation-options';
 
 /** Every declared operation; throws when a route declares none or two routes share an operation id. */
 export function declaredOperations(

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { Operation, type OperationOptions } from './operation';
+import { Operation } from './operation';
+import { type OperationOptions } from './operation-options';
 
 /** A parameter of a route's handler: what fills it, and the class by which it is validated and documented. */
 export interface HandlerParameter {

@@ -1,4 +1,12 @@
-import { applyDecorators, HttpCode, RequestMapping, RequestMethod, SetMetadata, type Type } from '@nestjs/common';
+import {
+  applyDecorators,
+  HttpCode,
+  RequestMapping,
+  RequestMethod,
+  SetMetadata,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
 import {
   ApiBearerAuth,
   ApiBody,
@@ -10,12 +18,13 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Access } from '../auth/access';
+import { AuditInterceptor } from '../audit/audit.interceptor';
 import { Message } from './answers';
+import { ContentTypeInterceptor } from './content-type.interceptor';
 import { ErrorAnswerBody } from './error-answer-body';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
+import { type Answer, changesRecords, OPERATION_METADATA, type OperationOptions } from './operation-options';
 import { ResultSet } from './page';
-
-export type Answer =
-  { kind: 'object' | 'list' | 'page'; type: Type<object> } | { kind: 'message' | 'text' | 'binary' | 'none' };
 
 /** What an operation answers on success. */
 export const Answers = {
@@ -27,36 +36,6 @@ export const Answers = {
   binary: { kind: 'binary' } as Answer,
   none: { kind: 'none' } as Answer,
 };
-
-export interface OperationOptions {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** As in the contract, with `{braces}`. */
-  path: string;
-  /** OpenAPI operation id; unique. */
-  id: string;
-  summary: string;
-  tag: string;
-  access: Access;
-  answer: Answer;
-  /** 200 unless the contract says otherwise. */
-  status?: number;
-  /** Statuses of the contract beside the usual 400, 401, 404, 500 (and 403 where access is restricted). */
-  errors?: readonly number[];
-  /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
-  errorAnswer?: Type<object>;
-  /** Raw bytes instead of JSON. */
-  binaryBody?: boolean;
-  /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
-  opensSession?: boolean;
-  /** A GET that changes records: in the audit log like the operations that say so by their method. */
-  changesRecords?: boolean;
-  /** Request headers beside the usual ones, name to description. */
-  headers?: Readonly<Record<string, string>>;
-  /** Left out of the document: the node agents' own API. */
-  internal?: boolean;
-}
-
-export const OPERATION_METADATA = 'platform:operation';
 
 const ERROR_TEXT: Record<number, string> = {
   400: 'Malformed, against a field rule, or not possible in the current state',
@@ -78,6 +57,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
     SetMetadata(OPERATION_METADATA, options),
     RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
     HttpCode(status),
+    // Each interceptor costs every request of its route something; reads need none of these.
+    ...(changesRecords(options)
+      ? [UseInterceptors(ContentTypeInterceptor, AuditInterceptor, IdempotencyInterceptor)]
+      : []),
     ApiOperation({
       operationId: options.id,
       summary: options.summary,

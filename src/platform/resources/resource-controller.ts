@@ -4,7 +4,8 @@ import type { TenantScope } from '../auth/principal';
 import { CurrentScope } from '../auth/request-principal';
 import type { Message } from '../http/answers';
 import { declareOperation, type HandlerParameter } from '../http/declare-operation';
-import { Answers, type OperationOptions } from '../http/operation';
+import { Answers } from '../http/operation';
+import { type OperationOptions } from '../http/operation-options';
 import type { Page, PageRequest } from '../http/page';
 import type { RecordSelector } from '../http/selector';
 

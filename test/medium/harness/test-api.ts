@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { eventually } from '../../../libs/testing/eventually';
@@ -9,11 +9,9 @@ import { Config } from '../../../src/config/config';
 import { createApi } from '../../../src/create-api';
 import { createDataSource } from '../../../src/database/data-source';
 import { prepareDatabase } from '../../../src/database/prepare-database';
-import { AuditInterceptor } from '../../../src/platform/audit/audit.interceptor';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
 import { ErrorFilter } from '../../../src/platform/http/error.filter';
-import { IdempotencyInterceptor } from '../../../src/platform/http/idempotency.interceptor';
 import { API_PREFIX } from '../../../src/platform/http/openapi';
 import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
 import { createValidationPipe } from '../../../src/platform/http/validation';
@@ -95,8 +93,6 @@ export class TestApi {
       providers: [
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
-        { provide: APP_INTERCEPTOR, useClass: AuditInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: WORKSPACE_AUTHORIZER, useValue: {} },
       ],
     })

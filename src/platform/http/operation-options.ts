@@ -1,0 +1,40 @@
+import type { Type } from '@nestjs/common';
+import type { Access } from '../auth/access';
+
+export type Answer =
+  { kind: 'object' | 'list' | 'page'; type: Type<object> } | { kind: 'message' | 'text' | 'binary' | 'none' };
+
+export interface OperationOptions {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** As in the contract, with `{braces}`. */
+  path: string;
+  /** OpenAPI operation id; unique. */
+  id: string;
+  summary: string;
+  tag: string;
+  access: Access;
+  answer: Answer;
+  /** 200 unless the contract says otherwise. */
+  status?: number;
+  /** Statuses of the contract beside the usual 400, 401, 404, 500 (and 403 where access is restricted). */
+  errors?: readonly number[];
+  /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
+  errorAnswer?: Type<object>;
+  /** Raw bytes instead of JSON. */
+  binaryBody?: boolean;
+  /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
+  opensSession?: boolean;
+  /** A GET that changes records: in the audit log like the operations that say so by their method. */
+  changesRecords?: boolean;
+  /** Request headers beside the usual ones, name to description. */
+  headers?: Readonly<Record<string, string>>;
+  /** Left out of the document: the node agents' own API. */
+  internal?: boolean;
+}
+
+export const OPERATION_METADATA = 'platform:operation';
+
+/** Whether the operation does more than read; such operations may carry a body and a key, and are audited. */
+export function changesRecords(options: OperationOptions): boolean {
+  return options.method !== 'GET' || options.changesRecords === true || options.opensSession === true;
+}
