@@ -28,7 +28,13 @@ async function main(): Promise<void> {
     jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
     raw: ['json'],
     customSiteTitle: document.info.title,
-    swaggerOptions: { persistAuthorization: true, displayOperationId: true, tagsSorter: 'alpha' },
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayOperationId: true,
+      filter: true,
+      deepLinking: true,
+      tagsSorter: 'alpha',
+    },
   });
   const server = app.getHttpServer() as Server;
   // Clients keep their connections open: those between two requests would hold up the end of the process.
