@@ -1,30 +1,44 @@
 import 'reflect-metadata';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { createApi } from './create-api';
 import { packageVersion } from './modules/health/health.service';
+import { accessSnapshot } from './platform/http/access-snapshot';
+import { declaredOperations } from './platform/http/boot-checks';
 import { createOpenApiDocument } from './platform/http/openapi';
 import { failProcess } from './platform/process/fail-process';
 
-const FILE = join(__dirname, '..', '..', 'openapi.json');
+const ROOT = join(__dirname, '..', '..');
 
-/** Writes openapi.json, or with `--check` says whether it is what this build serves. */
+/** Writes openapi.json and docs/access.md, or with `--check` says whether they are what this build serves. */
 async function main(): Promise<void> {
   const app = await createApi({ preview: true, maxJsonBytes: 1024, trustedProxies: 0 });
-  const text = `${JSON.stringify(createOpenApiDocument(app, packageVersion()), null, 2)}\n`;
+  // A previewed application has no providers, only the modules and their classes.
+  const discovery = new DiscoveryService(app.get(ModulesContainer));
+  const operations = declaredOperations(discovery, new MetadataScanner(), new Reflector());
+  const files = {
+    'openapi.json': `${JSON.stringify(createOpenApiDocument(app, packageVersion()), null, 2)}\n`,
+    'docs/access.md': accessSnapshot(operations),
+  };
+  const stale = Object.entries(files).filter(([file, text]) => committed(file) !== text);
   if (!process.argv.includes('--check')) {
-    writeFileSync(FILE, text);
+    for (const [file, text] of stale) writeFileSync(join(ROOT, file), text);
     return;
   }
-  let committed = '';
-  try {
-    committed = readFileSync(FILE, 'utf8');
-  } catch {
-    // An absent file differs like any other.
-  }
-  if (committed === text) return;
-  process.stderr.write('openapi.json is not what this build serves. Run: npm run build && npm run openapi\n');
+  if (stale.length === 0) return;
+  const names = stale.map(([file]) => file).join(' and ');
+  process.stderr.write(`Not what this build serves: ${names}. Run: npm run build && npm run openapi\n`);
   process.exit(1);
+}
+
+/** An absent file differs like any other. */
+function committed(file: string): string {
+  try {
+    return readFileSync(join(ROOT, file), 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 main().then(() => process.exit(0), failProcess);

@@ -93,7 +93,8 @@ export function errorStatuses(options: OperationOptions): number[] {
   return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
 }
 
-function describeAccess(access: Access): string {
+/** Who may call an operation, in a sentence. */
+export function describeAccess(access: Access): string {
   switch (access.kind) {
     case 'public':
       return 'Needs no token.';

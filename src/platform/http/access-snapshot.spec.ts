@@ -1,0 +1,27 @@
+import { Allow, type Access } from '../auth/access';
+import { accessSnapshot } from './access-snapshot';
+import { Answers, type OperationOptions } from './operation';
+
+function operation(method: OperationOptions['method'], path: string, id: string, access: Access): OperationOptions {
+  return { method, path, id, access, summary: '', tag: '', answer: Answers.none };
+}
+
+describe('accessSnapshot', () => {
+  it('has a line for each operation, by path and method, those of node agents apart', () => {
+    const text = accessSnapshot([
+      operation('POST', '/poll', 'agentPoll', Allow.nodes),
+      operation('PUT', '/record', 'updateRecord', Allow.tenant(['ADMIN'])),
+      operation('GET', '/record', 'getRecord', Allow.workspace('VIEW')),
+      operation('GET', '/open', 'getOpen', Allow.everyone),
+    ]);
+    expect(text.split('\n').filter((line) => /^[-#]/.test(line))).toEqual([
+      '# Who may call what',
+      '## Below `/api/v1`',
+      '- `GET /open` getOpen: Needs no token.',
+      '- `GET /record` getRecord: At least VIEW on the workspace; ADMIN and PLATFORM ADMIN pass without.',
+      '- `PUT /record` updateRecord: Roles: ADMIN in the selected tenant.',
+      '## Below `/agent/v1`',
+      '- `POST /poll` agentPoll: A node agent with its token.',
+    ]);
+  });
+});

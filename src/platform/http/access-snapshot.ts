@@ -1,0 +1,25 @@
+import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
+import { API_PREFIX } from './openapi';
+import { describeAccess, type OperationOptions } from './operation';
+
+const HEAD = `# Who may call what
+
+Written by \`npm run openapi\` from the declarations that the guards enforce; the test run compares. One line for each
+operation by path: whoever reviews a change sees here whose access it widens or narrows.
+`;
+
+/** Markdown with one line for each operation: method, path, operation id, who may call it. */
+export function accessSnapshot(operations: readonly OperationOptions[]): string {
+  const isOfNodes = ({ access }: OperationOptions) => access.kind === 'node';
+  const open = operations.filter((operation) => !isOfNodes(operation));
+  const nodes = operations.filter(isOfNodes);
+  return [HEAD, section(API_PREFIX, open), section(AGENT_BASE_PATH, nodes)].join('\n');
+}
+
+function section(prefix: string, operations: readonly OperationOptions[]): string {
+  const lines = operations
+    .map((operation) => ({ ...operation, key: `${operation.path} ${operation.method}` }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ method, path, id, access }) => `- \`${method} ${path}\` ${id}: ${describeAccess(access)}\n`);
+  return `## Below \`/${prefix.replace(/^\//, '')}\`\n\n${lines.join('')}`;
+}
