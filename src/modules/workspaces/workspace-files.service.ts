@@ -12,6 +12,7 @@ import { idText, type Message, readAudit, writeAudit } from '../../platform/http
 import type { Page } from '../../platform/http/page';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import type {
   UploadQuery,
   WorkspaceFileListQuery,
@@ -51,10 +52,8 @@ export class WorkspaceFilesService {
         ? null
         : await this.repository.select(scope, workspace, query);
     if (directory && !directory.is_dir) {
-      return this.render(
-        workspace,
-        await this.repository.list(scope, query, (c) => c.add('t.workspace_file_id = ?', directory.workspace_file_id)),
-      );
+      const isFile: ResourceFilter = (c) => c.add('t.workspace_file_id = ?', directory.workspace_file_id);
+      return this.render(workspace, await this.repository.list(scope, query, isFile, partOfName));
     }
     const base = directory?.path ?? '';
     const page = await this.repository.list(
