@@ -22,20 +22,33 @@ export interface Tenancy {
   jobConfId: number;
 }
 
+interface NeededColumn {
+  name: string;
+  type: string;
+}
+
+/** By table; every test database has the same schema. */
+const neededColumns = new Map<string, NeededColumn[]>();
+
 /** Inserts a row; what the table needs beyond `values` gets the plainest value of its type. */
 export async function insertPlain<T = Record<string, unknown>>(
   tx: Tx,
   table: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<T> {
-  const needed = await rows<{ name: string; type: string }>(
+  const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));
+  neededColumns.set(table, needed);
+  const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
+  return insertRow<T>(tx, table, { ...plain, ...values });
+}
+
+function readNeededColumns(tx: Tx, table: string): Promise<NeededColumn[]> {
+  return rows<NeededColumn>(
     tx,
     `SELECT column_name AS name, data_type AS type FROM information_schema.columns
      WHERE table_name = $1 AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'`,
     [table],
   );
-  const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
-  return insertRow<T>(tx, table, { ...plain, ...values });
 }
 
 function plainValue(type: string): unknown {

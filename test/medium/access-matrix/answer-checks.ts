@@ -1,0 +1,131 @@
+import { type CallerSpec, membershipsOf, type Tenants } from './callers';
+import type { Cell, Expectation } from './cells';
+import type { ExpectedOperation } from './expected-access';
+import { MARKS, type Side } from './tenant-records';
+
+export interface Answer {
+  status: number;
+  text: string;
+  /** Values of the request that name records. */
+  sent: readonly string[];
+}
+
+/** What is wrong with an answer: its status, a record of a tenant that the caller has no business with, a page's count. */
+export function problemsOf(
+  cell: Cell,
+  answer: Answer,
+  expected: ExpectedOperation,
+  tenants: Tenants,
+  unreachable: number | undefined,
+): string[] {
+  return [
+    ...statusProblems(cell, answer, unreachable),
+    ...leaks(cell, answer, expected, tenants),
+    ...pageProblems(answer),
+  ];
+}
+
+function statusProblems(cell: Cell, answer: Answer, unreachable: number | undefined): string[] {
+  const { status } = answer;
+  if (status >= 500) return ['the API failed'];
+  return isAsExpected(cell, answer, unreachable) ? [] : [`expected ${describe(cell.expected)}`];
+}
+
+function isAsExpected(
+  { expected, operation }: Cell,
+  { status, text }: Answer,
+  unreachable: number | undefined,
+): boolean {
+  switch (expected) {
+    case 'admitted':
+      return status !== 401 && status !== 403;
+    case 'reached':
+      return unreachable === undefined ? status < 300 : status === unreachable;
+    case 'not found':
+      return status === 404 || (operation.isList && status < 300 && isEmptyList(text));
+    case 401:
+    case 403:
+      return status === expected;
+  }
+}
+
+function describe(expected: Expectation): string {
+  switch (expected) {
+    case 'admitted':
+      return 'anything but 401 and 403';
+    case 'reached':
+      return 'success';
+    case 'not found':
+      return '404 or an empty list';
+    case 401:
+    case 403:
+      return String(expected);
+  }
+}
+
+interface PageBody {
+  data: unknown[];
+  result_set: { total_objects: number; limit: number; current_page: number };
+}
+
+function isEmptyList(text: string): boolean {
+  const body = parsed(text) as PageBody | unknown[] | null;
+  if (Array.isArray(body)) return body.length === 0;
+  return body?.data.length === 0;
+}
+
+/** A count that does not belong to the data tells of records that are kept back. */
+function pageProblems({ status, text }: Answer): string[] {
+  const body = status < 300 ? (parsed(text) as PageBody | null) : null;
+  if (!body?.result_set) return [];
+  const { total_objects: total, limit, current_page: page } = body.result_set;
+  const left = Math.max(0, total - (page - 1) * limit);
+  return body.data.length === Math.min(limit, left) ? [] : [`${body.data.length} records of ${total} on the page`];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Marks of records that the caller must not see. An error may repeat what the request named. */
+function leaks(
+  { caller }: Cell,
+  { status, text, sent }: Answer,
+  expected: ExpectedOperation,
+  tenants: Tenants,
+): string[] {
+  const kept = status < 400 ? text : sent.reduce((rest, value) => rest.replaceAll(value, ''), text);
+  return hiddenFrom(caller, expected).flatMap((side) => {
+    const { text: word, idPrefix } = MARKS[side];
+    const mark = new RegExp(`${word}|(?<![\\d.])${idPrefix}\\d{7}(?!\\d)|${tenants[side].tenantId}`);
+    const found = mark.exec(kept)?.[0];
+    return found === undefined ? [] : [`"${found}" of another tenant is in the answer`];
+  });
+}
+
+/** Sides of which the caller must see nothing in an answer of the operation. */
+function hiddenFrom(caller: CallerSpec, { access, foreign }: ExpectedOperation): Side[] {
+  const sides: Side[] = ['own', 'foreign'];
+  if (caller.badToken) return sides;
+  switch (access.kind) {
+    case 'public':
+      return sides;
+    case 'signed-in':
+    case 'own-tenant': {
+      const isEverywhere = caller.roles.some(({ role }) => role === 'PLATFORM ADMIN');
+      return isEverywhere
+        ? []
+        : sides.filter((side) => !membershipsOf(caller).includes(side) && side !== caller.session);
+    }
+    case 'platform':
+      return [];
+    case 'member':
+    case 'roles':
+    case 'workspace':
+      return foreign === 'admitted' ? [] : sides.filter((side) => side !== caller.session);
+  }
+}

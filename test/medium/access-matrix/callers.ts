@@ -1,0 +1,261 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { sign } from 'jsonwebtoken';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Config } from '../../../src/config/config';
+import type { AccessTokens } from '../../../src/modules/iam/access-tokens';
+import { hashPassword } from '../../../src/modules/iam/passwords';
+import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../../../src/platform/auth/roles';
+import { insertRow } from '../../../src/platform/persistence/sql';
+import { insertPlain } from '../harness/records';
+import { mayEnterTenant, type Standing } from './expected-access';
+import { roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
+
+/** Password of every caller, and the name of the one who logs in. */
+export const PASSWORD = 'the password of all callers';
+export const LOGIN_NAME = 'caller-who-logs-in';
+
+const HOUR_MS = 3_600_000;
+
+/** What a token is made with. */
+interface Minting {
+  tx: EntityManager;
+  userId: number;
+  keyId: string | undefined;
+  /** Opens a session of the user and answers its id. */
+  open: (more?: object) => Promise<string>;
+  /** Signs a token for an hour, or until the given moment. */
+  sign: (claims: { sessionId: string; userId?: number }, expiresAt?: Date) => string;
+}
+
+/** Tokens that are to be refused, and how each is made; null sends none. */
+const BAD_TOKENS = {
+  absent: () => Promise.resolve(null),
+  malformed: () => Promise.resolve('neither.a.token'),
+  unsigned: async ({ open, sign, keyId }: Minting) => {
+    const [, payload] = sign({ sessionId: await open() }).split('.');
+    return `${Buffer.from(JSON.stringify({ alg: 'none', kid: keyId })).toString('base64url')}.${payload}.`;
+  },
+  forged: async ({ open, userId, keyId }: Minting) =>
+    sign({ sub: String(userId), sid: await open() }, randomBytes(32), { keyid: keyId, expiresIn: '1h' }),
+  expired: async ({ open, sign }: Minting) => sign({ sessionId: await open() }, past()),
+  'of an expired session': async ({ open, sign }: Minting) => sign({ sessionId: await open({ expires_at: past() }) }),
+  'of a revoked session': async ({ open, sign }: Minting) => sign({ sessionId: await open({ revoked_at: past() }) }),
+  'of no session': ({ sign }: Minting) => Promise.resolve(sign({ sessionId: randomUUID() })),
+  'of another user': async ({ tx, open, sign }: Minting) =>
+    sign({ sessionId: await open(), userId: await insertUser(tx) }),
+  'of a disabled account': async ({ tx, userId, open, sign }: Minting) => {
+    await tx.query('UPDATE users SET to_date = now() WHERE user_id = $1', [userId]);
+    return sign({ sessionId: await open() });
+  },
+  'of a closed tenant': async ({ tx, open, sign }: Minting) => {
+    const closed = { name: `closed-${randomUUID()}`, to_date: past() };
+    const { tenant_id } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', closed);
+    return sign({ sessionId: await open({ tenant_id }) });
+  },
+} satisfies Record<string, (minting: Minting) => Promise<string | null>>;
+
+export type BadToken = keyof typeof BAD_TOKENS;
+
+function past(): Date {
+  return new Date(Date.now() - HOUR_MS);
+}
+
+/** Somebody who calls every operation. */
+export interface CallerSpec {
+  name: string;
+  /** Roles that are bound to no tenant ignore `at`. */
+  roles: readonly { role: Role; at: Side }[];
+  /** Roles through a group instead of directly. */
+  rolesByGroup?: boolean;
+  /** Tenant that the session has selected. */
+  session: Side | null;
+  /** Whether the session is a personal token, which stays with its tenant. */
+  personalToken?: boolean;
+  /** Permission on the workspace called for. */
+  permission?: { level: WorkspacePermission; byGroup?: boolean; onOther?: boolean };
+  badToken?: BadToken;
+}
+
+export interface Caller {
+  spec: CallerSpec;
+  /** Null sends no Authorization header. */
+  token: string | null;
+}
+
+function within(side: Side): CallerSpec[] {
+  return ROLES.map((role) => ({ name: `${role} (${side} tenant)`, roles: [{ role, at: side }], session: side }));
+}
+
+function inBoth(role: Role): CallerSpec['roles'] {
+  return [
+    { role, at: 'own' },
+    { role, at: 'foreign' },
+  ];
+}
+
+const ADMIN_HERE = { role: 'PLATFORM ADMIN', at: 'own' } as const;
+const USER_HERE = { role: 'USER', at: 'own' } as const;
+
+function permitted(level: WorkspacePermission, byGroup = false): CallerSpec {
+  const name = `USER with ${level} on the workspace${byGroup ? ' through a group' : ''}`;
+  return { name, roles: [USER_HERE], session: 'own', permission: { level, byGroup } };
+}
+
+/** Everybody who calls; the first ones are those of the records' own tenant, strongest first. */
+export const CALLERS: readonly CallerSpec[] = [
+  ...within('own'),
+  ...within('foreign'),
+  { name: 'ADMIN through a group', roles: [{ role: 'ADMIN', at: 'own' }], rolesByGroup: true, session: 'own' },
+  permitted('MANAGE'),
+  permitted('EDIT'),
+  permitted('RUN'),
+  permitted('VIEW'),
+  permitted('EDIT', true),
+  {
+    name: 'USER with MANAGE on another workspace',
+    roles: [USER_HERE],
+    session: 'own',
+    permission: { level: 'MANAGE', onOther: true },
+  },
+  { name: 'USER and PLATFORM BILLING', roles: [USER_HERE, { role: 'PLATFORM BILLING', at: 'own' }], session: 'own' },
+  {
+    name: 'USER here, ADMIN in another tenant',
+    roles: [USER_HERE, { role: 'ADMIN', at: 'foreign' }],
+    session: 'own',
+  },
+  { name: 'ADMIN of two tenants, none selected', roles: inBoth('ADMIN'), session: null },
+  { name: 'ADMIN of two tenants, the other selected', roles: inBoth('ADMIN'), session: 'foreign' },
+  {
+    name: 'ADMIN of two tenants with a personal token of the other',
+    roles: inBoth('ADMIN'),
+    session: 'foreign',
+    personalToken: true,
+  },
+  {
+    name: 'USER of two tenants with MANAGE on the workspace, the other tenant selected',
+    roles: inBoth('USER'),
+    session: 'foreign',
+    permission: { level: 'MANAGE' },
+  },
+  { name: 'PLATFORM ADMIN, no tenant selected', roles: [ADMIN_HERE], session: null },
+  { name: 'nobody: no role, no tenant', roles: [], session: null },
+  { name: 'nobody any more: the tenant selected, every role in it lost', roles: [], session: 'own' },
+  ...(Object.keys(BAD_TOKENS) as BadToken[]).map((badToken): CallerSpec => ({
+    name: `token ${badToken}`,
+    roles: [ADMIN_HERE],
+    session: 'own',
+    badToken,
+  })),
+];
+
+/** The caller's standing towards records of the `own` side. */
+export function standingOf({ roles, session, permission, personalToken = false }: CallerSpec): Standing {
+  const held = roles.filter(({ role, at }) => PLATFORM_ROLES.includes(role) || at === session).map(({ role }) => role);
+  return {
+    inTenant: session !== null && mayEnterTenant(held),
+    roles: held,
+    ownTenant: session === 'own',
+    belongs: membershipsOf({ roles }).includes('own'),
+    permission: permission && !permission.onOther ? permission.level : null,
+    personalToken,
+  };
+}
+
+/** Whether the caller, or what the session says, has to do with the other tenant. */
+export function concernsBothTenants(caller: CallerSpec): boolean {
+  return !caller.badToken && (caller.session === 'foreign' || membershipsOf(caller).includes('foreign'));
+}
+
+/** Sides in whose tenant the caller holds a role. */
+export function membershipsOf({ roles }: Pick<CallerSpec, 'roles'>): Side[] {
+  return roles.filter(({ role }) => !PLATFORM_ROLES.includes(role)).map(({ at }) => at);
+}
+
+export type Tenants = Record<Side, TenantRecords>;
+
+/** Makes callers with their accounts and sessions, without the cost of a login. */
+export class CallerMaker {
+  private passwordHash: Promise<string> | null = null;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly tokens: AccessTokens,
+    private readonly config: Config,
+  ) {}
+
+  async make(spec: CallerSpec, tenants: Tenants): Promise<Caller> {
+    const passwordHash = await (this.passwordHash ??= hashPassword(PASSWORD));
+    return this.dataSource.transaction(async (tx) => {
+      const userId = await insertUser(tx, { password_hash: passwordHash });
+      await grantRoles(tx, userId, spec, tenants);
+      if (spec.permission) await grantPermission(tx, userId, spec.permission, tenants.own);
+      return { spec, token: await this.tokenOf(tx, userId, spec, tenants) };
+    });
+  }
+
+  /** The account that the login operation is called for. */
+  async makeLoginAccount(): Promise<void> {
+    const account = { username: LOGIN_NAME, email: `${LOGIN_NAME}@example.org` };
+    await insertPlain(this.dataSource.manager, 'users', { ...account, password_hash: await hashPassword(PASSWORD) });
+  }
+
+  private async tokenOf(tx: EntityManager, userId: number, spec: CallerSpec, tenants: Tenants): Promise<string | null> {
+    const future = new Date(Date.now() + HOUR_MS);
+    const open = async (more: object = {}) => {
+      const tenant_id = spec.session && tenants[spec.session].tenantId;
+      const kind = spec.personalToken ? 'token' : 'login';
+      const values = { user_id: userId, tenant_id, kind, expires_at: future, ...more };
+      return (await insertRow<{ session_id: string }>(tx, 'sessions', values)).session_id;
+    };
+    const sign: Minting['sign'] = (claims, expiresAt = future) => this.tokens.sign({ userId, ...claims }, expiresAt);
+    if (spec.badToken === undefined) return sign({ sessionId: await open() });
+    const keyId = this.config.auth.signingKeys[0]?.id;
+    return BAD_TOKENS[spec.badToken]({ tx, userId, keyId, open, sign });
+  }
+}
+
+/** Names of callers carry no mark of a tenant. */
+async function insertUser(tx: EntityManager, more: object = {}): Promise<number> {
+  const username = `caller-${randomUUID()}`;
+  const values = { username, email: `${username}@example.org`, ...more };
+  return (await insertPlain<{ user_id: number }>(tx, 'users', values)).user_id;
+}
+
+/** A group that only this user is in. */
+async function insertGroup(tx: EntityManager, userId: number): Promise<number> {
+  const { group_id } = await insertPlain<{ group_id: number }>(tx, 'groups', { group_name: `group-${randomUUID()}` });
+  await insertPlain(tx, 'group_users', { group_id, user_id: userId });
+  return group_id;
+}
+
+async function grantRoles(tx: EntityManager, userId: number, spec: CallerSpec, tenants: Tenants): Promise<void> {
+  const groupId = spec.rolesByGroup ? await insertGroup(tx, userId) : null;
+  for (const { role, at } of spec.roles) {
+    const tenant_id = PLATFORM_ROLES.includes(role) ? null : tenants[at].tenantId;
+    const held = { role_id: roleId(role), tenant_id };
+    if (groupId === null) await insertPlain(tx, 'user_roles', { user_id: userId, ...held });
+    else await insertPlain(tx, 'group_roles', { group_id: groupId, ...held });
+  }
+}
+
+async function grantPermission(
+  tx: EntityManager,
+  userId: number,
+  { level, byGroup, onOther }: NonNullable<CallerSpec['permission']>,
+  records: TenantRecords,
+): Promise<void> {
+  const permission = { tenant_id: records.tenantId, permission_id: PERMISSION_IDS[level] };
+  const calledFor = { workspace_id: Number(records.values['workspace_id']) };
+  const workspaces: Pick<WorkspaceRef, 'workspace_id'>[] = onOther
+    ? [records.otherWorkspace]
+    : [calledFor, records.disabledWorkspace];
+  const groupId = byGroup ? await insertGroup(tx, userId) : null;
+  for (const { workspace_id } of workspaces) {
+    const held = { ...permission, workspace_id };
+    if (groupId === null) await insertPlain(tx, 'workspace_users', { ...held, user_id: userId });
+    else await insertPlain(tx, 'workspace_groups', { ...held, group_id: groupId });
+  }
+}
+
+/** Of the lookup table. */
+const PERMISSION_IDS: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };

@@ -1,0 +1,190 @@
+import type { AddressInfo } from 'node:net';
+import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
+import { createApi } from '../../../src/create-api';
+import { AccessTokens } from '../../../src/modules/iam/access-tokens';
+import { createOpenApiDocument } from '../../../src/platform/http/openapi';
+import { createLogger, NestLogger } from '../../../src/platform/logging/logger';
+import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
+import { type Answer, problemsOf } from './answer-checks';
+import { type Caller, CallerMaker, type CallerSpec, type Tenants } from './callers';
+import { type Cell, cellsOf, isAdmitted } from './cells';
+import { type ExpectedOperation, readExpectedAccess } from './expected-access';
+import { buildRequest, type Operation, operationsOf } from './requests';
+import { TenantRecordsMaker } from './tenant-records';
+
+export interface Failure {
+  cell: string;
+  problem: string;
+}
+
+interface RunOptions {
+  /** On records of its own, because those that others use may come to harm. */
+  fresh?: boolean;
+  stopAtFirst?: boolean;
+  /** Only these cells. */
+  only?: (cell: Cell) => boolean;
+}
+
+const AT_ONCE = 8;
+const OPERATIONS_AT_ONCE = 4;
+
+/** Operations that cannot succeed here, and what they answer to a request that is right. */
+const UNREACHABLE: Record<string, number> = {
+  // There is no single sign-on where passwords are checked.
+  completeSsoLogin: 404,
+};
+
+/** Prefix of the correlation id of the matrix' requests; the operation id follows. */
+export const CORRELATION_PREFIX = 'matrix.';
+
+/** The whole API over a database of its own, and every call that anybody can make of it. */
+export class AccessMatrix {
+  cellCount = 0;
+  private base: Promise<World> | null = null;
+  private readonly expected = readExpectedAccess();
+
+  private constructor(
+    readonly app: INestApplication,
+    readonly operations: Operation[],
+    private readonly database: TestDatabase,
+    private readonly records: TenantRecordsMaker,
+    private readonly callers: CallerMaker,
+    private readonly baseUrl: string,
+  ) {}
+
+  static async start(): Promise<AccessMatrix> {
+    const database = await createTestDatabase();
+    // Every request reads its session: what a mutation changes of that shows at once.
+    const config = configure(database.url, { SESSION_CACHE_MS: '0', LOGIN_ATTEMPTS: '1000000' });
+    await prepare(config);
+    const app = await createApi({ preview: false, ...config.http });
+    app.useLogger(new NestLogger(createLogger('matrix', 'fatal')));
+    await app.listen(0, '127.0.0.1');
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    const dataSource = app.get(DataSource);
+    const records = new TenantRecordsMaker(dataSource, config.storage);
+    const callers = new CallerMaker(dataSource, app.get(AccessTokens, { strict: false }), config);
+    await callers.makeLoginAccount();
+    const operations = operationsOf(createOpenApiDocument(app, '0'));
+    return new AccessMatrix(app, operations, database, records, callers, `http://127.0.0.1:${port}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.database.drop();
+  }
+
+  /** Served operations that expected-access.yaml does not know. */
+  unexpected(): string[] {
+    return this.operations.map(({ id }) => id).filter((id) => !this.expected.has(id));
+  }
+
+  private expectedOf(operation: Operation): ExpectedOperation {
+    const expected = this.expected.get(operation.id);
+    if (!expected) throw new Error(`expected-access.yaml has no entry for ${operation.id}`);
+    return expected;
+  }
+
+  /** Every call of every operation; answers what was not as expected. */
+  async runAll(): Promise<Failure[]> {
+    const found = await concurrently(this.operations, OPERATIONS_AT_ONCE, (operation) => this.run(operation));
+    return found.flat();
+  }
+
+  /**
+   * Every call of one operation: first those that must change nothing, then those of admitted callers, each on records
+   * that no other call has changed.
+   */
+  async run(operation: Operation, { fresh = false, stopAtFirst = false, only }: RunOptions = {}): Promise<Failure[]> {
+    const cells = cellsOf(operation, this.expectedOf(operation)).filter(only ?? (() => true));
+    const harmless = cells.filter(({ expected }) => !operation.changes || !isAdmitted(expected));
+    const changing = cells.filter((cell) => !harmless.includes(cell));
+    const world = await (fresh && operation.changes ? this.newWorld() : this.baseWorld());
+    const failures: Failure[] = [];
+    const done = () => stopAtFirst && failures.length > 0;
+    await concurrently(harmless, AT_ONCE, async (cell) => {
+      if (!done()) failures.push(...(await this.call(cell, world, await world.caller(cell.caller))));
+    });
+    if (changing.length === 0 || done()) return failures;
+    const shared = await this.newWorld();
+    for (const cell of changing) {
+      if (done()) break;
+      const own = cell.expected === 'reached' ? await this.newWorld() : shared;
+      failures.push(...(await this.call(cell, own, await own.newCaller(cell.caller))));
+    }
+    return failures;
+  }
+
+  private async call(cell: Cell, { tenants }: World, caller: Caller): Promise<Failure[]> {
+    this.cellCount += 1;
+    const { operation, form, strange } = cell;
+    const side = caller.spec.session ?? 'own';
+    const other = side === 'own' ? 'foreign' : 'own';
+    const request = buildRequest(operation, form, side, (address) => tenants[strange.includes(address) ? other : side]);
+    const response = await fetch(this.baseUrl + request.path, {
+      method: request.method,
+      headers: {
+        ...request.headers,
+        ...(caller.token === null ? {} : { authorization: `Bearer ${caller.token}` }),
+        [CORRELATION_HEADER]: CORRELATION_PREFIX + operation.id,
+      },
+      body: request.body,
+    });
+    const answer: Answer = { status: response.status, text: await response.text(), sent: request.sent };
+    const problems = problemsOf(cell, answer, this.expectedOf(operation), tenants, UNREACHABLE[operation.id]);
+    const strangeNames = strange.map(({ name }) => name).join(', ');
+    const name = `${operation.id} ${form.name}${strangeNames ? `, another tenant's ${strangeNames}` : ''}: ${cell.caller.name}`;
+    return problems.map((problem) => ({
+      cell: name,
+      problem: `${problem}; ${request.method} ${request.path} answered ${answer.status} ${answer.text.slice(0, 300)}`,
+    }));
+  }
+
+  private baseWorld(): Promise<World> {
+    return (this.base ??= this.newWorld());
+  }
+
+  private async newWorld(): Promise<World> {
+    const [own, foreign] = await Promise.all([this.records.make('own'), this.records.make('foreign')]);
+    return new World({ own, foreign }, this.callers);
+  }
+}
+
+/** A tenant, another one, and those who call. */
+class World {
+  private readonly known = new Map<string, Promise<Caller>>();
+
+  constructor(
+    readonly tenants: Tenants,
+    private readonly callers: CallerMaker,
+  ) {}
+
+  /** The caller, made at the first call. */
+  caller(spec: CallerSpec): Promise<Caller> {
+    const caller = this.known.get(spec.name) ?? this.newCaller(spec);
+    this.known.set(spec.name, caller);
+    return caller;
+  }
+
+  /** A caller whose account and session nobody else uses. */
+  newCaller(spec: CallerSpec): Promise<Caller> {
+    return this.callers.make(spec, this.tenants);
+  }
+}
+
+/** Runs `fn` for every item, at most `limit` at once. */
+export async function concurrently<T, R>(
+  items: readonly T[],
+  limit: number,
+  fn: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = [...items.entries()];
+  const worker = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) results[next[0]] = await fn(next[1]);
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+  return results;
+}

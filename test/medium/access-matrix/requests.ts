@@ -1,0 +1,296 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { LOGIN_NAME, PASSWORD } from './callers';
+import { MARKS, REFERENCE, type Side, type TenantRecords } from './tenant-records';
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: (string | null)[];
+  minimum?: number;
+  minLength?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+interface Parameter {
+  in: 'path' | 'query' | 'header';
+  name: string;
+  required?: boolean;
+  schema: Schema;
+}
+
+/** An operation as the OpenAPI document describes it, with what a request needs. */
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  parameters: Parameter[];
+  body:
+    { kind: 'none' } | { kind: 'binary' } | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
+  /** Answers a page or array of records. */
+  isList: boolean;
+  changes: boolean;
+}
+
+/** A place in the request that names a tenant's record. */
+export interface Address {
+  in: 'path' | 'query' | 'body';
+  name: string;
+}
+
+/** One form of an operation's request: which of its optional addresses are given. */
+export interface RequestForm {
+  name: string;
+  addresses: Address[];
+}
+
+export interface BuiltRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | string | undefined;
+  /** Values that name records; an error may repeat them. */
+  sent: string[];
+}
+
+/** Names that are called otherwise among the records. */
+const ALIASES: Record<string, string> = {
+  credential_config_id: 'credentials_conf_id',
+  cluster_ids: 'cluster_id',
+  job_conf_ids: 'job_conf_id',
+};
+
+/** Names of parameters and body fields that name a tenant's record. */
+const ADDRESS_NAMES: ReadonlySet<string> = new Set([
+  ...['tenant_id', 'tenant_name', 'user_id', 'username', 'group_id', 'groupname', 'user_ids', 'group_ids'],
+  ...['credentials_conf', 'network_conf', 'boot_disk_image', 'volume_conf', 'cloud_env', 'cluster_conf'].flatMap(
+    idAndName,
+  ),
+  ...['cluster', 'workspace', 'job_conf'].flatMap(idAndName),
+  ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id'],
+  ...['file_id', 'file_path', 'file_name'],
+]);
+
+function idAndName(prefix: string): string[] {
+  return [`${prefix}_id`, `${prefix}_name`];
+}
+
+/** Pairs of which one is given to select a record, and which lists take as optional filters. */
+const FILTERS_OF_LISTS = ['cluster_conf', 'job_conf', 'file', 'user', 'group', 'tenant'];
+
+/** Values of parameters and body fields that name no tenant's record: reference data, and what is made up. */
+const CONSTANTS: Record<string, unknown> = {
+  ...REFERENCE,
+  availability_zone_id: 0,
+  permission_id: 1,
+  role_id: 2,
+  timeout: '1h',
+  description: 'changed',
+  current_password: PASSWORD,
+  new_password: 'another long password',
+  email: 'somebody@example.org',
+};
+
+/** What an operation needs beside the generated request: values of the body, or of a parameter. */
+const MORE: Record<string, Record<string, unknown>> = {
+  createCluster: { min_instances: 1, max_instances: 1 },
+  createNetworkConf: { bridge: 'vmbr0', model: 'virtio' },
+  createCloudEnv: { endpoint: 'https://hypervisor.example' },
+  createVolumeConf: { size: 100 },
+  // The zone is of this provider.
+  getProviderAvailabilityZone: { cloud_provider_id: 0 },
+  login: { username: LOGIN_NAME, password: PASSWORD },
+  createJobConf: { command: 'job.py', job_type: 'Python3' },
+};
+
+const ENCODED_CREDENTIALS = Buffer.from(JSON.stringify({ USERNAME: 'name', PASSWORD: 'word' })).toString('base64');
+
+/** Records in the state that an operation needs, instead of the usual one. */
+const INSTEAD: Record<string, (records: TenantRecords) => object> = {
+  startCluster: ({ clusters }) => clusters.stopped,
+  updateCluster: ({ clusters }) => clusters.destroyed,
+  disableCluster: ({ clusters }) => clusters.destroyed,
+  enableCluster: ({ clusters }) => clusters.disabled,
+  enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
+  ...Object.fromEntries(
+    ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf'].flatMap((kind) =>
+      [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
+    ),
+  ),
+};
+
+/** Reads the operations out of the document. */
+export function operationsOf(document: OpenAPIObject): Operation[] {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, described]) => {
+      const { operationId, parameters = [], requestBody, responses } = described as DescribedOperation;
+      const content = requestBody?.content ?? {};
+      const json = content['application/json'] && resolve(content['application/json'].schema);
+      return {
+        id: operationId,
+        method: method.toUpperCase(),
+        path,
+        parameters,
+        body: json?.properties
+          ? { kind: 'json', properties: json.properties, required: json.required ?? [] }
+          : requestBody
+            ? { kind: 'binary' }
+            : { kind: 'none' },
+        isList: isListAnswer(responses, resolve),
+        changes: method !== 'get',
+      };
+    }),
+  );
+}
+
+interface DescribedOperation {
+  operationId: string;
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
+function isListAnswer(responses: DescribedOperation['responses'], resolve: (schema: Schema) => Schema): boolean {
+  const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  const schema = success?.[1].content?.['application/json']?.schema;
+  if (!schema) return false;
+  const { type, properties } = resolve(schema);
+  return type === 'array' || properties?.['result_set'] !== undefined;
+}
+
+/**
+ * The forms of an operation's request. Where a record is selected by id or name there is a form for each; every further
+ * optional reference has a form of its own.
+ */
+export function formsOf(operation: Operation): RequestForm[] {
+  const given = addressable(operation);
+  const required = given.filter(({ required }) => required);
+  const optional = given.filter(({ required }) => !required);
+  const paired = optional.filter((address) => partnerOf(address, optional));
+  const selectors = [...new Set(paired.map(({ name }) => prefixOf(name)))].filter(
+    (prefix) => !(operation.isList && FILTERS_OF_LISTS.includes(prefix)),
+  );
+  const chosen = (kind: 'id' | 'other') =>
+    paired.filter(({ name }) => selectors.includes(prefixOf(name)) && name.endsWith('_id') === (kind === 'id'));
+  const forms: RequestForm[] = [
+    { name: selectors.length > 0 ? 'by id' : 'plain', addresses: [...required, ...chosen('id')] },
+  ];
+  if (selectors.length > 0) forms.push({ name: 'by name', addresses: [...required, ...chosen('other')] });
+  const further = optional.filter(
+    (address) => !(paired.includes(address) && selectors.includes(prefixOf(address.name))),
+  );
+  for (const address of further) {
+    forms.push({ name: `with ${address.name}`, addresses: [...required, ...chosen('id'), address] });
+  }
+  return forms;
+}
+
+interface GivenAddress extends Address {
+  required: boolean;
+}
+
+function addressable({ id, parameters, body }: Operation): GivenAddress[] {
+  const inBody = body.kind === 'json' ? Object.keys(body.properties) : [];
+  const fields = inBody.map((name) => ({
+    in: 'body' as const,
+    name,
+    required: body.kind === 'json' && body.required.includes(name),
+  }));
+  const others = parameters.flatMap(({ in: place, name, required = false }) =>
+    place === 'header' ? [] : [{ in: place, name, required }],
+  );
+  return [...others, ...fields].filter(({ name }) => ADDRESS_NAMES.has(name) && MORE[id]?.[name] === undefined);
+}
+
+function prefixOf(name: string): string {
+  return name.replace(/_(id|name|path)$/, '');
+}
+
+function partnerOf(address: GivenAddress, all: readonly GivenAddress[]): GivenAddress | undefined {
+  return all.find(({ name }) => name !== address.name && prefixOf(name) === prefixOf(address.name));
+}
+
+let made = 0;
+
+/** Builds the request of a form; `recordsFor` says of whose tenant the record at an address is. */
+export function buildRequest(
+  operation: Operation,
+  form: RequestForm,
+  caller: Side,
+  recordsFor: (address: Address) => TenantRecords,
+): BuiltRequest {
+  const sent: string[] = [];
+  const valueAt = (place: Address['in'], name: string): unknown => {
+    const address = form.addresses.find((candidate) => candidate.in === place && candidate.name === name);
+    if (!address) return undefined;
+    const value = recordValue(operation.id, recordsFor(address), name);
+    sent.push(String(value));
+    return name.endsWith('_ids') && place === 'body' ? [value] : value;
+  };
+  made += 1;
+  const invented = (name: string, schema: Schema) => inventValue(operation.id, name, schema, caller);
+  let path = operation.path;
+  const query = new URLSearchParams();
+  for (const { in: place, name, required, schema } of operation.parameters) {
+    if (place === 'header') continue;
+    const value = valueAt(place, name) ?? (required ? invented(name, schema) : undefined);
+    if (value === undefined) continue;
+    if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(text(value)));
+    else query.set(name, text(value));
+  }
+  return {
+    method: operation.method,
+    path: query.size > 0 ? `${path}?${query.toString()}` : path,
+    ...bodyOf(operation, (name) => valueAt('body', name), invented),
+    sent,
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function recordValue(operationId: string, records: TenantRecords, name: string): string | number {
+  const key = ALIASES[name] ?? name;
+  const instead = INSTEAD[operationId]?.(records) as Record<string, string | number> | undefined;
+  const value = instead?.[key] ?? records.values[key];
+  if (value === undefined) throw new Error(`tenant-records.ts makes no record for ${name} of ${operationId}`);
+  return value;
+}
+
+function bodyOf(
+  { id, body }: Operation,
+  addressed: (name: string) => unknown,
+  invented: (name: string, schema: Schema) => unknown,
+): Pick<BuiltRequest, 'headers' | 'body'> {
+  if (body.kind === 'none') return { headers: {}, body: undefined };
+  if (body.kind === 'binary') {
+    return { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('bytes') };
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(body.properties)) {
+    const value = addressed(name) ?? (body.required.includes(name) ? invented(name, schema) : undefined);
+    if (value !== undefined) values[name] = value;
+  }
+  Object.assign(values, MORE[id]);
+  // Changes need a field at least.
+  if (Object.keys(values).length === 0 && body.properties['description']) values['description'] = 'changed';
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(values) };
+}
+
+/** A plain value that fits the schema. Names are new ones, with the mark of the caller's side. */
+function inventValue(operationId: string, name: string, schema: Schema, caller: Side): unknown {
+  const own = MORE[operationId]?.[name] ?? CONSTANTS[name];
+  if (own !== undefined) return own;
+  if (name === 'base64_encoded_credentials') return { encoded: ENCODED_CREDENTIALS };
+  if (schema.enum) return schema.enum[0];
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
+  return PLAIN[type ?? ''] ?? `${MARKS[caller].text}-new-${made}`;
+}
+
+const PLAIN: Record<string, unknown> = { boolean: false, array: [], object: {} };

@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { DataSource } from 'typeorm';
+import { DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
+import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
+import type { StorageConfig } from '../../../src/config/storage.config';
+import { ROLES } from '../../../src/platform/auth/roles';
+import type { Tx } from '../../../src/platform/persistence/sql';
+import { insertPlain } from '../harness/records';
+
+/** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
+export type Side = 'own' | 'foreign';
+
+/**
+ * What is in every text and every id of one side's records and nowhere else, so that a record shows wherever it leaks
+ * to. Ids are that prefix and seven digits.
+ */
+export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
+  own: { text: 'quokka', idPrefix: '71' },
+  foreign: { text: 'numbat', idPrefix: '82' },
+};
+
+const ID_STEP = 10_000_000;
+
+/** Rows of the reference data that records refer to. Ids in use never get another meaning. */
+export const REFERENCE = {
+  cloud_provider_id: 3,
+  credential_type_id: 3,
+  linux_distro_id: 1,
+  architecture_type_id: 0,
+  machine_type_id: 1486,
+  disk_type_id: 10,
+  spark_infra_version_id: 1,
+} as const;
+
+export function roleId(role: (typeof ROLES)[number]): number {
+  return ROLES.indexOf(role);
+}
+
+/** Every record of one tenant: ids and names by the names that parameters and body fields of the API have. */
+export interface TenantRecords {
+  side: Side;
+  tenantId: string;
+  values: Record<string, string | number>;
+  /** Values that some operations need instead: a record that nothing refers to, a cluster in another state. */
+  unused: Record<string, string | number>;
+  clusters: Record<'running' | 'stopped' | 'destroyed' | 'disabled', { cluster_id: number; cluster_name: string }>;
+  disabledWorkspace: WorkspaceRef;
+  /** A further workspace, for permissions that are held on another than the one called for. */
+  otherWorkspace: WorkspaceRef;
+}
+
+export interface WorkspaceRef {
+  workspace_id: number;
+  workspace_name: string;
+}
+
+/** Makes tenants with a record of each kind. */
+export class TenantRecordsMaker {
+  private readonly next: Record<Side, number> = { own: 1, foreign: 1 };
+  private readonly stored = new Map<Side, Promise<StoredBlob>>();
+  private readonly blobs: DirectoryBlobStore;
+  private readonly logs: DirectoryLogStore;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    storage: StorageConfig,
+  ) {
+    this.blobs = new DirectoryBlobStore(storage.filesDir);
+    this.logs = new DirectoryLogStore(storage.logsDir);
+  }
+
+  async make(side: Side): Promise<TenantRecords> {
+    const blob = await this.blobOf(side);
+    const { records, logs } = await this.dataSource.transaction((tx) => this.insertAll(tx, side, blob));
+    for (const log of logs) await this.logs.write(log, 0, Buffer.from(`${MARKS[side].text} says hello\n`));
+    return records;
+  }
+
+  private blobOf(side: Side): Promise<StoredBlob> {
+    const content = `${MARKS[side].text} content\n`;
+    const stored = this.stored.get(side) ?? this.blobs.write(Readable.from([Buffer.from(content)]), 1024);
+    this.stored.set(side, stored);
+    return stored;
+  }
+
+  private async insertAll(tx: Tx, side: Side, blob: StoredBlob): Promise<{ records: TenantRecords; logs: LogName[] }> {
+    const { text, idPrefix } = MARKS[side];
+    const nextId = () => Number(idPrefix) * ID_STEP + this.next[side]++;
+    const nameOf = (kind: string) => `${text}-${kind}-${this.next[side]++}`;
+    const tenantName = nameOf('tenant');
+    const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name: tenantName });
+    const insert = async (table: string, idColumn: string, values: object): Promise<number> => {
+      const id = nextId();
+      await insertPlain(tx, table, { tenant_id: tenantId, [idColumn]: id, ...values });
+      return id;
+    };
+    const named = async (table: string, prefix: string, values: object = {}) => {
+      const name = nameOf(prefix);
+      const id = await insert(table, `${prefix}_id`, { name, description: `${text} ${prefix}`, ...values });
+      return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
+    };
+    const tenant = { tenantId, tenantName };
+    return insertRecords({ tx, side, ...tenant, text, blob, nextId, nameOf, insert, named });
+  }
+}
+
+interface Inserting {
+  tx: Tx;
+  side: Side;
+  tenantId: string;
+  tenantName: string;
+  text: string;
+  blob: StoredBlob;
+  nextId: () => number;
+  nameOf: (kind: string) => string;
+  /** Inserts a record of the tenant and answers its id. */
+  insert: (table: string, idColumn: string, values: object) => Promise<number>;
+  /** Inserts a record with a name and answers both, as `<prefix>_id` and `<prefix>_name`. */
+  named: (table: string, prefix: string, values?: object) => Promise<Record<string, string | number>>;
+}
+
+async function insertRecords(into: Inserting): Promise<{ records: TenantRecords; logs: LogName[] }> {
+  const people = await insertPeople(into);
+  const used = await insertInfrastructure(into);
+  const unused = await insertInfrastructure(into, used);
+  const clusters = await insertClusters(into, used);
+  const work = await insertWork(into, clusters.running, people.user_id);
+  return {
+    records: {
+      side: into.side,
+      tenantId: into.tenantId,
+      values: { ...people, ...used, ...clusters.running, ...clusters.node, ...work.values },
+      unused,
+      clusters: clusters.byState,
+      disabledWorkspace: work.disabled,
+      otherWorkspace: work.other,
+    },
+    logs: [
+      ...(['stdout', 'stderr'] as const).map((stream) => ({ kind: 'run' as const, id: work.runId, stream })),
+      ...(['stdout', 'stderr'] as const).map((stream) => ({ kind: 'node' as const, id: clusters.nodeId, stream })),
+    ],
+  };
+}
+
+/** A user and a group of the tenant, the user in the group. */
+async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
+  const [userId, groupId] = [nextId(), nextId()];
+  const [username, groupname] = [nameOf('user'), nameOf('group')];
+  await insertPlain(tx, 'users', {
+    user_id: userId,
+    username,
+    display_name: `${text} user`,
+    email: `${username}@example.org`,
+  });
+  await insertPlain(tx, 'user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
+  await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname });
+  await insertPlain(tx, 'group_users', { group_id: groupId, user_id: userId });
+  await insertPlain(tx, 'group_roles', { group_id: groupId, role_id: roleId('USER'), tenant_id: tenantId });
+  const tenant = { tenant_id: tenantId, tenant_name: tenantName };
+  return { ...tenant, user_id: userId, username, group_id: groupId, groupname };
+}
+
+/**
+ * One record of each kind that clusters are described with. They refer to those of `others`, so that nothing refers to
+ * them, or to each other.
+ */
+async function insertInfrastructure(
+  { named }: Inserting,
+  others?: Record<string, string | number>,
+): Promise<Record<string, string | number>> {
+  const provider = { cloud_provider_id: REFERENCE.cloud_provider_id };
+  const credentials = await named('credentials_confs', 'credentials_conf', {
+    credential_type_id: REFERENCE.credential_type_id,
+  });
+  const network = await named('network_confs', 'network_conf', { ...provider, bridge: 'vmbr0', model: 'virtio' });
+  const image = await named('boot_disk_images', 'boot_disk_image', {
+    ...provider,
+    linux_distro_id: REFERENCE.linux_distro_id,
+    architecture_type_id: REFERENCE.architecture_type_id,
+  });
+  const volume = await named('volume_confs', 'volume_conf', {
+    disk_type_id: REFERENCE.disk_type_id,
+    size: 100,
+  });
+  const env = await named('cloud_envs', 'cloud_env', {
+    ...provider,
+    endpoint: 'local://',
+    credentials_conf_id: (others ?? credentials)['credentials_conf_id'],
+    network_conf_id: (others ?? network)['network_conf_id'],
+    boot_disk_image_id: (others ?? image)['boot_disk_image_id'],
+  });
+  const conf = await named('cluster_confs', 'cluster_conf', {
+    machine_type_id: REFERENCE.machine_type_id,
+    volume_conf_id: (others ?? volume)['volume_conf_id'],
+  });
+  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf };
+}
+
+type ClusterRef = TenantRecords['clusters']['running'];
+
+/** A cluster in each state that operations need; the running one has a node with a history. */
+async function insertClusters(into: Inserting, infrastructure: Record<string, string | number>) {
+  const { tx, text, nextId, insert, named } = into;
+  const cluster = async (status: string, toDate: Date | 'infinity' = 'infinity'): Promise<ClusterRef> => {
+    const ref = await named('clusters', 'cluster', {
+      cloud_env_id: infrastructure['cloud_env_id'],
+      cluster_conf_id: infrastructure['cluster_conf_id'],
+      spark_infra_version_id: REFERENCE.spark_infra_version_id,
+      cluster_type: 'PLATFORM',
+      min_instances: 1,
+      max_instances: 2,
+      max_parallel_jobs: 1,
+      status,
+      to_date: toDate,
+    });
+    return ref as unknown as ClusterRef;
+  };
+  const running = await cluster('RUNNING');
+  const byState = {
+    running,
+    stopped: await cluster('STOPPED'),
+    destroyed: await cluster('DESTROYED'),
+    disabled: await cluster('DESTROYED', new Date()),
+  };
+  const instanceId = await insertWorkflow(into, { workflow_type_id: 2, cluster_id: running.cluster_id });
+  const nodeId = await insert('cluster_nodes', 'node_id', {
+    cluster_id: running.cluster_id,
+    node_number: 0,
+    role: 'single',
+    status: 'RUNNING',
+    daemons_state: 'ready',
+    bootstrap_token_hash: randomUUID(),
+  });
+  const history = { cluster_id: running.cluster_id, status: 'RUNNING', sequence: 1, reason: `${text} reason` };
+  const clusterStateId = nextId();
+  await insertPlain(tx, 'cluster_states', { cluster_state_id: clusterStateId, ...history, node_count: 1 });
+  const nodeStateId = nextId();
+  await insertPlain(tx, 'node_states', {
+    node_state_id: nodeStateId,
+    node_id: nodeId,
+    cluster_state_id: clusterStateId,
+    workflow_job_instance_id: instanceId,
+    ...history,
+  });
+  return { running: { ...running }, byState, nodeId, node: { node_status_id: nodeStateId } };
+}
+
+/** A workflow of the tenant with a step that failed; answers the id of its instance. */
+async function insertWorkflow({ tx, insert, nextId, text }: Inserting, job: object): Promise<number> {
+  const workflowJobId = await insert('workflow_jobs', 'workflow_job_id', job);
+  const instanceId = nextId();
+  await insertPlain(tx, 'workflow_job_instances', {
+    workflow_job_instance_id: instanceId,
+    workflow_job_id: workflowJobId,
+    state: 'EXECUTING',
+  });
+  await insertPlain(tx, 'workflow_steps', {
+    workflow_job_instance_id: instanceId,
+    name: 'step',
+    attempt: 1,
+    outcome: 'failed',
+    error: `${text} step failed`,
+  });
+  return instanceId;
+}
+
+/** A workspace with a file, a job configuration and a waiting run; and a disabled workspace. */
+async function insertWork(into: Inserting, cluster: ClusterRef, userId: number) {
+  const { tx, tenantId, text, blob, nextId, nameOf, insert, named } = into;
+  const workspace = await named('workspaces', 'workspace');
+  const disabled = await named('workspaces', 'workspace', { to_date: new Date() });
+  const other = await named('workspaces', 'workspace');
+  const place = { workspace_id: workspace['workspace_id'] };
+  await insertPlain(tx, 'workspace_users', { tenant_id: tenantId, ...place, user_id: userId, permission_id: 0 });
+  const fileName = `${nameOf('file')}.py`;
+  const fileId = await insert('workspace_files', 'workspace_file_id', {
+    ...place,
+    path: fileName,
+    parent_path: '',
+    name: fileName,
+    is_dir: false,
+    size_bytes: blob.size,
+    sha256: blob.sha256,
+    blob_key: blob.key,
+  });
+  const settings = { command: 'job.py', extra_info: { note: text } };
+  const jobConf = await insertJobConf(into, { ...place, cluster_id: cluster.cluster_id, settings });
+  const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: cluster.cluster_id });
+  const runId = await insert('runs', 'run_id', {
+    ...place,
+    job_conf_id: jobConf.job_conf_id,
+    cluster_id: cluster.cluster_id,
+    status: 'SUBMITTED',
+    job_conf_snapshot: {
+      ...jobConf,
+      name: jobConf.job_conf_name,
+      job_type: 'SPARK_JOB',
+      language: 'Python3',
+      settings,
+    },
+    workflow_job_instance_id: instanceId,
+  });
+  await insertPlain(tx, 'run_states', {
+    run_state_id: nextId(),
+    run_id: runId,
+    sequence: 1,
+    status: 'SUBMITTED',
+    reason: `${text} reason`,
+  });
+  return {
+    runId,
+    values: { ...workspace, ...jobConf, job_id: runId, file_id: fileId, file_path: fileName, file_name: fileName },
+    disabled: disabled as unknown as WorkspaceRef,
+    other: other as unknown as WorkspaceRef,
+  };
+}
+
+async function insertJobConf({ nameOf, insert }: Inserting, values: { settings: object } & Record<string, unknown>) {
+  const name = nameOf('job_conf');
+  const id = await insert('job_confs', 'job_conf_id', {
+    name,
+    job_type: 'SPARK_JOB',
+    language: 'Python3',
+    max_concurrency: 0,
+    ...values,
+  });
+  return { job_conf_id: id, job_conf_name: name };
+}
