@@ -46,7 +46,7 @@ const PHASES = [
   // Its limit covers the download of Java and Spark.
   { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
   { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
-  { name: 'medium', limit: 15 * MINUTE, action: (run) => run.medium() },
+  { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
 

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { parse } from 'yaml';
+import { type Access, Allow } from '../../../src/platform/auth/access';
+import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../../../src/platform/auth/roles';
+import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation';
+
+/** A way to let more people call an operation than its declaration does. */
+export interface Widening {
+  name: string;
+  access: Access;
+}
+
+/** Every smallest way to widen an access, and the widest ones. */
+export function wideningsOf(access: Access): Widening[] {
+  const everyone = { name: 'public', access: Allow.everyone };
+  const signedIn = { name: 'signed in', access: Allow.signedIn };
+  const member = { name: 'any role of the tenant', access: Allow.tenant() };
+  switch (access.kind) {
+    case 'public':
+    case 'node':
+      return [];
+    case 'signed-in':
+      return [everyone];
+    case 'tenant': {
+      // Who has no tenant lacks the scope of its records as well: with every role admitted, `signed in` is no wider.
+      const { roles } = access;
+      if (roles === null || EVERY_TENANT_ROLE.every((role) => roles.includes(role))) return [everyone];
+      return [...withFurtherRole({ kind: 'tenant', roles }), member, signedIn];
+    }
+    case 'platform':
+      return [...withFurtherRole(access), signedIn, everyone];
+    case 'workspace': {
+      const lower = WORKSPACE_PERMISSIONS.slice(0, WORKSPACE_PERMISSIONS.indexOf(access.permission));
+      return [...lower.map((level) => ({ name: level, access: Allow.workspace(level) })), member, signedIn];
+    }
+  }
+}
+
+function withFurtherRole({ kind, roles }: { kind: 'tenant' | 'platform'; roles: readonly Role[] }): Widening[] {
+  return ROLES.filter((role) => !roles.includes(role)).map((role) => ({
+    name: `also ${role}`,
+    access: { kind, roles: [...roles, role] },
+  }));
+}
+
+/** The declarations of the running API, which the guard reads at every request. */
+export class Declarations {
+  private readonly handlers = new Map<string, object>();
+
+  constructor(app: INestApplication) {
+    const scanner = app.get(MetadataScanner, { strict: false });
+    for (const { metatype } of app.get(DiscoveryService, { strict: false }).getControllers()) {
+      const prototype = (metatype as { prototype?: Record<string, unknown> } | null)?.prototype;
+      for (const name of prototype ? scanner.getAllMethodNames(prototype) : []) {
+        const handler = prototype?.[name];
+        if (typeof handler !== 'function') continue;
+        const options = Reflect.getMetadata(OPERATION_METADATA, handler) as OperationOptions | undefined;
+        if (options) this.handlers.set(options.id, handler);
+      }
+    }
+  }
+
+  accessOf(id: string): Access {
+    return this.optionsOf(id).access;
+  }
+
+  /** Runs `fn` while the operation declares another access. */
+  async declaring<T>(id: string, access: Access, fn: () => Promise<T>): Promise<T> {
+    const options = this.optionsOf(id);
+    Reflect.defineMetadata(OPERATION_METADATA, { ...options, access }, this.handlerOf(id));
+    try {
+      return await fn();
+    } finally {
+      Reflect.defineMetadata(OPERATION_METADATA, options, this.handlerOf(id));
+    }
+  }
+
+  private optionsOf(id: string): OperationOptions {
+    return Reflect.getMetadata(OPERATION_METADATA, this.handlerOf(id)) as OperationOptions;
+  }
+
+  private handlerOf(id: string): object {
+    const handler = this.handlers.get(id);
+    if (!handler) throw new Error(`No handler declares the operation ${id}`);
+    return handler;
+  }
+}
+
+/** Patterns of the conditions of second-lines.yaml, each with its text. */
+export function readSecondLines(): { text: string; pattern: RegExp }[] {
+  const groups = parse(readFileSync(join(__dirname, 'second-lines.yaml'), 'utf8')) as { conditions: string[] }[];
+  return groups.flatMap(({ conditions }) =>
+    conditions.map((text) => {
+      const parts = text.split('*').map((part) => part.replaceAll(/[.?(]/g, String.raw`\$&`));
+      return { text, pattern: new RegExp(`^${parts.join('.*')}$`) };
+    }),
+  );
+}
