@@ -1,4 +1,5 @@
 import { AccessMatrix } from './matrix';
+import { unknownIds } from './requests';
 
 const MINUTES = 60_000;
 
@@ -19,6 +20,13 @@ describe('access', () => {
 
   it('has an expectation for every operation', () => {
     expect(matrix.unexpected()).toEqual([]);
+  });
+
+  it('knows what every id in a request names', () => {
+    const unknown = matrix.operations.flatMap((operation) =>
+      unknownIds(operation).map((name) => `${name} of ${operation.id}`),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it(

@@ -76,6 +76,19 @@ function idAndName(prefix: string): string[] {
   return [`${prefix}_id`, `${prefix}_name`];
 }
 
+/** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
+const OTHER_IDS = [
+  ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
+  ...['object_storage_manager_id', 'metastore_catalog_id', 'mount_ids', 'network_project_id'],
+];
+
+/** Ids in the operation's request of which it is not said what they name. */
+export function unknownIds({ parameters, body }: Operation): string[] {
+  const names = [...parameters.map(({ name }) => name), ...(body.kind === 'json' ? Object.keys(body.properties) : [])];
+  const isKnown = (name: string) => ADDRESS_NAMES.has(name) || name in CONSTANTS || OTHER_IDS.includes(name);
+  return names.filter((name) => /_ids?$/.test(name) && !isKnown(name));
+}
+
 /** Pairs of which one is given to select a record, and which lists take as optional filters. */
 const FILTERS_OF_LISTS = ['cluster_conf', 'job_conf', 'file', 'user', 'group', 'tenant'];
 
