@@ -8,10 +8,10 @@ import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/logging/logger';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
 import { type Answer, problemsOf } from './answer-checks';
-import { type Caller, CallerMaker, type CallerSpec, type Tenants } from './callers';
+import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
 import { type Cell, cellsOf, isAdmitted } from './cells';
 import { type ExpectedOperation, readExpectedAccess } from './expected-access';
-import { buildRequest, type Operation, operationsOf } from './requests';
+import { type Address, buildRequest, type Operation, operationsOf } from './requests';
 import { TenantRecordsMaker } from './tenant-records';
 
 export interface Failure {
@@ -122,7 +122,8 @@ export class AccessMatrix {
     const { operation, form, strange } = cell;
     const side = caller.spec.session ?? 'own';
     const other = side === 'own' ? 'foreign' : 'own';
-    const request = buildRequest(operation, form, side, (address) => tenants[strange.includes(address) ? other : side]);
+    const recordsFor = (address: Address) => tenants[strange.includes(address) ? other : side];
+    const request = buildRequest(operation, form, side, recordsFor, cell.expected === 'reached');
     const response = await fetch(this.baseUrl + request.path, {
       method: request.method,
       headers: {
@@ -143,7 +144,11 @@ export class AccessMatrix {
   }
 
   private baseWorld(): Promise<World> {
-    return (this.base ??= this.newWorld());
+    return (this.base ??= this.newWorld().then(async (world) => {
+      // All at once: whoever came to the tenant later would change its lists while others read them.
+      for (const caller of CALLERS) await world.caller(caller);
+      return world;
+    }));
   }
 
   private async newWorld(): Promise<World> {

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { LOGIN_NAME, PASSWORD } from './callers';
-import { MARKS, REFERENCE, type Side, type TenantRecords } from './tenant-records';
+import { MARKS, REFERENCE, roleId, type Side, type TenantRecords } from './tenant-records';
 
 interface Schema {
   $ref?: string;
@@ -59,6 +59,8 @@ const ALIASES: Record<string, string> = {
   credential_config_id: 'credentials_conf_id',
   cluster_ids: 'cluster_id',
   job_conf_ids: 'job_conf_id',
+  user_ids: 'user_id',
+  group_ids: 'group_id',
 };
 
 /** Names of parameters and body fields that name a tenant's record. */
@@ -97,12 +99,12 @@ const CONSTANTS: Record<string, unknown> = {
   ...REFERENCE,
   availability_zone_id: 0,
   permission_id: 1,
-  role_id: 2,
+  role_id: roleId('CAN MANAGE CLUSTER'),
   timeout: '1h',
   description: 'changed',
   current_password: PASSWORD,
   new_password: 'another long password',
-  email: 'somebody@example.org',
+  password: PASSWORD,
 };
 
 /** What an operation needs beside the generated request: values of the body, or of a parameter. */
@@ -115,6 +117,25 @@ const MORE: Record<string, Record<string, unknown>> = {
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   login: { username: LOGIN_NAME, password: PASSWORD },
   createJobConf: { command: 'job.py', job_type: 'Python3' },
+  updateUser: { display_name: 'changed' },
+  updateGroup: { group_mail: 'changed@example.org' },
+  ...Object.fromEntries(
+    ['removeUserRole', 'removeGroupRole', 'removeTenantUserRole', 'removeTenantGroupRole'].map((id) => [
+      id,
+      { role_id: roleId('USER') },
+    ]),
+  ),
+};
+
+/** Body fields that name what is yet to be made. */
+const NEW_NAMES: Record<string, string> = { createUser: 'username' };
+
+/** Optional parameters without which the generated request is none. */
+const ALWAYS_GIVEN: Record<string, string> = {
+  assignTenantUserRole: 'tenant_id',
+  assignTenantGroupRole: 'tenant_id',
+  removeTenantUserRole: 'tenant_id',
+  removeTenantGroupRole: 'tenant_id',
 };
 
 const ENCODED_CREDENTIALS = Buffer.from(JSON.stringify({ USERNAME: 'name', PASSWORD: 'word' })).toString('base64');
@@ -131,6 +152,14 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
       [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
     ),
   ),
+};
+
+/** The same, only where the operation must succeed: elsewhere the usual record shows who may not. */
+const INSTEAD_TO_SUCCEED: Record<string, (records: TenantRecords) => object> = {
+  deleteTenant: ({ unused }) => unused,
+  deleteGroup: ({ unused }) => unused,
+  addGroupMember: ({ unused }) => ({ user_id: unused['user_id'] }),
+  enableUser: ({ disabledUser }) => disabledUser,
 };
 
 /** Reads the operations out of the document. */
@@ -214,9 +243,10 @@ function addressable({ id, parameters, body }: Operation): GivenAddress[] {
     required: body.kind === 'json' && body.required.includes(name),
   }));
   const others = parameters.flatMap(({ in: place, name, required = false }) =>
-    place === 'header' ? [] : [{ in: place, name, required }],
+    place === 'header' ? [] : [{ in: place, name, required: required || ALWAYS_GIVEN[id] === name }],
   );
-  return [...others, ...fields].filter(({ name }) => ADDRESS_NAMES.has(name) && MORE[id]?.[name] === undefined);
+  const isFixed = (name: string) => MORE[id]?.[name] !== undefined || NEW_NAMES[id] === name;
+  return [...others, ...fields].filter(({ name }) => ADDRESS_NAMES.has(name) && !isFixed(name));
 }
 
 function prefixOf(name: string): string {
@@ -229,18 +259,22 @@ function partnerOf(address: GivenAddress, all: readonly GivenAddress[]): GivenAd
 
 let made = 0;
 
-/** Builds the request of a form; `recordsFor` says of whose tenant the record at an address is. */
+/**
+ * Builds the request of a form; `recordsFor` says of whose tenant the record at an address is.
+ * @param toSucceed with records in whatever state the operation needs
+ */
 export function buildRequest(
   operation: Operation,
   form: RequestForm,
   caller: Side,
   recordsFor: (address: Address) => TenantRecords,
+  toSucceed: boolean,
 ): BuiltRequest {
   const sent: string[] = [];
   const valueAt = (place: Address['in'], name: string): unknown => {
     const address = form.addresses.find((candidate) => candidate.in === place && candidate.name === name);
     if (!address) return undefined;
-    const value = recordValue(operation.id, recordsFor(address), name);
+    const value = recordValue(operation.id, recordsFor(address), name, toSucceed);
     sent.push(String(value));
     return name.endsWith('_ids') && place === 'body' ? [value] : value;
   };
@@ -267,10 +301,13 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function recordValue(operationId: string, records: TenantRecords, name: string): string | number {
+function recordValue(operationId: string, records: TenantRecords, name: string, toSucceed: boolean): string | number {
   const key = ALIASES[name] ?? name;
-  const instead = INSTEAD[operationId]?.(records) as Record<string, string | number> | undefined;
-  const value = instead?.[key] ?? records.values[key];
+  const instead = {
+    ...INSTEAD[operationId]?.(records),
+    ...(toSucceed ? INSTEAD_TO_SUCCEED[operationId]?.(records) : {}),
+  } as Record<string, string | number>;
+  const value = instead[key] ?? records.values[key];
   if (value === undefined) throw new Error(`tenant-records.ts makes no record for ${name} of ${operationId}`);
   return value;
 }
@@ -301,6 +338,7 @@ function inventValue(operationId: string, name: string, schema: Schema, caller: 
   if (own !== undefined) return own;
   if (name === 'base64_encoded_credentials') return { encoded: ENCODED_CREDENTIALS };
   if (schema.enum) return schema.enum[0];
+  if (schema.format === 'email') return `${MARKS[caller].text}-new-${made}@example.org`;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
   return PLAIN[type ?? ''] ?? `${MARKS[caller].text}-new-${made}`;

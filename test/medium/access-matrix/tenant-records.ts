@@ -42,9 +42,10 @@ export interface TenantRecords {
   side: Side;
   tenantId: string;
   values: Record<string, string | number>;
-  /** Values that some operations need instead: a record that nothing refers to, a cluster in another state. */
+  /** Records that nothing refers to: for what must not be in use. */
   unused: Record<string, string | number>;
   clusters: Record<'running' | 'stopped' | 'destroyed' | 'disabled', { cluster_id: number; cluster_name: string }>;
+  disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
   /** A further workspace, for permissions that are held on another than the one called for. */
   otherWorkspace: WorkspaceRef;
@@ -125,13 +126,14 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
   const used = await insertInfrastructure(into);
   const unused = await insertInfrastructure(into, used);
   const clusters = await insertClusters(into, used);
-  const work = await insertWork(into, clusters.running, people.user_id);
+  const work = await insertWork(into, clusters.running, people.values.user_id);
   return {
     records: {
       side: into.side,
       tenantId: into.tenantId,
-      values: { ...people, ...used, ...clusters.running, ...clusters.node, ...work.values },
-      unused,
+      values: { ...people.values, ...used, ...clusters.running, ...clusters.node, ...work.values },
+      unused: { ...people.unused, ...unused },
+      disabledUser: people.disabledUser,
       clusters: clusters.byState,
       disabledWorkspace: work.disabled,
       otherWorkspace: work.other,
@@ -143,22 +145,30 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
   };
 }
 
-/** A user and a group of the tenant, the user in the group. */
+/** A user and a group of the tenant, the user in the group; and some that are by themselves. */
 async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
-  const [userId, groupId] = [nextId(), nextId()];
-  const [username, groupname] = [nameOf('user'), nameOf('group')];
-  await insertPlain(tx, 'users', {
-    user_id: userId,
-    username,
-    display_name: `${text} user`,
-    email: `${username}@example.org`,
-  });
-  await insertPlain(tx, 'user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
-  await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname });
-  await insertPlain(tx, 'group_users', { group_id: groupId, user_id: userId });
-  await insertPlain(tx, 'group_roles', { group_id: groupId, role_id: roleId('USER'), tenant_id: tenantId });
-  const tenant = { tenant_id: tenantId, tenant_name: tenantName };
-  return { ...tenant, user_id: userId, username, group_id: groupId, groupname };
+  const user = async (more: object = {}) => {
+    const [userId, username] = [nextId(), nameOf('user')];
+    const account = { username, display_name: `${text} user`, email: `${username}@example.org` };
+    await insertPlain(tx, 'users', { user_id: userId, ...account, ...more });
+    await insertPlain(tx, 'user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
+    return { user_id: userId, username };
+  };
+  const group = async () => {
+    const [groupId, groupname] = [nextId(), nameOf('group')];
+    await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname });
+    return { group_id: groupId, groupname };
+  };
+  const [member, team] = [await user(), await group()];
+  await insertPlain(tx, 'group_users', { group_id: team.group_id, user_id: member.user_id });
+  await insertPlain(tx, 'group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
+  const emptyTenant = nameOf('tenant');
+  const { tenant_id } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name: emptyTenant });
+  return {
+    values: { tenant_id: tenantId, tenant_name: tenantName, ...member, ...team },
+    unused: { ...(await user()), ...(await group()), tenant_id, tenant_name: emptyTenant },
+    disabledUser: await user({ to_date: new Date() }),
+  };
 }
 
 /**
