@@ -8,7 +8,7 @@ import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../.
 import { insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from '../harness/records';
 import { mayEnterTenant, type Standing } from './expected-access';
-import { roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
+import { insertPersonalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
 
 /** Password of every caller, and the name of the one who logs in. */
 export const PASSWORD = 'the password of all callers';
@@ -80,6 +80,8 @@ export interface Caller {
   spec: CallerSpec;
   /** Null sends no Authorization header. */
   token: string | null;
+  /** Records of the caller alone, by the names that parameters have. */
+  own: Record<string, unknown>;
 }
 
 function within(side: Side): CallerSpec[] {
@@ -189,7 +191,9 @@ export class CallerMaker {
       const userId = await insertUser(tx, { password_hash: passwordHash });
       await grantRoles(tx, userId, spec, tenants);
       if (spec.permission) await grantPermission(tx, userId, spec.permission, tenants.own);
-      return { spec, token: await this.tokenOf(tx, userId, spec, tenants) };
+      const tenantId = spec.session && tenants[spec.session].tenantId;
+      const own = { token_id: await insertPersonalToken(tx, userId, tenantId) };
+      return { spec, token: await this.tokenOf(tx, userId, spec, tenants), own };
     });
   }
 

@@ -11,7 +11,7 @@ import { type Answer, problemsOf } from './answer-checks';
 import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
 import { type Cell, cellsOf, isAdmitted } from './cells';
 import { type ExpectedOperation, readExpectedAccess } from './expected-access';
-import { type Address, buildRequest, type Operation, operationsOf } from './requests';
+import { type Address, buildRequest, LEARNED_FROM, type Operation, operationsOf } from './requests';
 import { TenantRecordsMaker } from './tenant-records';
 
 export interface Failure {
@@ -43,6 +43,7 @@ export const CORRELATION_PREFIX = 'matrix.';
 export class AccessMatrix {
   cellCount = 0;
   private base: Promise<World> | null = null;
+  private readonly learned: Record<string, unknown> = {};
   private readonly expected = readExpectedAccess();
 
   private constructor(
@@ -101,7 +102,8 @@ export class AccessMatrix {
     const cells = cellsOf(operation, this.expectedOf(operation)).filter(only ?? (() => true));
     const harmless = cells.filter(({ expected }) => !operation.changes || !isAdmitted(expected));
     const changing = cells.filter((cell) => !harmless.includes(cell));
-    const world = await (fresh && operation.changes ? this.newWorld() : this.baseWorld());
+    const base = await this.baseWorld();
+    const world = fresh && operation.changes ? await this.newWorld() : base;
     const failures: Failure[] = [];
     const done = () => stopAtFirst && failures.length > 0;
     await concurrently(harmless, AT_ONCE, async (cell) => {
@@ -123,7 +125,8 @@ export class AccessMatrix {
     const side = caller.spec.session ?? 'own';
     const other = side === 'own' ? 'foreign' : 'own';
     const recordsFor = (address: Address) => tenants[strange.includes(address) ? other : side];
-    const request = buildRequest(operation, form, side, recordsFor, cell.expected === 'reached');
+    const toSucceed = cell.expected === 'reached' ? caller.own : null;
+    const request = buildRequest(operation, form, { caller: side, recordsFor, learned: this.learned, toSucceed });
     const response = await fetch(this.baseUrl + request.path, {
       method: request.method,
       headers: {
@@ -147,8 +150,22 @@ export class AccessMatrix {
     return (this.base ??= this.newWorld().then(async (world) => {
       // All at once: whoever came to the tenant later would change its lists while others read them.
       for (const caller of CALLERS) await world.caller(caller);
+      await this.learn(world);
       return world;
     }));
+  }
+
+  /** Reads ids that the API derives from its own declarations. */
+  private async learn(world: World): Promise<void> {
+    const [admin] = CALLERS;
+    const token = admin && (await world.caller(admin)).token;
+    for (const [name, list] of Object.entries(LEARNED_FROM)) {
+      const operation = this.operations.find(({ id }) => id === list);
+      if (!operation) continue;
+      const response = await fetch(this.baseUrl + operation.path, { headers: { authorization: `Bearer ${token}` } });
+      const [first] = (await response.json()) as Record<string, unknown>[];
+      this.learned[name] = first?.[name];
+    }
   }
 
   private async newWorld(): Promise<World> {

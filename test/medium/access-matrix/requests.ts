@@ -70,7 +70,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
     idAndName,
   ),
   ...['cluster', 'workspace', 'job_conf'].flatMap(idAndName),
-  ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id'],
+  ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
   ...['file_id', 'file_path', 'file_name'],
 ]);
 
@@ -87,7 +87,8 @@ const OTHER_IDS = [
 /** Ids in the operation's request of which it is not said what they name. */
 export function unknownIds({ parameters, body }: Operation): string[] {
   const names = [...parameters.map(({ name }) => name), ...(body.kind === 'json' ? Object.keys(body.properties) : [])];
-  const isKnown = (name: string) => ADDRESS_NAMES.has(name) || name in CONSTANTS || OTHER_IDS.includes(name);
+  const isKnown = (name: string) =>
+    ADDRESS_NAMES.has(name) || name in CONSTANTS || name in LEARNED_FROM || OTHER_IDS.includes(name);
   return names.filter((name) => /_ids?$/.test(name) && !isKnown(name));
 }
 
@@ -259,27 +260,33 @@ function partnerOf(address: GivenAddress, all: readonly GivenAddress[]): GivenAd
 
 let made = 0;
 
-/**
- * Builds the request of a form; `recordsFor` says of whose tenant the record at an address is.
- * @param toSucceed with records in whatever state the operation needs
- */
-export function buildRequest(
-  operation: Operation,
-  form: RequestForm,
-  caller: Side,
-  recordsFor: (address: Address) => TenantRecords,
-  toSucceed: boolean,
-): BuiltRequest {
+/** Where the values of a request come from. */
+export interface RequestValues {
+  caller: Side;
+  /** Of whose tenant the record at an address is. */
+  recordsFor: (address: Address) => TenantRecords;
+  /** Values that the running API made up: ids of what it derives from its own declarations. */
+  learned: Readonly<Record<string, unknown>>;
+  /** Where the request must succeed, the caller's own records; records are then in the state that the operation needs. */
+  toSucceed: Readonly<Record<string, unknown>> | null;
+}
+
+/** Ids that are learned from the first record of a list. */
+export const LEARNED_FROM: Record<string, string> = { resource_id: 'listResources', rule_id: 'listRules' };
+
+/** Builds the request of a form. */
+export function buildRequest(operation: Operation, form: RequestForm, values: RequestValues): BuiltRequest {
   const sent: string[] = [];
   const valueAt = (place: Address['in'], name: string): unknown => {
     const address = form.addresses.find((candidate) => candidate.in === place && candidate.name === name);
     if (!address) return undefined;
-    const value = recordValue(operation.id, recordsFor(address), name, toSucceed);
+    const value = recordValue(operation.id, values.recordsFor(address), name, values.toSucceed);
     sent.push(String(value));
     return name.endsWith('_ids') && place === 'body' ? [value] : value;
   };
   made += 1;
-  const invented = (name: string, schema: Schema) => inventValue(operation.id, name, schema, caller);
+  const invented = (name: string, schema: Schema) =>
+    values.learned[name] ?? inventValue(operation.id, name, schema, values.caller);
   let path = operation.path;
   const query = new URLSearchParams();
   for (const { in: place, name, required, schema } of operation.parameters) {
@@ -301,11 +308,17 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function recordValue(operationId: string, records: TenantRecords, name: string, toSucceed: boolean): string | number {
+function recordValue(
+  operationId: string,
+  records: TenantRecords,
+  name: string,
+  toSucceed: RequestValues['toSucceed'],
+): string | number {
   const key = ALIASES[name] ?? name;
   const instead = {
     ...INSTEAD[operationId]?.(records),
     ...(toSucceed ? INSTEAD_TO_SUCCEED[operationId]?.(records) : {}),
+    ...toSucceed,
   } as Record<string, string | number>;
   const value = instead[key] ?? records.values[key];
   if (value === undefined) throw new Error(`tenant-records.ts makes no record for ${name} of ${operationId}`);

@@ -145,6 +145,12 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
   };
 }
 
+/** A personal token of a user; answers its id. */
+export async function insertPersonalToken(tx: Tx, userId: number, tenantId: string | null): Promise<unknown> {
+  const values = { user_id: userId, tenant_id: tenantId, kind: 'token', expires_at: 'infinity' };
+  return (await insertPlain(tx, 'sessions', values))['token_id'];
+}
+
 /** A user and a group of the tenant, the user in the group; and some that are by themselves. */
 async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
   const user = async (more: object = {}) => {
@@ -162,10 +168,11 @@ async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: 
   const [member, team] = [await user(), await group()];
   await insertPlain(tx, 'group_users', { group_id: team.group_id, user_id: member.user_id });
   await insertPlain(tx, 'group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
+  const tokenId = Number(await insertPersonalToken(tx, member.user_id, tenantId));
   const emptyTenant = nameOf('tenant');
   const { tenant_id } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name: emptyTenant });
   return {
-    values: { tenant_id: tenantId, tenant_name: tenantName, ...member, ...team },
+    values: { tenant_id: tenantId, tenant_name: tenantName, token_id: tokenId, ...member, ...team },
     unused: { ...(await user()), ...(await group()), tenant_id, tenant_name: emptyTenant },
     disabledUser: await user({ to_date: new Date() }),
   };
