@@ -88,7 +88,9 @@ export class RoleAssignmentsService {
   private async take(tx: Tx, caller: Principal, grant: RoleGrant): Promise<Message> {
     const { role, tenantId, holder } = await this.check(tx, grant);
     if (!(await this.repositoryOf(grant).removeRole(tx, caller, grant, tenantId))) {
-      throw notFound('ROLE.NOT_HELD', `The ${holder} does not hold the role ${role} there, or only through a group.`);
+      // Not by name: the holder may belong to another tenant only.
+      const asked = `${grant.kind} with id ${grant.holderId}`;
+      throw notFound('ROLE.NOT_HELD', `The ${asked} does not hold the role ${role} there, or only through a group.`);
     }
     return { message: `The role ${role} is taken from the ${holder}.` };
   }
