@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { decode, verify } from 'jsonwebtoken';
 import { Config } from '../../../src/config/config';
-import { AccessTokens, type TokenClaims } from '../../../src/modules/iam/access-tokens';
+import { AccessTokens, type TokenClaims, tokenHash } from '../../../src/modules/iam/access-tokens';
 import { SessionAuthenticator } from '../../../src/modules/iam/session-authenticator';
 import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions.repository';
 import { type Access, Allow } from '../../../src/platform/auth/access';
@@ -121,19 +121,19 @@ describe('the access matrix notices', () => {
       });
     }
 
-    function changeTokens(change: (token: string) => TokenClaims): void {
+    function changeTokens(change: (token: string) => Omit<TokenClaims, 'tokenHash'>): void {
       const tokens = matrix.app.get(AccessTokens, { strict: false });
       const check = tokens.verify.bind(tokens);
       jest.spyOn(tokens, 'verify').mockImplementation((request: Request) =>
         check(request).catch((error: unknown) => {
           const [, token] = request.headers.authorization?.split(' ') ?? [];
           if (token === undefined) throw error;
-          return change(token);
+          return { ...change(token), tokenHash: tokenHash(token) };
         }),
       );
     }
 
-    function claimsOf(payload: unknown): TokenClaims {
+    function claimsOf(payload: unknown): Omit<TokenClaims, 'tokenHash'> {
       const { sub, sid } = payload as { sub: string; sid: string };
       return { userId: Number(sub), sessionId: sid };
     }

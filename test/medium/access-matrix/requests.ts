@@ -81,7 +81,7 @@ function idAndName(prefix: string): string[] {
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
-  ...['object_storage_manager_id', 'metastore_catalog_id', 'mount_ids', 'network_project_id'],
+  ...['object_storage_manager_id', 'metastore_catalog_id', 'mount_ids', 'network_project_id', 'correlation_id'],
 ];
 
 /** Ids in the operation's request of which it is not said what they name. */
