@@ -94,7 +94,7 @@ export function readSecondLines(): { text: string; pattern: RegExp }[] {
   const groups = parse(readFileSync(join(__dirname, 'second-lines.yaml'), 'utf8')) as { conditions: string[] }[];
   return groups.flatMap(({ conditions }) =>
     conditions.map((text) => {
-      const parts = text.split('*').map((part) => part.replaceAll(/[.?(]/g, String.raw`\$&`));
+      const parts = text.split('*').map((part) => part.replaceAll(/[.?()]/g, String.raw`\$&`));
       return { text, pattern: new RegExp(`^${parts.join('.*')}$`) };
     }),
   );

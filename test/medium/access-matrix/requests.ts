@@ -121,10 +121,10 @@ const MORE: Record<string, Record<string, unknown>> = {
   updateUser: { display_name: 'changed' },
   updateGroup: { group_mail: 'changed@example.org' },
   ...Object.fromEntries(
-    ['removeUserRole', 'removeGroupRole', 'removeTenantUserRole', 'removeTenantGroupRole'].map((id) => [
-      id,
-      { role_id: roleId('USER') },
-    ]),
+    [
+      ...['removeUserRole', 'removeGroupRole', 'removeTenantUserRole', 'removeTenantGroupRole'],
+      ...['listAdminRoleUsers', 'listAdminRoleGroups', 'listTenantRoleUsers', 'listTenantRoleGroups'],
+    ].map((id) => [id, { role_id: roleId('USER') }]),
   ),
 };
 

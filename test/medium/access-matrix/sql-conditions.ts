@@ -8,7 +8,7 @@ export interface TenantCondition {
   /** Where in the statement. */
   index: number;
   condition: string;
-  /** Names the condition among those of its kind: verb, table, lock, columns compared with parameters, condition. */
+  /** Names the condition among those of its kind: verb, table, lock, columns compared with parameters, condition; `#2` for the second. */
   key: string;
   /** Operations that sent the statement. */
   operations: ReadonlySet<string>;
@@ -16,7 +16,7 @@ export interface TenantCondition {
 
 const COLUMN = String.raw`(?:\w+\.)?"?tenant_id"?`;
 /** The column compared with a parameter, with another column, or with a query. */
-const CONDITION = new RegExp(String.raw`${COLUMN} (?:= (?:\$\d+(?:::uuid)?|${COLUMN})|IN \()`, 'g');
+const CONDITION = new RegExp(String.raw`${COLUMN} (?:(?:=|<>) (?:\$\d+(?:::uuid)?|${COLUMN})|IN \()`, 'g');
 /**
  * A join by tenant and id. Nothing depends on its tenant: the foreign keys are composite, which
  * tenant-isolation.medium-spec.ts holds, so that the id leads to no other tenant's record.
@@ -54,11 +54,17 @@ export class SqlConditions {
 
   /** Conditions on tenants in what was sent until now. */
   conditions(): TenantCondition[] {
-    return [...this.sent].flatMap(([statement, operations]) =>
-      matchesIn(statement, CONDITION)
+    return [...this.sent].flatMap(([statement, operations]) => {
+      const times = new Map<string, number>();
+      return matchesIn(statement, CONDITION)
         .filter(({ index }) => !COMPOSITE_JOIN.test(statement.slice(index)))
-        .map(({ index, text }) => ({ statement, index, condition: text, key: keyOf(statement, text), operations })),
-    );
+        .map(({ index, text }) => {
+          const key = keyOf(statement, text);
+          const time = (times.get(key) ?? 0) + 1;
+          times.set(key, time);
+          return { statement, index, condition: text, key: time === 1 ? key : `${key} #${time}`, operations };
+        });
+    });
   }
 
   /** Comparisons with a tenant that `conditions` does not know the form of. */
@@ -72,12 +78,10 @@ export class SqlConditions {
     });
   }
 
-  /** Runs `fn` while the statement is sent with the condition always true. */
+  /** Runs `fn` while the statement is sent with the condition made void. */
   async without<T>({ statement, index, condition }: TenantCondition, fn: () => Promise<T>): Promise<T> {
     const rest = statement.slice(index + condition.length);
-    const isQuery = condition.endsWith('(');
-    const always = isQuery ? `TRUE OR ${condition}` : `(${condition} OR TRUE)`;
-    this.replaced = { statement, by: statement.slice(0, index) + always + rest };
+    this.replaced = { statement, by: statement.slice(0, index) + voided(condition) + rest };
     try {
       return await fn();
     } finally {
@@ -105,6 +109,12 @@ export class SqlConditions {
     operations.add(operation);
     this.sent.set(statement, operations);
   }
+}
+
+/** The condition so that it keeps nobody out: what looks for other tenants finds none. */
+function voided(condition: string): string {
+  if (condition.endsWith('(')) return `TRUE OR ${condition}`;
+  return condition.includes('<>') ? `(${condition} AND FALSE)` : `(${condition} OR TRUE)`;
 }
 
 const COMPARED = /(?:\w+\.)?"?(\w+)"?(?:->>'\w+')? (?:=|ILIKE|IN) (?:ANY\()?\$\d+/g;
