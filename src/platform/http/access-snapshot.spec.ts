@@ -1,6 +1,7 @@
 import { Allow, type Access } from '../auth/access';
 import { accessSnapshot } from './access-snapshot';
-import { Answers, type OperationOptions } from './operation';
+import { Answers } from './operation';
+import type { OperationOptions } from './operation-options';
 
 function operation(method: OperationOptions['method'], path: string, id: string, access: Access): OperationOptions {
   return { method, path, id, access, summary: '', tag: '', answer: Answers.none };

@@ -1,6 +1,7 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
 import { API_PREFIX } from './openapi';
-import { describeAccess, type OperationOptions } from './operation';
+import { describeAccess } from './operation';
+import type { OperationOptions } from './operation-options';
 
 const HEAD = `# Who may call what
 

@@ -5,7 +5,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { parse } from 'yaml';
 import { type Access, Allow } from '../../../src/platform/auth/access';
 import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../../../src/platform/auth/roles';
-import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation';
+import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation-options';
 
 /** A way to let more people call an operation than its declaration does. */
 export interface Widening {
