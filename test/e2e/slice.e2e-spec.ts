@@ -651,14 +651,12 @@ describe('credentials', () => {
         '',
       ),
     );
-    hidden(
-      (
-        await admin.request('POST', '/credential_config', {
-          data: JSON.stringify(json).slice(0, -1),
-          headers: { 'content-type': 'application/json' },
-        })
-      ).text,
-    );
+    const cutShort = await admin.request('POST', '/credential_config', {
+      data: JSON.stringify(json).slice(0, -1),
+      headers: { 'content-type': 'application/json' },
+    });
+    hidden(cutShort.text);
+    await eventually(() => platform.apiLog().includes(cutShort.body.correlation_id), { what: 'the whole log' });
     hidden(platform.apiLog());
     const tables = await platform.sql<{ name: string }>(
       `SELECT format('%I', table_name) AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
@@ -830,7 +828,7 @@ describe('requests as such', () => {
     const first = (await admin.request('GET', '/user/info')).headers.get('x-correlation-id');
     const second = (await admin.request('GET', '/user/info')).headers.get('x-correlation-id');
     expect(first).not.toBe(second);
-    expect(platform.apiLog()).toContain('mine-1');
+    await eventually(() => platform.apiLog().includes('mine-1'), { what: 'a log line with the sender’s id' });
   });
 });
 
