@@ -122,7 +122,7 @@ describe('OutboundPolicy.agents', () => {
       const request = url.startsWith('https:')
         ? httpsGet(url, { agent: policy.agents.https })
         : httpGet(url, { agent: policy.agents.http });
-      request.on('error', reject).on('response', (answer) => text(answer).then(resolve, reject));
+      request.on('error', reject).on('response', (answer) => void text(answer).then(resolve, reject));
     });
   const resolvesTo =
     (...addresses: string[]) =>

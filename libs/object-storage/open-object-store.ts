@@ -1,0 +1,94 @@
+import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
+import { AzureKeySpace, azureLocation } from './azure-key-space';
+import { GcsKeySpace, gcsLocation } from './gcs-key-space';
+import { KeyedObjectStore } from './keyed-object-store';
+import type { KeySpace } from './key-space';
+import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError, type StoreTimeouts } from './object-store';
+import { S3KeySpace } from './s3-key-space';
+
+/** By whose API a store is reached; each goes with one type of credentials. */
+export type StoreProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible';
+
+export interface ObjectStoreSpec {
+  provider: StoreProvider;
+  /** Bucket, or container of the storage account. */
+  bucket: string;
+  /** The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`. */
+  credentials: Readonly<Record<string, string>>;
+  outbound: OutboundPolicy;
+  timeouts?: StoreTimeouts;
+}
+
+/** What any provider takes, and Azure's `$root` and `$web`. */
+const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+
+/** Stores that are not Amazon's have no region and accept this one. */
+const DEFAULT_REGION = 'us-east-1';
+
+/**
+ * The store that a bucket and credentials name. Nothing is called yet: `check()` tells whether they work. Throws
+ * `INVALID_REQUEST` for what is no bucket's name, `INVALID_CREDENTIALS` for a missing or malformed key and `ADDRESS_REFUSED` for an endpoint that may not be called.
+ */
+export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
+  const timeouts = spec.timeouts ?? DEFAULT_STORE_TIMEOUTS;
+  if (!BUCKET.test(spec.bucket)) {
+    throw new ObjectStoreError(
+      'INVALID_REQUEST',
+      'The name of a bucket has letters, digits, dots, dashes and underscores.',
+    );
+  }
+  return new KeyedObjectStore(keySpaceOf(spec, timeouts.callMs), timeouts);
+}
+
+function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec, timeoutMs: number): KeySpace {
+  const key = (name: string) => required(credentials, name);
+  const s3Keys = () => ({ accessKeyId: key('AWS_ACCESS_KEY_ID'), secretAccessKey: key('AWS_SECRET_ACCESS_KEY') });
+  switch (provider) {
+    case 'aws': {
+      const region = matching(key('AWS_DEFAULT_REGION'), /^[a-z0-9-]{1,40}$/, 'AWS_DEFAULT_REGION is not a region.');
+      return new S3KeySpace({ bucket, endpoint: null, region, ...s3Keys() }, outbound.agents, timeoutMs);
+    }
+    case 's3-compatible': {
+      const endpoint = assertedUrl(outbound, key('S3_ENDPOINT'));
+      return new S3KeySpace({ bucket, endpoint, region: DEFAULT_REGION, ...s3Keys() }, outbound.agents, timeoutMs);
+    }
+    case 'gcp': {
+      const keys = { bucket, clientEmail: key('CLIENT_EMAIL'), privateKey: key('PRIVATE_KEY') };
+      return new GcsKeySpace(gcsLocation(keys), outbound.agents, timeoutMs);
+    }
+    case 'azure': {
+      // It becomes a part of a host name.
+      const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
+      const location = azureLocation({
+        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME has 3 to 24 lowercase letters and digits.'),
+        container: bucket,
+        tenantId: matching(key('TENANT_ID'), /^[A-Za-z0-9.-]{1,255}$/, 'TENANT_ID is not the id of a directory.'),
+        clientId: key('CLIENT_ID'),
+        clientSecret: key('CLIENT_SECRET'),
+      });
+      return new AzureKeySpace(location, outbound.agents);
+    }
+  }
+}
+
+function required(credentials: Readonly<Record<string, string>>, name: string): string {
+  const value = credentials[name];
+  if (value === undefined || value === '') {
+    throw new ObjectStoreError('INVALID_CREDENTIALS', `The credentials lack ${name}.`);
+  }
+  return value;
+}
+
+function matching(value: string, pattern: RegExp, message: string): string {
+  if (!pattern.test(value)) throw new ObjectStoreError('INVALID_CREDENTIALS', message);
+  return value;
+}
+
+function assertedUrl(outbound: OutboundPolicy, endpoint: string): string {
+  try {
+    return outbound.assertUrl(endpoint).href;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ObjectStoreError('ADDRESS_REFUSED', reason, { cause: error });
+  }
+}

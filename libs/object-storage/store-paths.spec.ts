@@ -1,0 +1,42 @@
+import { assertPath, compareKeys, decodePosition, directoriesAbove, encodePosition, isPath } from './store-paths';
+
+describe('paths of a store', () => {
+  it.each(['a', 'a/b', 'a b', '.a', 'a.', '...', 'ü/🎉', 'x'.repeat(1023)])('takes %j', (path) => {
+    expect(isPath(path)).toBe(true);
+    expect(() => assertPath(path)).not.toThrow();
+  });
+
+  it.each(['', '/', '/a', 'a/', 'a//b', '.', '..', 'a/../b', 'a/.', 'a\tb', 'a\u007f', '\udc00', 'ü'.repeat(512)])(
+    'refuses %j',
+    (path) => {
+      expect(() => assertPath(path)).toThrow('A path has names');
+    },
+  );
+
+  it('sorts by bytes, a directory by its slash', () => {
+    const keys = ['a/', 'a0', 'a.txt', 'a-b', 'ä', 'b', '\uffff', '🎉'];
+    expect([...keys].sort(compareKeys)).toEqual(['a-b', 'a.txt', 'a/', 'a0', 'b', 'ä', '\uffff', '🎉']);
+  });
+
+  it('names the directories on the way to a key', () => {
+    expect(directoriesAbove('a/b/c.txt', '')).toEqual(['a/', 'a/b/']);
+    expect(directoriesAbove('a/b/c.txt', 'a/')).toEqual(['a/b/']);
+    expect(directoriesAbove('a/b/', '')).toEqual(['a/']);
+    expect(directoriesAbove('a', '')).toEqual([]);
+  });
+});
+
+describe('the token of a list', () => {
+  it('comes back as it was', () => {
+    const position = { token: 'x/ü=', last: 'a/b', isRest: true };
+    expect(decodePosition(encodePosition(position))).toEqual(position);
+    expect(decodePosition(null)).toEqual({ token: null, last: null, isRest: false });
+  });
+
+  it.each(['', '%', 'bm8', Buffer.from('[1,2,3]').toString('base64url'), Buffer.from('{}').toString('base64url')])(
+    'is not %j',
+    (text) => {
+      expect(() => decodePosition(text)).toThrow('not one that a page before ended with');
+    },
+  );
+});

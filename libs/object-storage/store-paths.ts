@@ -1,0 +1,65 @@
+import { ObjectStoreError } from './object-store';
+
+/** What every provider takes as a key, in bytes of UTF-8. */
+const MAX_KEY_BYTES = 1024;
+
+/** Where a list goes on. */
+export interface ListPosition {
+  /** The provider's own, for the page to ask it for. */
+  token: string | null;
+  /** The last key that was given. */
+  last: string | null;
+  /** That page has been given in part, up to `last`. */
+  isRest: boolean;
+}
+
+/** Whether a key without its closing slash is a path: names divided by single slashes, none of them `.` or `..`. */
+export function isPath(path: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (path === '' || /[\u0000-\u001f\u007f]/.test(path) || /\p{Surrogate}/u.test(path)) return false;
+  return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+}
+
+/** Throws `INVALID_REQUEST` unless this is a path that, as a directory too, is a key of every provider. */
+export function assertPath(path: string): void {
+  if (isPath(path) && Buffer.byteLength(path) < MAX_KEY_BYTES) return;
+  throw new ObjectStoreError(
+    'INVALID_REQUEST',
+    `A path has names divided by single slashes, no control characters and at most ${MAX_KEY_BYTES - 1} bytes.`,
+  );
+}
+
+/** The order of lists. */
+export function compareKeys(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The directories on the way to a key, outermost first, each with its slash; those of the prefix left out. */
+export function directoriesAbove(key: string, prefix: string): string[] {
+  const found: string[] = [];
+  for (let at = key.indexOf('/', prefix.length); at !== -1 && at < key.length - 1; at = key.indexOf('/', at + 1)) {
+    found.push(key.slice(0, at + 1));
+  }
+  return found;
+}
+
+export function encodePosition({ token, last, isRest }: ListPosition): string {
+  return Buffer.from(JSON.stringify([token, last, isRest])).toString('base64url');
+}
+
+/** Throws `INVALID_REQUEST` for what {@link encodePosition} did not make. */
+export function decodePosition(text: string | null | undefined): ListPosition {
+  if (text === null || text === undefined) return { token: null, last: null, isRest: false };
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const [token, last, isRest] = Array.isArray(fields) ? (fields as unknown[]) : [];
+    if (isTextOrNull(token) && isTextOrNull(last) && typeof isRest === 'boolean') return { token, last, isRest };
+  } catch {
+    // Said below.
+  }
+  throw new ObjectStoreError('INVALID_REQUEST', 'The token of the list is not one that a page before ended with.');
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}
