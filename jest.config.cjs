@@ -63,6 +63,11 @@ module.exports = {
     },
     {
       ...shared,
+      displayName: 'stores',
+      testMatch: ['<rootDir>/test/stores/**/*.stores-spec.ts'],
+    },
+    {
+      ...shared,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.e2e-spec.ts'],
     },

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
-//   --only=unit,medium    these phases, with what they need
-//   --match=pattern       of medium and e2e, the files whose path matches
+//   --only=unit,medium    these phases, with what they need; `stores` runs only when it is named
+//   --match=pattern       of medium, stores and e2e, the files whose path matches
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,6 +30,7 @@ const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_EN
  * @property {number} limit milliseconds
  * @property {boolean} [quick]
  * @property {boolean} [auxiliary] prepares what later phases need; counts only when it fails
+ * @property {boolean} [named] runs only when it is named
  * @property {(run: Run) => Promise<unknown>} action
  */
 
@@ -47,10 +48,14 @@ const PHASES = [
   { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
   { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
   { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
+  // Only when named: no operation uses the adapters yet. The limit covers the build of MinIO.
+  { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, named: true, action: (run) => run.needStoreServers() },
+  { name: 'stores', limit: 10 * MINUTE, named: true, action: (run) => run.stores() },
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
 
-const NEED_RUNTIME = ['migrations', 'medium', 'e2e'];
+/** Phases that only prepare, and the phases they prepare for. */
+const PREPARED = { runtime: ['migrations', 'medium', 'store-servers', 'stores', 'e2e'], 'store-servers': ['stores'] };
 
 /** @returns {Phase} */
 function staticPhase(name, minutes, [binary, ...args]) {
@@ -178,6 +183,11 @@ class Run {
     return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], { ...env, TEST_LDAP_SERVER_JAR: jar });
   }
 
+  async stores() {
+    const { env } = await this.needStoreServers();
+    return this.jest('stores', ['--testTimeout=120000', '--runInBand'], env);
+  }
+
   async e2e() {
     await this.needBuild();
     const { env } = await this.needServices();
@@ -211,9 +221,28 @@ class Run {
     };
   }
 
+  /** The object stores that adapters are tested against, in a runtime that has been prepared. */
+  needStoreServers() {
+    this.startingStores ??= this.startStores();
+    return this.startingStores;
+  }
+
+  async startStores() {
+    const { prepareStoreServers, startStoreServers } = await import('./embedded/store-servers.mjs');
+    const { runtimeDir, runtime } = await this.needServices();
+    const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
+    const programs = await prepareStoreServers(runtimeDir, runtime, options);
+    const { servers, stop } = await startStoreServers(this.folder, programs, { signal: this.signal });
+    this.services.push({ stop });
+    const file = join(this.folder, 'store-servers.json');
+    writeFileSync(file, JSON.stringify(servers), { mode: 0o600 });
+    return { env: { TEST_STORE_SERVERS: file } };
+  }
+
   /** Ends what the run started. Whatever tests left running is ended too, and named. */
   async close() {
     await this.starting?.catch(() => {});
+    await this.startingStores?.catch(() => {});
     for (const service of this.services.reverse()) {
       await service.stop().catch((error) => console.log(`Stopping a service failed: ${error.message}`));
     }
@@ -339,10 +368,9 @@ function selectPhases() {
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
-  const phases = PHASES.filter(({ name, quick }) => (only ? only.includes(name) : !values.quick || quick));
-  if (only?.some((name) => NEED_RUNTIME.includes(name)) && !only.includes('runtime')) {
-    phases.unshift(.../** @type {Phase[]} */ (PHASES.filter(({ name }) => name === 'runtime')));
-  }
+  const isSelected = (name) => only.includes(name) || PREPARED[name]?.some((prepared) => only.includes(prepared));
+  const isUsual = ({ named, quick }) => !named && (!values.quick || quick);
+  const phases = PHASES.filter((phase) => (only ? isSelected(phase.name) : isUsual(phase)));
   return { phases, match: values.match };
 }
 

@@ -89,7 +89,7 @@ async function withInstallLock(root, { onProgress, signal }, action) {
   }
 }
 
-async function runNpm(args, { root, signal, onProgress }) {
+export async function runNpm(args, { root, signal, onProgress }) {
   // Under `npm run` this is the npm that runs us; PATH may have another or none.
   const own = process.env.npm_execpath;
   const [command, first] = own && /\.[cm]?js$/.test(own) ? [process.execPath, [own]] : ['npm', []];

@@ -163,13 +163,13 @@ export async function startRedis(folder, runtime, { signal, onExit } = {}) {
 /**
  * Starts a server that neither a Ctrl-C at the terminal nor the end of this process reaches, only stop().
  * @param {{name: string, command: string, args: string[], logFile: string, cwd: string, input?: string,
- *   account?: {uid?: number, gid?: number}, onExit?: (text: string) => void}} options
+ *   env?: NodeJS.ProcessEnv, account?: {uid?: number, gid?: number}, onExit?: (text: string) => void}} options
  */
-function launch({ name, command, args, logFile, cwd, input, account = {}, onExit }) {
+export function launch({ name, command, args, logFile, cwd, input, env, account = {}, onExit }) {
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const log = openSync(logFile, 'a', 0o600);
   const stdin = input === undefined ? 'ignore' : 'pipe';
-  const child = spawn(command, args, { ...account, cwd, detached: true, stdio: [stdin, log, log] });
+  const child = spawn(command, args, { ...account, cwd, env, detached: true, stdio: [stdin, log, log] });
   closeSync(log);
   let failure = null;
   let state = 'starting';
@@ -210,13 +210,13 @@ function launch({ name, command, args, logFile, cwd, input, account = {}, onExit
 
 function noop() {}
 
-function serverLog(folder, name) {
+export function serverLog(folder, name) {
   const logs = join(resolve(folder), 'logs');
   mkdirSync(logs, { recursive: true });
   return join(logs, `${name}.log`);
 }
 
-function startFailure(name, error, log, logFile, folder) {
+export function startFailure(name, error, log, logFile, folder) {
   if (error.name === 'AbortError') return error;
   if (/No space left on device/i.test(log) || error.code === 'ENOSPC') {
     return new SetupError(

