@@ -40,6 +40,15 @@ describe('personal tokens', () => {
     return body.data.find(({ token_id }: { token_id: number }) => token_id === Number(tokenId));
   }
 
+  it('are named by the audit log, and their text is not in it', async () => {
+    const { body } = await make({ description: 'audited' });
+    const [event] = await api.database.query<Record<string, unknown>[]>(
+      `SELECT * FROM audit_events WHERE operation = 'createToken' ORDER BY audit_event_id DESC LIMIT 1`,
+    );
+    expect(event).toMatchObject({ username: 'ada', subject: { token_id: Number(body.token_id), tenant_id: tenantId } });
+    expect(JSON.stringify(event)).not.toContain(body.token);
+  });
+
   it('are made for the selected tenant and work on every pod', async () => {
     const { status, body } = await make({ description: 'for the scheduler' });
     expect([status, body]).toEqual([

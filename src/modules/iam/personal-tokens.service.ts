@@ -33,7 +33,7 @@ export class PersonalTokensService {
       throw forbidden('TOKEN.FROM_TOKEN', 'A personal token cannot make another one. Log in to make it.');
     }
     const duration = parseDuration(body.timeout);
-    const { claims, record } = await this.transactions.run(async (tx) => {
+    const { claims, ...record } = await this.transactions.run(async (tx) => {
       if (!(await this.sessions.holdOpen(tx, principal))) throw unauthenticated('The session was ended. Log in again.');
       const expiresAt = expiryOf(duration);
       const { userId } = principal;
@@ -57,7 +57,7 @@ export class PersonalTokensService {
         ip: null,
         userAgent: null,
       });
-      return { claims: made, record: created(scope, opened, description, expiresAt) };
+      return { claims: made, ...created(scope, opened, description, expiresAt) };
     });
     const expiresAt = record.expires_at === 'infinity' ? null : new Date(record.expires_at);
     return { ...record, token: this.tokens.sign(claims, expiresAt) };
