@@ -53,6 +53,6 @@ const LONGEST_TEXT = 256;
 export function usableText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
   return text === '' || text.length > LONGEST_TEXT || /[\u0000-\u001f\u007f]/.test(text) ? null : text;
 }

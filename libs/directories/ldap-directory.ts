@@ -21,11 +21,13 @@ import {
 
 /** Where the server is and how it describes people and groups. Filters are of RFC 4515 with `{placeholders}`. */
 export interface LdapSettings {
-  /** `ldap://` or `ldaps://`. */
+  /** `ldap://` or `ldaps://`, host and port. */
   url: string;
+  /** Encrypts an `ldap://` connection before anything else is said. */
   startTls: boolean;
   /** Certificate authorities that are trusted instead of the usual ones, PEM. */
   ca: string | null;
+  /** Whether the server has to prove who it is. */
   verify: boolean;
   /** The account that searches; null searches anonymously. */
   bindDn: string | null;
@@ -42,6 +44,7 @@ export interface LdapSettings {
   groupFilter: string;
   groupNameAttribute: string;
   groupMailAttribute: string;
+  /** An id that outlives a renaming. */
   groupIdAttribute: string;
   /** Attribute of a user with the names of its groups, instead of a search by `groupFilter`. */
   memberOfAttribute: string | null;
@@ -332,7 +335,7 @@ async function inChunks<T, R>(items: readonly T[], work: (item: T) => Promise<R>
 
 /** The text as a value within a filter (RFC 4515): none of it is taken for the filter's own signs. */
 export function escaped(value: string): string {
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- NUL is one of the signs to escape
   return value.replaceAll(/[\\*()\u0000]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 

@@ -39,6 +39,7 @@ export interface OidcSettings {
   /** Needed for logins in a browser. */
   redirectUrl: string | null;
   scopes: string;
+  /** Stable id of a person: what an account is known by when its names change. */
   subjectClaim: string;
   usernameClaim: string;
   emailClaim: string;

@@ -19,7 +19,7 @@ export interface AuthConfig {
   announcedType: AuthType;
   directory: Directory;
   /** Set with the directory `ldap`. */
-  ldap: LdapConfig | null;
+  ldap: LdapConfig;
   /** Set with the directory `oidc`. */
   oidc: OidcConfig | null;
   /** The first signs, all verify: keys rotate without logging anybody out. */

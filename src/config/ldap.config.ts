@@ -1,46 +1,8 @@
 import type { EnvReader } from './env-reader';
 
-/** How users and groups are found in an LDAP server; filters are of RFC 4515 with `{placeholders}`. */
-export interface LdapConfig {
-  /** `ldap://` or `ldaps://`, host and port. */
-  url: string;
-  /** Encrypts an `ldap://` connection before anything else is said. */
-  startTls: boolean;
-  /** Certificate authorities that are trusted instead of the usual ones, PEM. */
-  ca: string | null;
-  /** Whether the server has to prove who it is. */
-  verify: boolean;
-  /** The account that searches; null searches anonymously. */
-  bindDn: string | null;
-  bindPassword: string;
-  userBaseDn: string;
-  /** Finds a user by `{username}`. */
-  userFilter: string;
-  usernameAttribute: string;
-  emailAttribute: string;
-  displayNameAttribute: string;
-  /** Groups below it are taken over; null takes over none. */
-  groupBaseDn: string | null;
-  /** Finds the groups of a user by `{dn}` or `{username}`; used without `memberOfAttribute`. */
-  groupFilter: string;
-  groupNameAttribute: string;
-  groupMailAttribute: string;
-  /** An id that outlives a renaming. */
-  groupIdAttribute: string;
-  /** Attribute of a user with the distinguished names of its groups; null searches for groups instead. */
-  memberOfAttribute: string | null;
-  /** Longest time of a whole login, milliseconds. */
-  timeoutMs: number;
-}
-
-type Defaults = Pick<
-  LdapConfig,
-  'userFilter' | 'usernameAttribute' | 'groupFilter' | 'groupIdAttribute' | 'memberOfAttribute'
->;
-
 const SERVER_TYPES = ['OPENLDAP', 'ACTIVE_DIRECTORY'] as const;
 
-const DEFAULTS: Record<(typeof SERVER_TYPES)[number], Defaults> = {
+const DEFAULTS = {
   OPENLDAP: {
     userFilter: '(&(objectClass=inetOrgPerson)(uid={username}))',
     usernameAttribute: 'uid',
@@ -59,8 +21,8 @@ const DEFAULTS: Record<(typeof SERVER_TYPES)[number], Defaults> = {
   },
 };
 
-/** Null where no LDAP server is named. */
-export function readLdapConfig(env: EnvReader): LdapConfig | null {
+/** Where the server is and how it describes people and groups, as `libs/directories` explains; null where none is named. */
+export function readLdapConfig(env: EnvReader) {
   if (env.optional('LDAP_URL') === null) return null;
   const defaults = DEFAULTS[env.oneOf('LDAP_SERVER_TYPE', SERVER_TYPES, 'OPENLDAP')];
   const url = env.url('LDAP_URL', ['ldap:', 'ldaps:']);
@@ -96,6 +58,8 @@ export function readLdapConfig(env: EnvReader): LdapConfig | null {
     timeoutMs: env.integer('LDAP_TIMEOUT_MS', { default: 10_000, min: 100, max: 60_000 }),
   };
 }
+
+export type LdapConfig = ReturnType<typeof readLdapConfig>;
 
 function filter(env: EnvReader, name: string, text: string, placeholders: readonly string[]): string {
   if (!/^\(.*\)$/s.test(text) || !placeholders.some((placeholder) => text.includes(`{${placeholder}}`))) {

@@ -1,28 +1,10 @@
 import type { EnvReader } from './env-reader';
 
-/** An OpenID Connect provider and which of its claims are what. */
-export interface OidcConfig {
-  issuer: string;
-  clientId: string;
-  /** Null for a public client. */
-  clientSecret: string | null;
-  /** Where the provider sends browsers back to; null where users log in by password only. */
-  redirectUrl: string | null;
-  scopes: string;
-  /** Stable id of a person: what an account is known by when its names change. */
-  subjectClaim: string;
-  usernameClaim: string;
-  emailClaim: string;
-  displayNameClaim: string;
-  groupsClaim: string;
-  /** Plain HTTP, for a provider on this machine. */
-  allowHttp: boolean;
-  /** Longest time of one request to the provider, milliseconds. */
-  timeoutMs: number;
-}
-
-/** @param needsBrowser whether users log in at the provider's own page */
-export function readOidcConfig(env: EnvReader, needsBrowser: boolean): OidcConfig {
+/**
+ * An OpenID Connect provider and which of its claims are what, as `libs/directories` explains.
+ * @param needsBrowser whether users log in at the provider's own page
+ */
+export function readOidcConfig(env: EnvReader, needsBrowser: boolean) {
   const allowHttp = env.boolean('OIDC_ALLOW_HTTP', false);
   const issuer = env.url('OIDC_ISSUER', ['https:', 'http:']);
   if (issuer.startsWith('http:') && !(allowHttp && env.isLoopback(issuer))) {
@@ -45,3 +27,5 @@ export function readOidcConfig(env: EnvReader, needsBrowser: boolean): OidcConfi
     timeoutMs: env.integer('OIDC_TIMEOUT_MS', { default: 10_000, min: 100, max: 60_000 }),
   };
 }
+
+export type OidcConfig = ReturnType<typeof readOidcConfig>;

@@ -1,14 +1,13 @@
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
 import { PgListener } from '../../src/platform/wakeups/pg-listener';
-import { type Caller, People, refusal, ROLE_ID } from './harness/people';
-import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
+import type { People } from './harness/people';
+import { type Caller, type Directory, refusal, ROLE_ID, startDirectory } from './harness/people';
+import { soon, type TestApi } from './harness/test-api';
 
 const PLATFORM = '/platform/admin/tenant';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('role assignments', () => {
-  let database: TestDatabase;
+  let directory: Directory;
   let api: TestApi;
   let otherPod: TestApi;
   let people: People;
@@ -18,21 +17,11 @@ describe('role assignments', () => {
   let platformAdmin: Caller;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    api = await TestApi.start([IamModule, IamApiModule]);
-    otherPod = await TestApi.start([IamModule, IamApiModule]);
-    people = new People(api);
-    [own, foreign] = [await people.tenant(), await people.tenant()];
-    admin = await people.admin(own);
-    platformAdmin = await people.platformAdmin();
+    directory = await startDirectory();
+    ({ api, otherPod, people, own, foreign, admin, platformAdmin } = directory);
   });
 
-  afterAll(async () => {
-    await api?.stop();
-    await otherPod?.stop();
-    await database?.drop();
-  });
+  afterAll(() => directory?.stop());
 
   const audit = (caller: Caller) => ({
     created_by_user_id: String(caller.userId),

@@ -1,15 +1,14 @@
-import { IamApiModule } from '../../src/modules/iam/iam.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
 import { Config } from '../../src/config/config';
-import { type Caller, PASSWORD, People, refusal } from './harness/people';
-import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
+import type { People } from './harness/people';
+import { type Caller, type Directory, PASSWORD, refusal, startDirectory } from './harness/people';
+import { soon, type TestApi } from './harness/test-api';
 
 const USERS = '/platform/shared/admin/users';
 const USER = '/platform/shared/admin/user';
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Left out: every other domain.
 describe('users', () => {
-  let database: TestDatabase;
+  let directory: Directory;
   let api: TestApi;
   let otherPod: TestApi;
   let people: People;
@@ -19,21 +18,11 @@ describe('users', () => {
   let platformAdmin: Caller;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    await prepare(configure(database.url, { LOGIN_ATTEMPTS: '1000' }));
-    api = await TestApi.start([IamModule, IamApiModule]);
-    otherPod = await TestApi.start([IamModule, IamApiModule]);
-    people = new People(api);
-    [own, foreign] = [await people.tenant(), await people.tenant()];
-    admin = await people.admin(own);
-    platformAdmin = await people.platformAdmin();
+    directory = await startDirectory();
+    ({ api, otherPod, people, own, foreign, admin, platformAdmin } = directory);
   });
 
-  afterAll(async () => {
-    await api?.stop();
-    await otherPod?.stop();
-    await database?.drop();
-  });
+  afterAll(() => directory?.stop());
 
   const newAccount = (more: object = {}) => {
     const username = people.unique('new');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../platform/auth/principal';
 import { forbidden, notFound } from '../../platform/errors/domain-error';
-import { idText, openEnded } from '../../platform/http/answers';
+import { idText, validity } from '../../platform/http/answers';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { Transactions } from '../../platform/persistence/transactions';
 import { DirectoryRepository } from './directory.repository';
@@ -30,8 +30,7 @@ export class AccountService {
       display_name: user.display_name,
       email: user.email,
       group_info: groups.map(({ group_id, group_name }) => ({ group_id, groupname: group_name })),
-      from_date: user.from_date,
-      to_date: openEnded(user.to_date) ?? 'infinity',
+      ...validity(user),
     };
   }
 
@@ -41,8 +40,7 @@ export class AccountService {
 
   async selectTenant(principal: Principal, tenantId: string): Promise<TenantSelection> {
     const answer = await this.transactions.run(async (tx): Promise<TenantSelection> => {
-      const tenant = await this.directory.currentTenant(tx, tenantId);
-      if (!tenant) throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
+      const tenant = await this.directory.currentTenant(tenantId, tx);
       const roles = await this.directory.rolesOf(principal.userId, tenantId, tx);
       if (!roles.some(({ role, tenant_id }) => tenant_id !== null || role === 'PLATFORM ADMIN')) {
         throw forbidden('TENANT.NO_ROLE', `You hold no role in the tenant ${tenantId}.`);

@@ -1,4 +1,4 @@
-import { idText, openEnded, writeAudit } from '../../platform/http/answers';
+import { idText, validity, writeAudit } from '../../platform/http/answers';
 import type { GroupWrite } from './dto/group.dto';
 import type { GroupRead, UserRead } from './dto/people.dto';
 import type { UserWrite } from './dto/user.dto';
@@ -15,8 +15,7 @@ export function userRead(row: Dated<UserRead>): UserRead {
     username: row.username,
     display_name: row.display_name,
     email: row.email,
-    from_date: row.from_date,
-    to_date: openEnded(row.to_date) ?? 'infinity',
+    ...validity(row),
   };
 }
 
@@ -39,8 +38,7 @@ export function groupRead(row: Dated<GroupRead>): GroupRead {
     group_mail: row.group_mail,
     group_object_id: row.group_object_id,
     group_type: row.group_type,
-    from_date: row.from_date,
-    to_date: openEnded(row.to_date) ?? 'infinity',
+    ...validity(row),
   };
 }
 

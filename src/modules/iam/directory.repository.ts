@@ -108,14 +108,11 @@ export class DirectoryRepository {
     );
   }
 
-  currentTenant(tx: Tx, tenantId: string): Promise<TenantRow | null> {
+  /** The current tenant with the id; 404 when there is none. */
+  async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
     const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity'`;
-    return firstRow<TenantRow>(tx, sql, [tenantId]);
-  }
-
-  /** Throws a 404 unless the tenant is current. */
-  async assertCurrentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<void> {
-    if (await this.currentTenant(tx, tenantId)) return;
+    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
+    if (tenant) return tenant;
     throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
   }
 

@@ -100,7 +100,7 @@ export class RoleAssignmentsService {
     const { role } = await this.roles.get(grant.roleId, tx);
     assertPlace(role, grant.place);
     const { tenantId } = grant.place;
-    if (tenantId !== null) await this.directory.assertCurrentTenant(tenantId, tx);
+    if (tenantId !== null) await this.directory.currentTenant(tenantId, tx);
     const name =
       grant.kind === 'user'
         ? (await this.users.get(grant.holderId, tx, 'share')).username

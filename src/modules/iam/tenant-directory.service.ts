@@ -30,12 +30,12 @@ export class TenantDirectoryService {
   }
 
   async getUser(tenantId: string, userId: number): Promise<UserRead> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     return userRead(await this.users.getInTenant(tenantId, userId));
   }
 
   async getUserRoles(tenantId: string, userId: number): Promise<UserRoles> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     const user = await this.users.getInTenant(tenantId, userId);
     return userRoles(user, await this.users.rolesIn(tenantId, [userId]));
   }
@@ -50,7 +50,7 @@ export class TenantDirectoryService {
   }
 
   async listRoleUsers(tenantId: string, roleId: number, page: PageRequest): Promise<RoleUsersPage> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     const role = await this.roles.get(roleId);
     const filters = [this.users.ofTenant(tenantId), this.users.withRole(roleId, tenantId)];
     const { data, result_set } = await this.users.list(page, filters);
@@ -63,12 +63,12 @@ export class TenantDirectoryService {
   }
 
   async getGroup(tenantId: string, groupId: number): Promise<GroupRead> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     return groupRead(await this.groups.getInTenant(tenantId, groupId));
   }
 
   async getGroupRoles(tenantId: string, groupId: number): Promise<GroupRoles> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     const group = await this.groups.getInTenant(tenantId, groupId);
     return groupRoles(group, await this.groups.rolesIn(tenantId, [groupId]));
   }
@@ -83,7 +83,7 @@ export class TenantDirectoryService {
   }
 
   async listRoleGroups(tenantId: string, roleId: number, page: PageRequest): Promise<RoleGroupsPage> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     const role = await this.roles.get(roleId);
     const filters = [this.groups.ofTenant(tenantId), this.groups.withRole(roleId, tenantId)];
     const { data, result_set } = await this.groups.list(page, filters);
@@ -91,12 +91,12 @@ export class TenantDirectoryService {
   }
 
   private async pageOfUsers(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<UserRecord>> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     return this.users.list(page, [this.users.ofTenant(tenantId)], partOfName);
   }
 
   private async pageOfGroups(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<GroupRecord>> {
-    await this.directory.assertCurrentTenant(tenantId);
+    await this.directory.currentTenant(tenantId);
     return this.groups.list(page, [this.groups.ofTenant(tenantId)], partOfName);
   }
 }

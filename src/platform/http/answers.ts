@@ -61,8 +61,7 @@ export function readAudit(row: AuditRow): ReadAudit {
     created_by: userRef(row.created_by_id, row.created_by_name),
     modified_by: userRef(row.modified_by_id, row.modified_by_name),
     last_update_date: row.last_update_date,
-    from_date: row.from_date,
-    to_date: openEnded(row.to_date) ?? 'infinity',
+    ...validity(row),
   };
 }
 

@@ -1,10 +1,12 @@
+import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
+import { IamModule } from '../../../src/modules/iam/iam.module';
 import { AccessTokens } from '../../../src/modules/iam/access-tokens';
 import { hashPassword } from '../../../src/modules/iam/passwords';
 import type { Role } from '../../../src/platform/auth/roles';
 import { ROLES } from '../../../src/platform/auth/roles';
 import { firstRow, insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from './records';
-import type { TestAnswer, TestApi } from './test-api';
+import { configure, createTestDatabase, prepare, type TestAnswer, TestApi } from './test-api';
 
 export const PASSWORD = 'a password of some length';
 
@@ -111,6 +113,44 @@ export class People {
 
   private get manager() {
     return this.api.database.manager;
+  }
+}
+
+/** The API of users on two pods over one database, with two tenants and whoever administers them. */
+export interface Directory {
+  api: TestApi;
+  otherPod: TestApi;
+  people: People;
+  own: string;
+  foreign: string;
+  /** ADMIN in the own tenant. */
+  admin: Caller;
+  platformAdmin: Caller;
+  stop(): Promise<void>;
+}
+
+export async function startDirectory(): Promise<Directory> {
+  const database = await createTestDatabase();
+  const pods: TestApi[] = [];
+  const stop = async () => {
+    for (const pod of pods) await pod.stop();
+    await database.drop();
+  };
+  try {
+    await prepare(configure(database.url, { LOGIN_ATTEMPTS: '1000' }));
+    const start = async () => {
+      const pod = await TestApi.start([IamModule, IamApiModule]);
+      pods.push(pod);
+      return pod;
+    };
+    const [api, otherPod] = [await start(), await start()];
+    const people = new People(api);
+    const [own, foreign] = [await people.tenant(), await people.tenant()];
+    const [admin, platformAdmin] = [await people.admin(own), await people.platformAdmin()];
+    return { api, otherPod, people, own, foreign, admin, platformAdmin, stop };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }
 
