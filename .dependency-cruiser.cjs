@@ -5,7 +5,16 @@
 /** Domains by layer, lowest first. A domain may import its own layer and those below. */
 const layers = [
   ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs', 'cluster-usage', 'workspace-usage'],
-  ['volume-confs', 'network-confs', 'boot-disk-images', 'credentials-confs', 'cloud-envs', 'cluster-confs'],
+  [
+    'volume-confs',
+    'network-confs',
+    'boot-disk-images',
+    'credentials-confs',
+    'cloud-envs',
+    'cluster-confs',
+    'object-storage-managers',
+    'mounts',
+  ],
   ['clusters'],
   ['workspaces'],
   ['jobs'],

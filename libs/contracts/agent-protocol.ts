@@ -51,6 +51,25 @@ export interface RunFile {
   uri: string | null;
 }
 
+/** A path of an object store that jobs see as a directory. */
+export interface RunMount {
+  /** Absolute path, without a slash at its end: `/mnt/data`. */
+  mount_point: string;
+  /** By whose API the store is reached; the values are the keys of `libs/object-storage`. */
+  provider: 'aws' | 'gcp' | 'azure' | 's3-compatible';
+  /** Bucket or container. */
+  bucket: string;
+  /** Directory of the bucket without slashes at its ends; empty for the whole bucket. */
+  path: string;
+  read_only: boolean;
+  /** Name of the encryption type, such as `SSE-KMS`; null leaves it to the store. */
+  encryption: string | null;
+  /** Further Hadoop properties of this mount; they win over those that the agent sets. */
+  extra_configs: Record<string, string>;
+  /** Values of the credentials configuration by their keys, such as `AWS_ACCESS_KEY_ID`. */
+  credentials: Record<string, string>;
+}
+
 export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql';
 
 /** Everything the agent needs to submit one run; no secret outlives the run's staging folder. */
@@ -74,6 +93,7 @@ export interface RunSpec {
   properties_files: RunFile[];
   packages: string[];
   repositories: string[];
+  mounts: RunMount[];
   driver_memory: string | null;
   driver_cores: number | null;
   driver_java_options: string | null;

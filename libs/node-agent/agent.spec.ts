@@ -205,6 +205,7 @@ const SPEC: RunSpec = {
   properties_files: [],
   packages: [],
   repositories: [],
+  mounts: [],
   driver_memory: null,
   driver_cores: null,
   driver_java_options: null,

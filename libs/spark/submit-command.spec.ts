@@ -37,6 +37,7 @@ const spec = (change: Partial<RunSpec>): RunSpec => ({
   properties_files: [],
   packages: [],
   repositories: [],
+  mounts: [],
   driver_memory: null,
   driver_cores: null,
   driver_java_options: null,

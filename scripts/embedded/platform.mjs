@@ -114,6 +114,8 @@ export async function startPlatform(options) {
     ...secrets,
     PRODUCT_NAME: 'PLATFORM',
     LOG_LEVEL: 'info',
+    OUTBOUND_SCHEMES: 'https,http',
+    OUTBOUND_ADDRESSES: 'private,loopback',
     ...process.env,
     NODE_ENV: 'production',
     DATABASE_URL: databaseUrl,

@@ -3,6 +3,7 @@ import { type AgentConfig, type ComputeConfig, readAgentConfig, readComputeConfi
 import { type DatabaseConfig, readDatabaseConfig } from './database.config';
 import { EnvReader } from './env-reader';
 import { type HttpConfig, readHttpConfig } from './http.config';
+import { type OutboundConfig, readOutboundConfig } from './outbound.config';
 import { type ProductConfig, readProductConfig } from './product.config';
 import { readRedisConfig, type RedisConfig } from './redis.config';
 import { readSecretsConfig, type SecretsConfig } from './secrets.config';
@@ -21,6 +22,7 @@ export class Config {
   readonly worker: WorkerConfig;
   readonly compute: ComputeConfig;
   readonly agent: AgentConfig;
+  readonly outbound: OutboundConfig;
 
   constructor(env: EnvReader) {
     this.product = readProductConfig(env);
@@ -33,6 +35,7 @@ export class Config {
     this.worker = readWorkerConfig(env);
     this.compute = readComputeConfig(env);
     this.agent = readAgentConfig(env);
+    this.outbound = readOutboundConfig(env);
   }
 
   /** Reads the process environment; throws `ConfigurationError` naming every unusable variable. */

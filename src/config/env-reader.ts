@@ -112,6 +112,16 @@ export class EnvReader {
       .filter((part) => part !== '');
   }
 
+  /** Some of the values, comma-separated, or `none`. */
+  listOf<T extends string>(name: string, values: readonly T[], fallback: T[]): T[] {
+    const given = this.list(name);
+    if (given.length === 0) return fallback;
+    if (given.join() === 'none') return [];
+    const found = given.map((text) => values.find((value) => value === text));
+    if (found.every((value) => value !== undefined)) return found;
+    return this.fail(name, `must be a list of ${values.join(', ')}, or none`, fallback);
+  }
+
   /** `key=value,key=value`; `form` says so to people. */
   map(name: string, form: string): Record<string, string> {
     const entries = this.list(name).map((entry) => [entry, entry.indexOf('=')] as const);

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { Config } from '../config/config';
 import { createDataSource } from '../database/data-source';
 import { AuditTrail } from './audit/audit-trail';
@@ -33,11 +34,21 @@ import { PgListener } from './wakeups/pg-listener';
       inject: [Config],
       useFactory: (config: Config) => createDataSource(config.database, 'platform').initialize(),
     },
+    {
+      provide: OutboundPolicy,
+      inject: [Config],
+      useFactory: ({ outbound }: Config) =>
+        new OutboundPolicy({
+          schemes: outbound.schemes,
+          allowedClasses: outbound.addresses,
+          allowedNetworks: outbound.networks,
+        }),
+    },
     DatabaseLifecycle,
     Transactions,
     AuditTrail,
     PgListener,
   ],
-  exports: [Config, LOGGER, DataSource, Transactions, AuditTrail, PgListener, DiscoveryModule],
+  exports: [Config, LOGGER, DataSource, OutboundPolicy, Transactions, AuditTrail, PgListener, DiscoveryModule],
 })
 export class PlatformModule {}

@@ -92,6 +92,7 @@ function inherited(input: SpecInput, files: FileList) {
     properties_files: files.add(joined(settings.properties_file)),
     packages: joined(cluster.packages, settings.packages),
     repositories: joined(cluster.repositories, settings.repositories),
+    mounts: [],
     env: parseEnvironment(joined(cluster.env_var)),
   };
 }

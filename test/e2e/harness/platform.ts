@@ -247,6 +247,8 @@ export class PlatformUnderTest {
       PORT: String(this.port),
       DATA_DIR: this.dataDir,
       BOOTSTRAP_ADMIN_PASSWORD: this.password,
+      OUTBOUND_SCHEMES: 'https,http',
+      OUTBOUND_ADDRESSES: 'private,loopback',
       COMPUTE_LOCAL_ENABLED: 'true',
       COMPUTE_LOCAL_DIR: this.localDir,
       COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,

@@ -57,6 +57,8 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     DATA_DIR: required('TMPDIR'),
     AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
     SECRETS_MASTER_KEYS: `master:${randomBytes(32).toString('base64')}`,
+    OUTBOUND_SCHEMES: 'https,http',
+    OUTBOUND_ADDRESSES: 'private,loopback',
     BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
     ...more,
   });
