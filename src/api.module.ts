@@ -13,6 +13,7 @@ import { IamApiModule } from './modules/iam/iam.api.module';
 import { IamModule } from './modules/iam/iam.module';
 import { JobsApiModule } from './modules/jobs/jobs.api.module';
 import { NetworkConfsApiModule } from './modules/network-confs/network-confs.api.module';
+import { ObjectStorageManagersApiModule } from './modules/object-storage-managers/object-storage-managers.api.module';
 import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
 import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.module';
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
@@ -32,6 +33,7 @@ const DOMAINS = [
   CredentialsConfsApiModule,
   CloudEnvsApiModule,
   ClusterConfsApiModule,
+  ObjectStorageManagersApiModule,
   JobsApiModule,
   ClustersApiModule,
   WorkspacesApiModule,

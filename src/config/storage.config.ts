@@ -10,6 +10,8 @@ export interface StorageConfig {
   logRetentionDays: number;
   /** Total size of a workspace's files, bytes; null is no limit. */
   workspaceQuotaBytes: number | null;
+  /** A call of an object store, and a pause in one of its streams, end after this, milliseconds. */
+  objectStoreTimeoutMs: number;
 }
 
 export function readStorageConfig(env: EnvReader): StorageConfig {
@@ -19,6 +21,7 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
     filesDir: join(dir, 'files'),
     logsDir: join(dir, 'logs'),
     logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),
+    objectStoreTimeoutMs: env.integer('OBJECT_STORE_TIMEOUT_MS', { default: 30_000, min: 100, max: 600_000 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,
   };
 }

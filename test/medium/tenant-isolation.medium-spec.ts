@@ -7,6 +7,7 @@ import { ClustersRepository } from '../../src/modules/clusters/clusters.reposito
 import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/credentials-confs.repository';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
 import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
+import { ObjectStorageManagersRepository } from '../../src/modules/object-storage-managers/object-storage-managers.repository';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
 import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
@@ -39,6 +40,8 @@ describe('tenants', () => {
       ['cloud_envs', 'credentials_conf_id', 'credentialsConfId'],
       ['cloud_envs', 'network_conf_id', 'networkConfId'],
       ['cloud_envs', 'boot_disk_image_id', 'bootDiskImageId'],
+      ['object_storage_managers', 'credentials_conf_id', 'credentialsConfId'],
+      ['clusters', 'object_storage_manager_id', 'objectStorageManagerId'],
       ['clusters', 'cloud_env_id', 'cloudEnvId'],
       ['clusters', 'cluster_conf_id', 'clusterConfId'],
       ['job_confs', 'workspace_id', 'workspaceId'],
@@ -79,6 +82,7 @@ describe('tenants', () => {
       ['network_confs', () => new NetworkConfsRepository(dataSource), 'networkConfId'],
       ['boot_disk_images', () => new BootDiskImagesRepository(dataSource), 'bootDiskImageId'],
       ['credentials_confs', () => new CredentialsConfsRepository(dataSource), 'credentialsConfId'],
+      ['object_storage_managers', () => new ObjectStorageManagersRepository(dataSource), 'objectStorageManagerId'],
       ['workspaces', () => new WorkspacesRepository(dataSource), 'workspaceId'],
       ['job_confs', () => new JobConfsRepository(dataSource), 'jobConfId'],
     ];

@@ -6,7 +6,7 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
-import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   CLOUD_PROVIDER_ID,
   type CloudProviderName,
@@ -37,7 +37,7 @@ export class BootDiskImagesService extends ResourceService<
     transactions: Transactions,
     repository: BootDiskImagesRepository,
     private readonly referenceData: ReferenceData,
-    private readonly cloudEnvUsage: CloudEnvUsageService,
+    private readonly recordUsage: RecordUsageService,
   ) {
     super(transactions, repository);
   }
@@ -71,7 +71,7 @@ export class BootDiskImagesService extends ResourceService<
   }
 
   protected async assertDeletable(scope: TenantScope, row: BootDiskImageRow, tx: Tx): Promise<void> {
-    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'boot disk image', row.boot_disk_image_id);
+    await this.recordUsage.assertNotReferenced(tx, scope, 'boot disk image', row.boot_disk_image_id);
   }
 
   protected read(row: BootDiskImageRow): BootDiskImageRead {

@@ -9,6 +9,7 @@ const REFERENCES = {
     AND cc.cluster_conf_id = c.cluster_conf_id AND cc.volume_conf_id = $2)`,
   'cloud environment': 'c.cloud_env_id = $2',
   'cluster configuration': 'c.cluster_conf_id = $2',
+  'object storage manager': 'c.object_storage_manager_id = $2',
 } as const;
 
 /** Records of which an error names so many. */

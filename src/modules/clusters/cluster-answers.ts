@@ -28,7 +28,7 @@ export function readCluster(row: ClusterRow, referenceData: ReferenceData): Clus
       row.spark_infra_version_id,
     ),
     metastore_catalog: null,
-    object_storage_manager: null,
+    object_storage_manager: objectStorageManagerOf(row),
     machine_volume_config: volumeOf(row, referenceData),
     workflow_job_instance_details: workflowOf(row),
     ...readAudit(row),
@@ -42,7 +42,7 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     ...common(row),
     cloud_env_id: idText(row.cloud_env_id),
     idle_timeout_ms: idText(row.idle_timeout_ms),
-    object_storage_manager_id: null,
+    object_storage_manager_id: idText(row.object_storage_manager_id),
     cluster_conf_id: idText(row.cluster_conf_id),
     metastore_catalog_id: null,
     mount_ids: [],
@@ -51,6 +51,11 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     machine_volume_config: volumeWriteOf(row, referenceData),
     ...writeAudit(row),
   };
+}
+
+function objectStorageManagerOf(row: ClusterRow): ClusterRead['object_storage_manager'] {
+  const { object_storage_manager_id: id, object_storage_manager_name: name } = row;
+  return id === null || name === null ? null : { object_storage_manager_id: id, object_storage_manager_name: name };
 }
 
 function common(row: ClusterRow) {

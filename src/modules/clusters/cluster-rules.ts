@@ -161,10 +161,7 @@ export function checkSparkConfig(config: SparkConfig): void {
 
 /** References to kinds of records that no tenant of this release can have yet. */
 export function checkFurtherReferences(body: ClusterSettings): void {
-  const { object_storage_manager_id: manager, metastore_catalog_id: catalog, mount_ids: mounts = [] } = body;
-  if (manager !== undefined && manager !== null) {
-    throw notFound('OBJECT_STORAGE_MANAGER.NOT_FOUND', `There is no object storage manager with id ${manager}.`);
-  }
+  const { metastore_catalog_id: catalog, mount_ids: mounts = [] } = body;
   if (catalog !== undefined && catalog !== null) {
     throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no metastore catalog with id ${catalog}.`);
   }

@@ -3,6 +3,7 @@ import { CloudEnvsModule } from '../cloud-envs/cloud-envs.module';
 import { ClusterConfsModule } from '../cluster-confs/cluster-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { LogsModule } from '../logs/logs.module';
+import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterNodesService } from './cluster-nodes.service';
@@ -11,7 +12,14 @@ import { ClustersRepository } from './clusters.repository';
 import { ClustersService } from './clusters.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvsModule, ClusterConfsModule, LogsModule, OpenTenantsModule],
+  imports: [
+    ReferenceDataModule,
+    CloudEnvsModule,
+    ClusterConfsModule,
+    ObjectStorageManagersModule,
+    LogsModule,
+    OpenTenantsModule,
+  ],
   providers: [ClustersService, ClustersRepository, ClusterNodesService, ClusterNodesRepository, ClusterSlotsService],
   exports: [ClustersService, ClusterNodesService, ClusterSlotsService, ClusterNodesRepository],
 })

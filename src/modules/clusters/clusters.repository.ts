@@ -36,6 +36,8 @@ export interface ClusterRow extends AuditRow {
   bootstrap_shell_script: string | null;
   cloud_env_id: number;
   cluster_conf_id: number;
+  object_storage_manager_id: number | null;
+  object_storage_manager_name: string | null;
   spark_infra_version_id: number;
   spark_config: SparkConfig;
   max_parallel_jobs: number;
@@ -85,9 +87,12 @@ export class ClustersRepository extends ResourceRepository<ClusterRow> {
       table: 'clusters',
       idColumn: 'cluster_id',
       columns: `t.*, ${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
+        om.name AS object_storage_manager_name,
         wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN cloud_envs ce ON ce.tenant_id = t.tenant_id AND ce.cloud_env_id = t.cloud_env_id ${cloudEnvJoins()}
         JOIN cluster_confs cc ON cc.tenant_id = t.tenant_id AND cc.cluster_conf_id = t.cluster_conf_id ${clusterConfJoins()}
+        LEFT JOIN object_storage_managers om ON om.tenant_id = t.tenant_id
+          AND om.object_storage_manager_id = t.object_storage_manager_id
         LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
       code: 'CLUSTER',
       label: 'cluster',

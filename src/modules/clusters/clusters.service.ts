@@ -16,6 +16,7 @@ import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
 import { OpenTenantsService } from '../iam/open-tenants.service';
+import { ObjectStorageManagersService } from '../object-storage-managers/object-storage-managers.service';
 import { LogsService } from '../logs/logs.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, writeCluster } from './cluster-answers';
@@ -85,6 +86,7 @@ export class ClustersService {
     private readonly referenceData: ReferenceData,
     private readonly logs: LogsService,
     private readonly openTenants: OpenTenantsService,
+    private readonly objectStorageManagers: ObjectStorageManagersService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -124,6 +126,7 @@ export class ClustersService {
       await this.openTenants.hold(tx, scope.tenantId);
       const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
+      await this.holdObjectStorageManager(scope, body, tx);
       const draft = newDraft(body, cloudEnv, clusterConf);
       checkDraft(draft, this.referenceData);
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
@@ -329,6 +332,7 @@ export class ClustersService {
       { id: body.cluster_conf_id ?? row.cluster_conf_id },
       tx,
     );
+    await this.holdObjectStorageManager(scope, body, tx);
     const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
     const draft: ClusterDraft = {
       clusterType: row.cluster_type,
@@ -361,6 +365,7 @@ export class ClustersService {
       bootstrap_shell_script: body.bootstrap_shell_script,
       cloud_env_id: body.cloud_env_id,
       cluster_conf_id: body.cluster_conf_id,
+      object_storage_manager_id: body.object_storage_manager_id,
       spark_infra_version_id: body.spark_infra_version_id,
       max_parallel_jobs: engine.max_parallel_spark_job_execution_per_instance,
       num_of_workers: draft.numOfWorkers,
@@ -370,6 +375,15 @@ export class ClustersService {
       cloud_identity: body.cloud_identity,
       ...diskColumns(body, body.disk_type_id),
     };
+  }
+
+  /** 404 unless the tenant has the manager that the request names, which stays until the transaction ends. */
+  private async holdObjectStorageManager(
+    scope: TenantScope,
+    { object_storage_manager_id: id }: Pick<ClusterSettings, 'object_storage_manager_id'>,
+    tx: Tx,
+  ): Promise<void> {
+    if (id !== undefined && id !== null) await this.objectStorageManagers.getRow(scope, { id }, tx);
   }
 
   private async locked(tx: Tx, row: ClusterRow): Promise<LockedCluster> {
@@ -427,6 +441,7 @@ function newClusterColumns(
     bootstrap_shell_script: body.bootstrap_shell_script,
     cloud_env_id: body.cloud_env_id,
     cluster_conf_id: body.cluster_conf_id,
+    object_storage_manager_id: body.object_storage_manager_id,
     spark_infra_version_id: body.spark_infra_version_id,
     spark_config: jsonb(body.spark_config ?? {}),
     max_parallel_jobs: parallelJobs,

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { CloudEnvUsageModule } from '../cloud-envs/cloud-env-usage.module';
+import { RecordUsageModule } from '../record-usage/record-usage.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { SecretsModule } from '../secrets/secrets.module';
 import { CredentialsConfsRepository } from './credentials-confs.repository';
 import { CredentialsConfsService } from './credentials-confs.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvUsageModule, SecretsModule],
+  imports: [ReferenceDataModule, RecordUsageModule, SecretsModule],
   providers: [CredentialsConfsService, CredentialsConfsRepository],
   exports: [CredentialsConfsService],
 })

@@ -7,7 +7,7 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
-import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   CLOUD_PROVIDER_ID,
   type CloudProviderName,
@@ -40,7 +40,7 @@ export class CredentialsConfsService extends ResourceService<
     transactions: Transactions,
     protected override readonly repository: CredentialsConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly cloudEnvUsage: CloudEnvUsageService,
+    private readonly recordUsage: RecordUsageService,
     private readonly secrets: TenantSecretsService,
   ) {
     super(transactions, repository);
@@ -91,7 +91,7 @@ export class CredentialsConfsService extends ResourceService<
   }
 
   protected async assertDeletable(scope: TenantScope, row: CredentialsConfRow, tx: Tx): Promise<void> {
-    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'credentials configuration', row.credentials_conf_id);
+    await this.recordUsage.assertNotReferenced(tx, scope, 'credentials configuration', row.credentials_conf_id);
   }
 
   protected read(row: CredentialsConfRow): CredentialsConfRead {

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { CloudEnvUsageModule } from '../cloud-envs/cloud-env-usage.module';
+import { RecordUsageModule } from '../record-usage/record-usage.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { NetworkConfsRepository } from './network-confs.repository';
 import { NetworkConfsService } from './network-confs.service';
 
 @Module({
-  imports: [ReferenceDataModule, CloudEnvUsageModule],
+  imports: [ReferenceDataModule, RecordUsageModule],
   providers: [NetworkConfsService, NetworkConfsRepository],
   exports: [NetworkConfsService],
 })

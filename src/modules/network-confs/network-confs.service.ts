@@ -8,7 +8,7 @@ import { acceptedValues, assertRequiredKeys } from '../../platform/resources/acc
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
-import { CloudEnvUsageService } from '../cloud-envs/cloud-env-usage.service';
+import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   CLOUD_PROVIDER_ID,
   type CloudProviderName,
@@ -40,7 +40,7 @@ export class NetworkConfsService extends ResourceService<
     transactions: Transactions,
     repository: NetworkConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly cloudEnvUsage: CloudEnvUsageService,
+    private readonly recordUsage: RecordUsageService,
   ) {
     super(transactions, repository);
   }
@@ -67,7 +67,7 @@ export class NetworkConfsService extends ResourceService<
   }
 
   protected async assertDeletable(scope: TenantScope, row: NetworkConfRow, tx: Tx): Promise<void> {
-    await this.cloudEnvUsage.assertNotReferenced(tx, scope, 'network configuration', row.network_conf_id);
+    await this.recordUsage.assertNotReferenced(tx, scope, 'network configuration', row.network_conf_id);
   }
 
   protected read(row: NetworkConfRow): NetworkConfRead {

@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'too-large'
   | 'unsupported-media'
   | 'rate-limited'
+  | 'upstream'
   | 'unavailable';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */

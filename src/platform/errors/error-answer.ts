@@ -28,6 +28,8 @@ const STATUS: Record<ErrorKind, number> = {
   'too-large': 413,
   'unsupported-media': 415,
   'rate-limited': 429,
+  // A service that the user named failed: clients know 500 only.
+  upstream: 500,
   unavailable: 503,
 };
 

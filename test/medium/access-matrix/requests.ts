@@ -69,7 +69,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...['credentials_conf', 'network_conf', 'boot_disk_image', 'volume_conf', 'cloud_env', 'cluster_conf'].flatMap(
     idAndName,
   ),
-  ...['cluster', 'workspace', 'job_conf'].flatMap(idAndName),
+  ...['object_storage_manager', 'cluster', 'workspace', 'job_conf'].flatMap(idAndName),
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
   ...['file_id', 'file_path', 'file_name'],
 ]);
@@ -81,7 +81,7 @@ function idAndName(prefix: string): string[] {
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
-  ...['object_storage_manager_id', 'metastore_catalog_id', 'mount_ids', 'network_project_id', 'correlation_id'],
+  ...['metastore_catalog_id', 'mount_ids', 'network_project_id', 'correlation_id'],
 ];
 
 /** Ids in the operation's request of which it is not said what they name. */

@@ -211,7 +211,12 @@ async function insertInfrastructure(
     machine_type_id: REFERENCE.machine_type_id,
     volume_conf_id: (others ?? volume)['volume_conf_id'],
   });
-  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf };
+  const manager = await named('object_storage_managers', 'object_storage_manager', {
+    ...provider,
+    credentials_conf_id: (others ?? credentials)['credentials_conf_id'],
+    object_storage_bucket_name: 'bucket',
+  });
+  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf, ...manager };
 }
 
 type ClusterRef = TenantRecords['clusters']['running'];

@@ -16,6 +16,7 @@ export interface Tenancy {
   networkConfId: number;
   bootDiskImageId: number;
   cloudEnvId: number;
+  objectStorageManagerId: number;
   clusterConfId: number;
   workspaceId: number;
   clusterId: number;
@@ -93,6 +94,10 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     linux_distro_id: UBUNTU,
     architecture_type_id: X86_64,
   });
+  const objectStorageManagerId = await id('object_storage_managers', 'object_storage_manager_id', {
+    cloud_provider_id: ONPREM,
+    credentials_conf_id: credentialsConfId,
+  });
   const cloudEnvId = await id('cloud_envs', 'cloud_env_id', {
     ...provider,
     credentials_conf_id: credentialsConfId,
@@ -125,6 +130,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     networkConfId,
     bootDiskImageId,
     cloudEnvId,
+    objectStorageManagerId,
     clusterConfId,
     workspaceId,
     clusterId,

@@ -1,4 +1,4 @@
-import { Check, Entity, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
+import { Check, Entity, ForeignKey, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
 import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 
@@ -11,6 +11,10 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 @Index('ix_clusters_status', ['status'])
 @Index('ix_clusters_cloud_env', ['tenantId', 'cloudEnvId'])
 @Index('ix_clusters_cluster_conf', ['tenantId', 'clusterConfId'])
+@Index('ix_clusters_object_storage_manager', ['tenantId', 'objectStorageManagerId'])
+@ForeignKey('ObjectStorageManager', ['tenantId', 'objectStorageManagerId'], ['tenantId', 'objectStorageManagerId'], {
+  name: 'fk_clusters_object_storage_manager',
+})
 @Check('ck_clusters_status', `status IN (${list(CLUSTER_STATUSES)})`)
 @Check('ck_clusters_type', `cluster_type IN (${list(CLUSTER_TYPES)})`)
 @Check(
@@ -39,6 +43,7 @@ export class Cluster extends TenantColumns {
     { name: 'cloud_env_id', referencedColumnName: 'cloudEnvId', foreignKeyConstraintName: 'fk_clusters_cloud_env' },
   ])
   cloudEnv: unknown;
+  @Col.bigint('object_storage_manager_id', { nullable: true }) objectStorageManagerId: string | null;
   @Col.bigint('cluster_conf_id') clusterConfId: string;
   @ManyToOne('ClusterConf')
   @JoinColumn([

@@ -1,0 +1,72 @@
+import { Field } from '../../platform/http/fields';
+import { jsonObject } from '../../platform/resources/json-object';
+import { known } from '../../platform/resources/known';
+import {
+  credentialConfRef,
+  type CredentialsConfData,
+  credentialsConfJson,
+  CredentialTypeRef,
+} from '../credentials-confs/credentials-confs.contract';
+import { CloudProviderRef, type ReferenceData } from '../reference-data/reference-data.contract';
+
+/** Credentials inside an object storage manager. */
+export class ObjectStorageCredentialsRef {
+  @Field.id() credentials_conf_id: number;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
+}
+
+/** An object storage manager inside another record. */
+export class ObjectStorageManagerRef {
+  @Field.id() object_storage_manager_id: number;
+  @Field.text() object_storage_manager_name: string;
+  @Field.text({ nullable: true }) description: string | null;
+  @Field.object(() => CloudProviderRef) cloud_provider: CloudProviderRef;
+  @Field.object(() => ObjectStorageCredentialsRef) credentials_config: ObjectStorageCredentialsRef;
+  @Field.text() object_storage_bucket_name: string;
+}
+
+/** What the database answers for an object storage manager, without audit. */
+export interface ObjectStorageManagerData {
+  object_storage_manager_id: number;
+  name: string;
+  description: string | null;
+  cloud_provider_id: number;
+  object_storage_bucket_name: string;
+  credentials_conf: CredentialsConfData;
+}
+
+const COLUMNS: readonly (keyof ObjectStorageManagerData)[] = [
+  'object_storage_manager_id',
+  'name',
+  'description',
+  'cloud_provider_id',
+  'object_storage_bucket_name',
+];
+
+/** SQL of {@link ObjectStorageManagerData} as one jsonb value; with {@link objectStorageManagerJoins}. */
+export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
+  return jsonObject(om, COLUMNS, { credentials_conf: credentialsConfJson(oc) });
+}
+
+/** Joins of what a manager refers to; `om` is joined already. */
+export function objectStorageManagerJoins(om = 'om', oc = 'oc', join: 'JOIN' | 'LEFT JOIN' = 'JOIN'): string {
+  return `${join} credentials_confs ${oc} ON ${oc}.tenant_id = ${om}.tenant_id AND ${oc}.credentials_conf_id = ${om}.credentials_conf_id`;
+}
+
+export function objectStorageManagerRef(
+  data: ObjectStorageManagerData,
+  referenceData: ReferenceData,
+): ObjectStorageManagerRef {
+  const { cloud_provider_id: providerId } = data;
+  const { credential_conf_id, ...credentials } = credentialConfRef(data.credentials_conf, referenceData);
+  return {
+    object_storage_manager_id: data.object_storage_manager_id,
+    object_storage_manager_name: data.name,
+    description: data.description,
+    cloud_provider: known(referenceData.cloudProvider(providerId), 'cloud provider', providerId),
+    credentials_config: { credentials_conf_id: credential_conf_id, ...credentials },
+    object_storage_bucket_name: data.object_storage_bucket_name,
+  };
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
+import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
+import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { ObjectStorageManagersRepository } from './object-storage-managers.repository';
+import { ObjectStorageManagersService } from './object-storage-managers.service';
+import { ObjectStores } from './object-stores';
+
+@Module({
+  imports: [ReferenceDataModule, ClusterUsageModule, CredentialsConfsModule],
+  providers: [ObjectStorageManagersService, ObjectStorageManagersRepository, ObjectStores],
+  exports: [ObjectStorageManagersService],
+})
+export class ObjectStorageManagersModule {}

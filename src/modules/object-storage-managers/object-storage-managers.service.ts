@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { known } from '../../platform/resources/known';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
+import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
+import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
+import {
+  CLOUD_PROVIDER_ID,
+  type CloudProviderName,
+  type CloudProviderRef,
+  ReferenceData,
+} from '../reference-data/reference-data.contract';
+import type {
+  CreateObjectStorageManager,
+  ObjectStorageManagerListQuery,
+  ObjectStorageManagerRead,
+  ObjectStorageManagerWrite,
+  UpdateObjectStorageManager,
+} from './dto/object-storage-manager.dto';
+import { objectStorageManagerRef } from './object-storage-managers.contract';
+import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
+import { ObjectStores } from './object-stores';
+import { STORE_ACCESS, STORE_CLOUD_PROVIDERS, type StoreCloudProviderName } from './store-providers';
+
+/** Buckets of object stores with the credentials that open them. */
+@Injectable()
+export class ObjectStorageManagersService extends ResourceService<
+  ObjectStorageManagerRow,
+  CreateObjectStorageManager,
+  UpdateObjectStorageManager,
+  ObjectStorageManagerRead,
+  ObjectStorageManagerWrite,
+  ObjectStorageManagerListQuery
+> {
+  constructor(
+    transactions: Transactions,
+    repository: ObjectStorageManagersRepository,
+    private readonly referenceData: ReferenceData,
+    private readonly clusterUsage: ClusterUsageService,
+    private readonly credentialsConfs: CredentialsConfsService,
+    private readonly stores: ObjectStores,
+  ) {
+    super(transactions, repository);
+  }
+
+  protected filter(query: ObjectStorageManagerListQuery): ResourceFilter {
+    return (conditions) => {
+      if (query.cloud_provider === undefined) return;
+      conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+    };
+  }
+
+  protected async columnsOfNew(scope: TenantScope, body: CreateObjectStorageManager, tx: Tx): Promise<ColumnValues> {
+    const { cloud_provider_id: providerId, credentials_conf_id: credentialsId } = body;
+    const provider = known(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
+    await this.assertOpens(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
+    return { ...body };
+  }
+
+  protected async columnsOfChanged(
+    scope: TenantScope,
+    row: ObjectStorageManagerRow,
+    body: UpdateObjectStorageManager,
+    tx: Tx,
+  ): Promise<ColumnValues> {
+    if (body.credentials_conf_id !== undefined) {
+      const provider = this.cloudProvider(row.cloud_provider_id);
+      await this.assertOpens(scope, provider, body.credentials_conf_id, row.object_storage_bucket_name, tx);
+    }
+    return { ...body };
+  }
+
+  protected async assertDeletable(scope: TenantScope, row: ObjectStorageManagerRow, tx: Tx): Promise<void> {
+    await this.clusterUsage.assertNotInUse(tx, scope, 'object storage manager', row.object_storage_manager_id);
+  }
+
+  protected read(row: ObjectStorageManagerRow): ObjectStorageManagerRead {
+    return { ...objectStorageManagerRef(row, this.referenceData), tenant_id: row.tenant_id, ...readAudit(row) };
+  }
+
+  protected write(row: ObjectStorageManagerRow): ObjectStorageManagerWrite {
+    return {
+      object_storage_manager_id: idText(row.object_storage_manager_id),
+      name: row.name,
+      description: row.description,
+      cloud_provider_id: idText(row.cloud_provider_id),
+      credentials_conf_id: idText(row.credentials_conf_id),
+      object_storage_bucket_name: row.object_storage_bucket_name,
+      tenant_id: row.tenant_id,
+      ...writeAudit(row),
+    };
+  }
+
+  /** Checks everything that can be told of credentials and bucket without calling the store. */
+  private async assertOpens(
+    scope: TenantScope,
+    provider: CloudProviderRef,
+    credentialsId: number,
+    bucket: string,
+    tx: Tx,
+  ): Promise<void> {
+    const name = STORE_CLOUD_PROVIDERS.find((known) => known === provider.name);
+    if (!name) {
+      throw invalid(
+        'OBJECT_STORAGE_MANAGER.PROVIDER_UNSUPPORTED',
+        `Object storage managers are of ${STORE_CLOUD_PROVIDERS.join(', ')}, not of ${provider.name}.`,
+      );
+    }
+    const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
+    this.assertCredentialType(name, credentials.credential_type_id, credentials.name);
+    const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
+    this.stores.make(name, bucket, values);
+  }
+
+  private assertCredentialType(provider: StoreCloudProviderName, typeId: number, name: string): void {
+    const wantedId = STORE_ACCESS[provider].credentialTypeId;
+    if (typeId === wantedId) return;
+    const wanted = known(this.referenceData.credentialType(wantedId), 'credential type', wantedId);
+    const actual = known(this.referenceData.credentialType(typeId), 'credential type', typeId);
+    throw invalid(
+      'OBJECT_STORAGE_MANAGER.CREDENTIAL_TYPE',
+      `An object storage manager of ${provider} needs credentials of the type ${wanted.name}; "${name}" holds ${actual.name}.`,
+    );
+  }
+
+  private cloudProvider(id: number): CloudProviderRef {
+    return known(this.referenceData.cloudProvider(id), 'cloud provider', id);
+  }
+}
