@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
 import { createApi } from '../../../src/create-api';
 import { AccessTokens } from '../../../src/modules/iam/access-tokens';
+import { TenantSecretsService } from '../../../src/modules/secrets/tenant-secrets.service';
 import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/logging/logger';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
@@ -68,7 +69,11 @@ export class AccessMatrix {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     const dataSource = app.get(DataSource);
-    const records = new TenantRecordsMaker(dataSource, config.storage);
+    const records = new TenantRecordsMaker(
+      dataSource,
+      config.storage,
+      app.get(TenantSecretsService, { strict: false }),
+    );
     const callers = new CallerMaker(dataSource, app.get(AccessTokens, { strict: false }), config);
     await callers.makeLoginAccount();
     const operations = operationsOf(createOpenApiDocument(app, '0'));

@@ -147,6 +147,9 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   updateCluster: ({ clusters }) => clusters.destroyed,
   disableCluster: ({ clusters }) => clusters.destroyed,
   enableCluster: ({ clusters }) => clusters.disabled,
+  createObjectStorageManager: ({ storeCredentials }) => storeCredentials,
+  updateObjectStorageManager: ({ unused, storeCredentials }) => ({ ...unused, ...storeCredentials }),
+  deleteObjectStorageManager: ({ unused }) => unused,
   enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
   ...Object.fromEntries(
     ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf'].flatMap((kind) =>

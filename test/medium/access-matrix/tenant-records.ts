@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
 import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
 import type { StorageConfig } from '../../../src/config/storage.config';
+import type { TenantSecretsService } from '../../../src/modules/secrets/tenant-secrets.service';
 import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import { insertPlain } from '../harness/records';
@@ -26,6 +27,7 @@ const ID_STEP = 10_000_000;
 export const REFERENCE = {
   cloud_provider_id: 3,
   credential_type_id: 3,
+  store_credential_type_id: 5,
   linux_distro_id: 1,
   architecture_type_id: 0,
   machine_type_id: 1486,
@@ -44,6 +46,8 @@ export interface TenantRecords {
   values: Record<string, string | number>;
   /** Records that nothing refers to: for what must not be in use. */
   unused: Record<string, string | number>;
+  /** Credentials that open an object store. */
+  storeCredentials: Record<string, string | number>;
   clusters: Record<'running' | 'stopped' | 'destroyed' | 'disabled', { cluster_id: number; cluster_name: string }>;
   disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
@@ -66,6 +70,7 @@ export class TenantRecordsMaker {
   constructor(
     private readonly dataSource: DataSource,
     storage: StorageConfig,
+    private readonly secrets: TenantSecretsService,
   ) {
     this.blobs = new DirectoryBlobStore(storage.filesDir);
     this.logs = new DirectoryLogStore(storage.logsDir);
@@ -102,7 +107,8 @@ export class TenantRecordsMaker {
       return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
     };
     const tenant = { tenantId, tenantName };
-    return insertRecords({ tx, side, ...tenant, text, blob, nextId, nameOf, insert, named });
+    const seal = (table: string, id: number, values: object) => this.secrets.seal(tx, tenantId, table, id, values);
+    return insertRecords({ tx, side, ...tenant, text, blob, nextId, nameOf, insert, named, seal });
   }
 }
 
@@ -119,12 +125,14 @@ interface Inserting {
   insert: (table: string, idColumn: string, values: object) => Promise<number>;
   /** Inserts a record with a name and answers both, as `<prefix>_id` and `<prefix>_name`. */
   named: (table: string, prefix: string, values?: object) => Promise<Record<string, string | number>>;
+  seal: (table: string, id: number, values: object) => Promise<Buffer>;
 }
 
 async function insertRecords(into: Inserting): Promise<{ records: TenantRecords; logs: LogName[] }> {
   const people = await insertPeople(into);
-  const used = await insertInfrastructure(into);
-  const unused = await insertInfrastructure(into, used);
+  const storeCredentials = await insertStoreCredentials(into);
+  const used = await insertInfrastructure(into, storeCredentials);
+  const unused = await insertInfrastructure(into, storeCredentials, used);
   const clusters = await insertClusters(into, used);
   const work = await insertWork(into, clusters.running, people.values.user_id);
   return {
@@ -134,6 +142,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
       values: { ...people.values, ...used, ...clusters.running, ...clusters.node, ...work.values },
       unused: { ...people.unused, ...unused },
       disabledUser: people.disabledUser,
+      storeCredentials,
       clusters: clusters.byState,
       disabledWorkspace: work.disabled,
       otherWorkspace: work.other,
@@ -178,12 +187,24 @@ async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: 
   };
 }
 
+async function insertStoreCredentials({ tx, named, seal, text }: Inserting) {
+  const credentials = await named('credentials_confs', 'credentials_conf', {
+    credential_type_id: REFERENCE.store_credential_type_id,
+  });
+  const id = Number(credentials['credentials_conf_id']);
+  const keys = { AWS_ACCESS_KEY_ID: text, AWS_SECRET_ACCESS_KEY: text, S3_ENDPOINT: 'http://127.0.0.1:9' };
+  const sealed = await seal('credentials_confs', id, keys);
+  await tx.query('UPDATE credentials_confs SET sealed = $2 WHERE credentials_conf_id = $1', [id, sealed]);
+  return credentials;
+}
+
 /**
  * One record of each kind that clusters are described with. They refer to those of `others`, so that nothing refers to
  * them, or to each other.
  */
 async function insertInfrastructure(
   { named }: Inserting,
+  storeCredentials: Record<string, string | number>,
   others?: Record<string, string | number>,
 ): Promise<Record<string, string | number>> {
   const provider = { cloud_provider_id: REFERENCE.cloud_provider_id };
@@ -213,7 +234,7 @@ async function insertInfrastructure(
   });
   const manager = await named('object_storage_managers', 'object_storage_manager', {
     ...provider,
-    credentials_conf_id: (others ?? credentials)['credentials_conf_id'],
+    credentials_conf_id: storeCredentials['credentials_conf_id'],
     object_storage_bucket_name: 'bucket',
   });
   return { ...credentials, ...network, ...image, ...volume, ...env, ...conf, ...manager };

@@ -95,7 +95,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     architecture_type_id: X86_64,
   });
   const objectStorageManagerId = await id('object_storage_managers', 'object_storage_manager_id', {
-    cloud_provider_id: ONPREM,
+    ...provider,
     credentials_conf_id: credentialsConfId,
   });
   const cloudEnvId = await id('cloud_envs', 'cloud_env_id', {
