@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../../src/modules/iam/iam.module';
 import { AccessTokens } from '../../../src/modules/iam/access-tokens';
@@ -113,6 +114,26 @@ export class People {
 
   private get manager() {
     return this.api.database.manager;
+  }
+}
+
+/** The API of some domains over a database of its own, and who calls it. */
+export async function startPeople(
+  modules: Type[],
+  environment: Record<string, string> = {},
+): Promise<{ api: TestApi; people: People; stop(): Promise<void> }> {
+  const database = await createTestDatabase();
+  try {
+    await prepare(configure(database.url, environment));
+    const api = await TestApi.start([IamModule, ...modules]);
+    const stop = async () => {
+      await api.stop();
+      await database.drop();
+    };
+    return { api, people: new People(api), stop };
+  } catch (error) {
+    await database.drop();
+    throw error;
   }
 }
 
