@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CloudEnvsWorkerModule } from './modules/cloud-envs/cloud-envs.worker.module';
 import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module';
 import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconciler';
 import { HealthModule } from './modules/health/health.module';
@@ -22,6 +23,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
   imports: [
     PlatformModule,
     HealthModule,
+    CloudEnvsWorkerModule,
     ClustersWorkerModule,
     JobsWorkerModule,
     WorkspacesWorkerModule,

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
 import { waitForSchema } from './database/wait-for-schema';
+import { LocalHostReporter } from './modules/cloud-envs/workflows/local-host-reporter';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
   const runtime = app.get(WorkerRuntime);
   const relay = app.get(OutboxRelay);
   const reconcilers = app.get(ReconcileLoop);
+  const localHost = app.get(LocalHostReporter);
   const health = app.get(WorkerHealthServer);
   const workflows = app.get(WorkflowRunner);
   runtime.discover();
@@ -28,13 +30,14 @@ async function main(): Promise<void> {
   stopOnSignals(app, config.http.shutdownMs, logger, async () => {
     health.markReady(false);
     workflows.stop();
-    await Promise.all([relay.stop(), reconcilers.stop(), runtime.stop()]);
+    await Promise.all([relay.stop(), reconcilers.stop(), localHost.stop(), runtime.stop()]);
     health.stop();
   });
   // Nothing is consumed before every provider is up.
   runtime.start();
   relay.start();
   reconcilers.start();
+  localHost.start();
   health.markReady(true);
   logger.info('The worker is up');
 }

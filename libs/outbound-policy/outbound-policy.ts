@@ -1,6 +1,6 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { Agent as HttpsAgent, type AgentOptions as HttpsAgentOptions } from 'node:https';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type AddressClass, addressClass, isListed, networkList } from './address-class';
@@ -99,13 +99,15 @@ export class OutboundPolicy {
 
   /** Agents that keep connections, made once. */
   get agents(): OutboundAgents {
-    const options: AgentOptions = { keepAlive: true, lookup: this.lookup };
-    const refusal = (host: string | null | undefined) => this.refusalOf(host);
-    this.cachedAgents ??= {
-      http: new GuardedHttpAgent(options, refusal),
-      https: new GuardedHttpsAgent(options, refusal),
-    };
+    this.cachedAgents ??= this.agentsWith({ keepAlive: true });
     return this.cachedAgents;
+  }
+
+  /** Agents of their own, for callers that trust other certificates: connections are shared within an agent only. */
+  agentsWith(more: HttpsAgentOptions): OutboundAgents {
+    const options: HttpsAgentOptions = { ...more, lookup: this.lookup };
+    const refusal = (host: string | null | undefined) => this.refusalOf(host);
+    return { http: new GuardedHttpAgent(options, refusal), https: new GuardedHttpsAgent(options, refusal) };
   }
 
   private async resolveAllowed(
@@ -149,7 +151,7 @@ class GuardedHttpAgent extends HttpAgent {
 
 class GuardedHttpsAgent extends HttpsAgent {
   constructor(
-    options: AgentOptions,
+    options: HttpsAgentOptions,
     private readonly refusal: Refusal,
   ) {
     super(options);

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { EnvReader } from './env-reader';
 
 export interface LocalComputeConfig {
@@ -10,9 +11,18 @@ export interface LocalComputeConfig {
   classArchives: Record<string, string>;
 }
 
+/** How far the certificates of OnPrem endpoints are trusted. */
+export interface OnPremTrustConfig {
+  /** PEM of authorities to trust beside the usual ones. */
+  ca: string | null;
+  /** `host` or `host:port`, in lower case, whose certificates are not verified. */
+  unverifiedHosts: string[];
+}
+
 export interface ComputeConfig {
   /** Nodes as process groups of the worker's machine; null unless enabled. */
   local: LocalComputeConfig | null;
+  onPremTrust: OnPremTrustConfig;
 }
 
 /** Where nodes reach the API, and how long either side goes on without the other. */
@@ -26,18 +36,43 @@ export interface AgentConfig {
 }
 
 export function readComputeConfig(env: EnvReader): ComputeConfig {
-  if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return { local: null };
+  return { local: readLocalComputeConfig(env), onPremTrust: readOnPremTrustConfig(env) };
+}
+
+function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
+  if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return null;
   const sparkHomes = env.map('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
   if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'names no Spark');
   return {
-    local: {
-      dir: env.string('COMPUTE_LOCAL_DIR'),
-      sparkHomes,
-      javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
-      python: env.string('COMPUTE_LOCAL_PYTHON'),
-      classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
-    },
+    dir: env.string('COMPUTE_LOCAL_DIR'),
+    sparkHomes,
+    javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
+    python: env.string('COMPUTE_LOCAL_PYTHON'),
+    classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
   };
+}
+
+function readOnPremTrustConfig(env: EnvReader): OnPremTrustConfig {
+  const ca = env.file('ONPREM_CA_FILE');
+  if (ca !== null && !isPemOfCertificates(ca))
+    env.problem('ONPREM_CA_FILE', 'names a file that is no PEM of certificates');
+  const unverifiedHosts = env.list('ONPREM_TLS_UNVERIFIED').map((host) => host.toLowerCase());
+  if (!unverifiedHosts.every(isHost)) env.problem('ONPREM_TLS_UNVERIFIED', 'must be a list of host or host:port');
+  return { ca, unverifiedHosts };
+}
+
+function isPemOfCertificates(text: string): boolean {
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return certificates.map((pem) => new X509Certificate(pem)).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** `pve.example.org`, `10.0.0.5:8006`, `[fd00::5]:8006`. */
+function isHost(text: string): boolean {
+  return /^[^\s/?#@\\*]+$/.test(text) && URL.canParse(`https://${text}`);
 }
 
 export function readAgentConfig(env: EnvReader): AgentConfig {

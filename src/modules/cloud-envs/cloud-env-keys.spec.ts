@@ -1,3 +1,4 @@
+import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { acceptedValues } from '../../platform/resources/accepted-keys';
 import { assertEndpoint, CLOUD_ENV_KEYS } from './cloud-env-keys';
 
@@ -21,11 +22,13 @@ describe('CLOUD_ENV_KEYS', () => {
 });
 
 describe('assertEndpoint', () => {
+  const policy = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: ['private'] });
+
   it('accepts URLs, and local:// where it is enabled', () => {
-    expect(() => assertEndpoint('https://pve.example.org:8006', false)).not.toThrow();
-    expect(() => assertEndpoint('http://10.0.0.1', false)).not.toThrow();
-    expect(() => assertEndpoint('local://', true)).not.toThrow();
-    expect(() => assertEndpoint('local://', false)).toThrow(
+    expect(() => assertEndpoint('https://pve.example.org:8006', false, policy)).not.toThrow();
+    expect(() => assertEndpoint('http://10.0.0.1', false, policy)).not.toThrow();
+    expect(() => assertEndpoint('local://', true, policy)).not.toThrow();
+    expect(() => assertEndpoint('local://', false, policy)).toThrow(
       expect.objectContaining({ code: 'CLOUD_ENV.LOCAL_DISABLED' }),
     );
   });
@@ -33,9 +36,28 @@ describe('assertEndpoint', () => {
   it.each(['pve.example.org', 'ftp://pve', 'local://node', 'https://', 'https://root:secret@pve.example.org'])(
     'refuses %s',
     (endpoint) => {
-      expect(() => assertEndpoint(endpoint, true)).toThrow(
+      expect(() => assertEndpoint(endpoint, true, policy)).toThrow(
         expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_INVALID', message: expect.not.stringContaining('secret') }),
       );
     },
   );
+
+  it.each([
+    ['https://127.0.0.1:8006', 'loopback'],
+    ['https://localhost', 'loopback'],
+    ['https://2130706433', 'loopback'],
+    ['https://[fe80::1]', 'link-local'],
+    ['http://169.254.169.254/latest', 'metadata'],
+  ])('refuses %s as the outbound policy does', (endpoint, reason) => {
+    expect(() => assertEndpoint(endpoint, true, policy)).toThrow(
+      expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_REFUSED', message: expect.stringContaining(reason) }),
+    );
+  });
+
+  it('refuses a scheme that may not be called', () => {
+    const encrypted = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
+    expect(() => assertEndpoint('http://pve.example.org', false, encrypted)).toThrow(
+      expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_REFUSED' }),
+    );
+  });
 });

@@ -1,9 +1,13 @@
+import { AddressRefusedError, type OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { invalid } from '../../platform/errors/domain-error';
 import type { AcceptedKeys } from '../../platform/resources/accepted-keys';
 import type { CloudProviderName } from '../reference-data/reference-data.contract';
 import { LOCAL_ENDPOINT } from './cloud-envs.contract';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
+
+/** The outbound policy does not admit the endpoint. */
+export const ENDPOINT_REFUSED = 'CLOUD_ENV.ENDPOINT_REFUSED';
 
 const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {
   accepted: ['availability_zone_id', 'cloud_project'],
@@ -19,8 +23,8 @@ export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>
   OnPrem: { accepted: ['endpoint', 'onprem_node_names'], required: ['endpoint'] },
 };
 
-/** Checks the endpoint of an OnPrem environment. */
-export function assertEndpoint(endpoint: string, localEnabled: boolean): void {
+/** Checks the endpoint of an OnPrem environment; whether its host may be called is seen for good when it is called. */
+export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound: OutboundPolicy): void {
   if (endpoint === LOCAL_ENDPOINT) {
     if (localEnabled) return;
     throw invalid('CLOUD_ENV.LOCAL_DISABLED', `The endpoint ${LOCAL_ENDPOINT} is not enabled on this installation.`);
@@ -34,5 +38,11 @@ export function assertEndpoint(endpoint: string, localEnabled: boolean): void {
       'CLOUD_ENV.ENDPOINT_INVALID',
       'endpoint must not carry a user name or password; they belong in the credentials configuration.',
     );
+  }
+  try {
+    outbound.assertUrl(endpoint);
+  } catch (error) {
+    if (!(error instanceof AddressRefusedError)) throw error;
+    throw invalid(ENDPOINT_REFUSED, error.message);
   }
 }

@@ -6,10 +6,13 @@ import { NetworkConfsModule } from '../network-confs/network-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { CloudEnvsRepository } from './cloud-envs.repository';
 import { CloudEnvsService } from './cloud-envs.service';
+import { Hypervisors } from './hypervisors';
+import { LocalHostsRepository } from './local-hosts.repository';
+import { OnPremNodesService } from './onprem-nodes.service';
 
 @Module({
   imports: [ReferenceDataModule, ClusterUsageModule, NetworkConfsModule, CredentialsConfsModule, BootDiskImagesModule],
-  providers: [CloudEnvsService, CloudEnvsRepository],
-  exports: [CloudEnvsService],
+  providers: [CloudEnvsService, CloudEnvsRepository, OnPremNodesService, Hypervisors, LocalHostsRepository],
+  exports: [CloudEnvsService, OnPremNodesService],
 })
 export class CloudEnvsModule {}

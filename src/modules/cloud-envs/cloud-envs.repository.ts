@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
 import type { AuditRow } from '../../platform/http/answers';
+import { rows } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from './cloud-envs.contract';
 
@@ -24,5 +26,16 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnvRow> {
       code: 'CLOUD_ENV',
       label: 'cloud environment',
     });
+  }
+
+  /** Endpoints of the current OnPrem environments that use the credentials. */
+  async endpointsWith(scope: TenantScope, credentialsConfId: number): Promise<string[]> {
+    const found = await rows<{ endpoint: string }>(
+      this.dataSource.manager,
+      `SELECT DISTINCT ce.endpoint FROM cloud_envs ce
+       WHERE ce.tenant_id = $1 AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
+      [scope.tenantId, credentialsConfId],
+    );
+    return found.map(({ endpoint }) => endpoint);
   }
 }

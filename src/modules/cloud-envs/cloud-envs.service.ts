@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../config/config';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
@@ -17,10 +18,10 @@ import {
   CLOUD_PROVIDER_ID,
   type CloudProviderName,
   type CloudProviderRef,
-  CREDENTIAL_TYPE_ID,
   ReferenceData,
 } from '../reference-data/reference-data.contract';
 import { assertEndpoint, CLOUD_ENV_KEYS } from './cloud-env-keys';
+import { assertCredentialType, assertProvider } from './cloud-env-provider';
 import { checkLabels, type CloudEnvData, cloudEnvInfo, MAX_LABELS, reservedLabels } from './cloud-envs.contract';
 import { type CloudEnvRow, CloudEnvsRepository } from './cloud-envs.repository';
 import type {
@@ -50,6 +51,7 @@ export class CloudEnvsService extends ResourceService<
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly bootDiskImages: BootDiskImagesService,
     private readonly config: Config,
+    private readonly outbound: OutboundPolicy,
   ) {
     super(transactions, repository);
   }
@@ -128,7 +130,7 @@ export class CloudEnvsService extends ResourceService<
       this.assertZone(provider, values.availability_zone_id, before?.availability_zone_id);
     }
     const { endpoint } = acceptedValues(keys, body);
-    if (endpoint !== undefined) assertEndpoint(endpoint, this.config.compute.local !== null);
+    if (endpoint !== undefined) assertEndpoint(endpoint, this.config.compute.local !== null, this.outbound);
     await this.assertReferences(scope, provider, body, tx);
     return {
       ...values,
@@ -148,7 +150,7 @@ export class CloudEnvsService extends ResourceService<
   ): Promise<void> {
     if (body.network_conf_id !== undefined) {
       const { name, cloud_provider_id } = await this.networkConfs.getRow(scope, { id: body.network_conf_id }, tx);
-      this.assertProvider(provider, cloud_provider_id, `Network configuration "${name}"`);
+      assertProvider(this.referenceData, provider, cloud_provider_id, `Network configuration "${name}"`);
     }
     if (body.credential_config_id !== undefined) {
       const { name, credential_type_id } = await this.credentialsConfs.getRow(
@@ -156,38 +158,18 @@ export class CloudEnvsService extends ResourceService<
         { id: body.credential_config_id },
         tx,
       );
-      this.assertCredentialType(provider, credential_type_id, name);
+      assertCredentialType(this.referenceData, provider, credential_type_id, name);
     }
     if (body.boot_disk_image_id !== undefined) {
       const { name, cloud_provider_id } = await this.bootDiskImages.getRow(scope, { id: body.boot_disk_image_id }, tx);
-      this.assertProvider(provider, cloud_provider_id, `Boot disk image "${name}"`);
+      assertProvider(this.referenceData, provider, cloud_provider_id, `Boot disk image "${name}"`);
     }
-  }
-
-  private assertCredentialType(provider: CloudProviderRef, typeId: number, name: string): void {
-    const type = known(this.referenceData.credentialType(typeId), 'credential type', typeId);
-    this.assertProvider(provider, type.cloud_provider.cloud_provider_id, `Credentials configuration "${name}"`);
-    if (provider.cloud_provider_id !== CLOUD_PROVIDER_ID.OnPrem || typeId === CREDENTIAL_TYPE_ID.onPremBasicAuth)
-      return;
-    throw invalid(
-      'CLOUD_ENV.CREDENTIAL_TYPE',
-      `A cloud environment of ${provider.name} needs basic-auth credentials; "${name}" holds ${type.name}.`,
-    );
   }
 
   private assertZone(provider: CloudProviderRef, zoneId: number, before: number | null | undefined): void {
     const records = this.referenceData.selectable(zoneId, before);
     const zone = known(records.availabilityZone(zoneId), 'availability zone', zoneId);
-    this.assertProvider(provider, zone.cloud_provider_id, `Availability zone ${zone.name}`);
-  }
-
-  private assertProvider(provider: CloudProviderRef, actualId: number, what: string): void {
-    if (actualId === provider.cloud_provider_id) return;
-    const actual = known(this.referenceData.cloudProvider(actualId), 'cloud provider', actualId);
-    throw invalid(
-      'CLOUD_ENV.PROVIDER_MISMATCH',
-      `${what} belongs to ${actual.name}, the cloud environment to ${provider.name}.`,
-    );
+    assertProvider(this.referenceData, provider, zone.cloud_provider_id, `Availability zone ${zone.name}`);
   }
 
   private storedLabels(

@@ -11,6 +11,7 @@ export const Col = {
     }),
   bigint: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'bigint', ...options }),
   int: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'integer', ...options }),
+  float: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'double precision', ...options }),
   text: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'text', ...options }),
   bool: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'boolean', ...options }),
   uuid: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'uuid', ...options }),

@@ -28,6 +28,15 @@ interface RunOptions {
   only?: (cell: Cell) => boolean;
 }
 
+/** Enables the endpoint local://, whose nodes the API only tells of; nothing is looked for in the directories. */
+const LOCAL_NODES = {
+  COMPUTE_LOCAL_ENABLED: 'true',
+  COMPUTE_LOCAL_DIR: '/nodes',
+  COMPUTE_LOCAL_SPARK_HOMES: '3.5.3=/spark',
+  COMPUTE_LOCAL_JAVA_HOME: '/java',
+  COMPUTE_LOCAL_PYTHON: '/python',
+};
+
 const AT_ONCE = 8;
 const OPERATIONS_AT_ONCE = 4;
 
@@ -62,7 +71,7 @@ export class AccessMatrix {
   static async start(): Promise<AccessMatrix> {
     const database = await createTestDatabase();
     // Every request reads its session: what a mutation changes of that shows at once.
-    const config = configure(database.url, { SESSION_CACHE_MS: '0', LOGIN_ATTEMPTS: '1000000' });
+    const config = configure(database.url, { SESSION_CACHE_MS: '0', LOGIN_ATTEMPTS: '1000000', ...LOCAL_NODES });
     await prepare(config);
     const app = await createApi({ preview: false, ...config.http });
     app.useLogger(new NestLogger(createLogger('matrix', 'fatal')));

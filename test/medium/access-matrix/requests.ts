@@ -113,6 +113,7 @@ const MORE: Record<string, Record<string, unknown>> = {
   createCluster: { min_instances: 1, max_instances: 1 },
   createNetworkConf: { bridge: 'vmbr0', model: 'virtio' },
   createCloudEnv: { endpoint: 'https://hypervisor.example' },
+  listOnPremNodeResources: { endpoint: 'local://' },
   createVolumeConf: { size: 100 },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },

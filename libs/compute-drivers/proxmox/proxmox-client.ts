@@ -1,0 +1,231 @@
+import type { HostResources } from '../host-resources';
+import { exchange, type HttpAnswer } from './http-exchange';
+import type { ProxmoxConnections } from './proxmox-connections';
+import { ProxmoxError } from './proxmox-error';
+
+/** Where Proxmox VE is, and as whom to call it. */
+export interface ProxmoxAccount {
+  /** URL such as `https://pve.example.org:8006`, with or without `/api2/json`. */
+  endpoint: string;
+  /** `user@realm`, or `user@realm!name` of an API token. */
+  username: string;
+  /** The password, or the secret of the API token. */
+  password: string;
+}
+
+export interface ProxmoxLimits {
+  /** Longest time of one HTTP request, milliseconds. */
+  callMs: number;
+  /** Longest time of what a caller asked for, with the login that it takes; milliseconds. */
+  overallMs: number;
+  /** Size of the largest answer that is read. */
+  maxBytes: number;
+}
+
+const DEFAULT_LIMITS: ProxmoxLimits = { callMs: 10_000, overallMs: 20_000, maxBytes: 4 * 1024 * 1024 };
+
+export interface ProxmoxNode {
+  name: string;
+  isOnline: boolean;
+  /** Null where Proxmox VE does not tell: of nodes that are not online, and without the privilege to see it. */
+  resources: HostResources | null;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Headers = Readonly<Record<string, string>>;
+type Json = Readonly<Record<string, unknown>>;
+
+interface RequestOptions {
+  /** Parameters of a call that changes something. */
+  form?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+}
+
+interface Ticket {
+  value: string;
+  /** What a call that changes something has to carry with the ticket. */
+  csrfToken: string;
+  /** On the clock of `performance.now()`. */
+  endsAt: number;
+}
+
+/** Tickets are valid for two hours; ours are given up before, so that none ends on its way. */
+const TICKET_KEPT_MS = 90 * 60_000;
+const API_TOKEN = /@[A-Za-z][\w.-]*![A-Za-z][\w.-]*$/;
+const LONGEST_REASON = 200;
+
+/**
+ * Calls Proxmox VE's REST API as one user: with an API token where the user name is one, else with a ticket that the
+ * password is exchanged for. Every call ends by itself, with its answer or with a {@link ProxmoxError}.
+ */
+export class ProxmoxClient {
+  private readonly apiUrl: URL;
+  private ticket: Ticket | null = null;
+
+  /** Throws {@link ProxmoxError} where the endpoint or the form of the credentials is refused. */
+  constructor(
+    private readonly connections: ProxmoxConnections,
+    private readonly account: ProxmoxAccount,
+    private readonly limits: ProxmoxLimits = DEFAULT_LIMITS,
+  ) {
+    this.apiUrl = connections.apiUrl(account.endpoint);
+    if (!account.username.includes('@')) {
+      throw refusedCredentials('USERNAME lacks the realm: give user@realm, or user@realm!name of an API token.');
+    }
+    if (this.hasToken && !/^[\x21-\x7e]+$/.test(account.username + account.password)) {
+      throw refusedCredentials('The API token holds characters that no token has.');
+    }
+  }
+
+  /** All nodes of the cluster. */
+  async nodes(signal?: AbortSignal): Promise<ProxmoxNode[]> {
+    const data = await this.request('GET', '/nodes', { signal });
+    if (!Array.isArray(data)) throw this.notProxmox('does not answer with a list of nodes');
+    return data.map((entry) => this.nodeOf(entry));
+  }
+
+  /** The nodes that are online, by name. They are all told: one whose figures are kept back is an error. */
+  async onlineHosts(signal?: AbortSignal): Promise<HostResources[]> {
+    const online = (await this.nodes(signal)).filter(({ isOnline }) => isOnline);
+    const hosts = online.map(({ name, resources }) => {
+      if (resources) return resources;
+      throw refusedCredentials(
+        `${this.apiUrl.host} does not tell about node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
+      );
+    });
+    return hosts.sort((one, other) => one.name.localeCompare(other.name));
+  }
+
+  /** Calls the API path (`/nodes`) and answers the `data` of its answer. */
+  async request(method: Method, path: string, { form, signal }: RequestOptions = {}): Promise<unknown> {
+    const deadline = performance.now() + this.limits.overallMs;
+    const send = (headers: Headers) => this.send({ method, path, headers, form, deadline, signal });
+    if (this.hasToken) {
+      const { username, password } = this.account;
+      return this.dataOf(await send({ Authorization: `PVEAPIToken=${username}=${password}` }));
+    }
+    const kept = this.ticket !== null && performance.now() < this.ticket.endsAt ? this.ticket : null;
+    if (kept) {
+      const answer = await send(ticketHeaders(kept, method));
+      // A server whose keys have changed does not know its own tickets any more; a new one tells.
+      if (answer.status !== 401) return this.dataOf(answer);
+    }
+    this.ticket = await this.login(deadline, signal);
+    return this.dataOf(await send(ticketHeaders(this.ticket, method)));
+  }
+
+  private get hasToken(): boolean {
+    return API_TOKEN.test(this.account.username);
+  }
+
+  private async login(deadline: number, signal: AbortSignal | undefined): Promise<Ticket> {
+    const { username, password } = this.account;
+    const form = { username, password };
+    const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, form, deadline, signal });
+    // What is wrong with the form of a name or password, too, is wrong with the credentials.
+    if (answer.status === 400) throw refusedCredentials(this.sentence(answer));
+    const data = this.dataOf(answer);
+    if (!isObject(data)) throw this.notProxmox('does not answer a login with a ticket');
+    if (data['NeedTFA']) {
+      throw refusedCredentials('The account asks for a second factor, which nobody can give here: use an API token.');
+    }
+    const { ticket, CSRFPreventionToken: csrfToken } = data;
+    if (!isHeaderText(ticket) || !isHeaderText(csrfToken)) {
+      throw this.notProxmox('does not answer a login with a ticket');
+    }
+    return { value: ticket, csrfToken, endsAt: performance.now() + TICKET_KEPT_MS };
+  }
+
+  private send(call: {
+    method: Method;
+    path: string;
+    headers: Headers;
+    form: RequestOptions['form'];
+    deadline: number;
+    signal: AbortSignal | undefined;
+  }): Promise<HttpAnswer> {
+    const { method, path, form, deadline, signal } = call;
+    const url = new URL(this.apiUrl.href + path);
+    const body = form === undefined ? null : new URLSearchParams(form).toString();
+    const bodyHeaders: Headers =
+      body === null
+        ? {}
+        : { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': `${Buffer.byteLength(body)}` };
+    return exchange({
+      ...{ url, method, body, signal },
+      headers: { Accept: 'application/json', ...call.headers, ...bodyHeaders },
+      agents: this.connections.agentsFor(url),
+      timeoutMs: Math.max(1, Math.min(this.limits.callMs, Math.round(deadline - performance.now()))),
+      maxBytes: this.limits.maxBytes,
+    });
+  }
+
+  private dataOf(answer: HttpAnswer): unknown {
+    const { status } = answer;
+    if (status === 401 || status === 403) throw refusedCredentials(this.sentence(answer));
+    if (status >= 300 && status < 400)
+      throw this.notProxmox(`answers with a redirect (${status}), which is not followed`);
+    if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answers with status ${status}`);
+    if (status === 429 || status >= 500) throw new ProxmoxError('UNAVAILABLE', this.sentence(answer));
+    if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.sentence(answer));
+    const content = parsed(answer.body);
+    if (!isObject(content) || !('data' in content)) throw this.notProxmox('does not answer with JSON that has data');
+    return content['data'];
+  }
+
+  private nodeOf(entry: unknown): ProxmoxNode {
+    const { node: name, status } = isObject(entry) ? entry : {};
+    if (!isObject(entry) || typeof name !== 'string' || typeof status !== 'string') {
+      throw this.notProxmox('does not answer with a list of nodes');
+    }
+    return { name, isOnline: status === 'online', resources: resourcesOf(name, entry) };
+  }
+
+  private notProxmox(what: string): ProxmoxError {
+    return new ProxmoxError('NOT_PROXMOX', `${this.apiUrl.host} ${what}: it is not the API of Proxmox VE.`);
+  }
+
+  /** The status and what Proxmox VE says to it. Nobody vouches for the server, so its text is cut and cleaned. */
+  private sentence({ status, reason }: HttpAnswer): string {
+    const secrets = [this.account.password, this.ticket?.value ?? ''].filter((secret) => secret !== '');
+    const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason);
+    const short = safe
+      .replaceAll(/[^\x20-\x7e]/g, ' ')
+      .slice(0, LONGEST_REASON)
+      .trim();
+    const what = short === '' ? `${status}` : `${status} ${short}`;
+    return `${this.apiUrl.host} answers: ${what}${/[.!?]$/.test(what) ? '' : '.'}`;
+  }
+}
+
+function refusedCredentials(message: string): ProxmoxError {
+  return new ProxmoxError('CREDENTIALS_REFUSED', message);
+}
+
+function ticketHeaders({ value, csrfToken }: Ticket, method: Method): Headers {
+  const cookie = { Cookie: `PVEAuthCookie=${encodeURIComponent(value)}` };
+  return method === 'GET' ? cookie : { ...cookie, CSRFPreventionToken: csrfToken };
+}
+
+function resourcesOf(name: string, entry: Json): HostResources | null {
+  const figures = ['maxcpu', 'cpu', 'maxmem', 'mem', 'maxdisk', 'disk'].map((key) => entry[key]);
+  if (!figures.every((figure): figure is number => typeof figure === 'number' && figure >= 0)) return null;
+  const [cores = 0, cpuUsage = 0, memoryBytes = 0, memoryUsedBytes = 0, diskBytes = 0, diskUsedBytes = 0] = figures;
+  return { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes };
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isHeaderText(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { ComputeDriverError } from '../compute-driver';
+
+/** Why a call to Proxmox VE failed. */
+export type ProxmoxFault =
+  /** The outbound policy does not admit the address. */
+  | 'ADDRESS_REFUSED'
+  /** The server's certificate is not trusted. */
+  | 'CERTIFICATE_REFUSED'
+  /** User name, password or token are wrong, or lack a privilege. */
+  | 'CREDENTIALS_REFUSED'
+  /** What answers there is not Proxmox VE's API. */
+  | 'NOT_PROXMOX'
+  /** Proxmox VE does not take this request. */
+  | 'REFUSED'
+  /** No connection, or the server is not able to answer now. */
+  | 'UNAVAILABLE'
+  | 'TIMEOUT'
+  /** The caller's signal ended the call. */
+  | 'CANCELLED';
+
+const RETRYABLE: Readonly<Record<ProxmoxFault, boolean>> = {
+  ADDRESS_REFUSED: false,
+  CERTIFICATE_REFUSED: false,
+  CREDENTIALS_REFUSED: false,
+  NOT_PROXMOX: false,
+  REFUSED: false,
+  UNAVAILABLE: true,
+  TIMEOUT: true,
+  CANCELLED: true,
+};
+
+/** Error of a call to Proxmox VE. The message names host and cause, holds no secret, and may be shown to users. */
+export class ProxmoxError extends ComputeDriverError {
+  constructor(
+    readonly fault: ProxmoxFault,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`PROXMOX.${fault}`, message, RETRYABLE[fault], options);
+    this.name = 'ProxmoxError';
+  }
+}
+
+const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'HOSTNAME_MISMATCH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** The error of a connection that failed, or of an answer that broke off. */
+export function connectionError(host: string, error: NodeJS.ErrnoException): ProxmoxError {
+  const { code = '', message } = error;
+  const fault = (kind: ProxmoxFault, text: string) => new ProxmoxError(kind, text, { cause: error });
+  if (code === 'ERR_ADDRESS_REFUSED') return fault('ADDRESS_REFUSED', message);
+  if (CERTIFICATE_CODES.has(code)) {
+    return fault('CERTIFICATE_REFUSED', `The certificate of ${host} is not trusted (${code}).`);
+  }
+  if (code.startsWith('HPE_')) return fault('NOT_PROXMOX', `${host} does not answer with HTTP.`);
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return fault('NOT_PROXMOX', `${host} does not answer with TLS as it should.`);
+  }
+  return fault('UNAVAILABLE', `${host} cannot be reached (${code === '' ? 'the connection failed' : code}).`);
+}

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { ServerIdentity } from './self-signed';
+
+/** An account that logs in with a password. */
+export interface FakeUser {
+  /** `user@realm` */
+  name: string;
+  password: string;
+  /** The password alone gives no ticket. */
+  secondFactor?: boolean;
+  /** Whether it has Sys.Audit; true unless given. */
+  mayAudit?: boolean;
+}
+
+export interface FakeToken {
+  /** `user@realm!name` */
+  id: string;
+  secret: string;
+  mayAudit?: boolean;
+}
+
+/** A node of the cluster; memory and disk in bytes. */
+export interface FakeNode {
+  node: string;
+  status: 'online' | 'offline' | 'unknown';
+  cpu: number;
+  maxcpu: number;
+  mem: number;
+  maxmem: number;
+  disk: number;
+  maxdisk: number;
+}
+
+export interface FakeProxmoxOptions {
+  users?: FakeUser[];
+  tokens?: FakeToken[];
+  nodes?: FakeNode[];
+  /** Serves HTTPS with it; plain HTTP without. */
+  identity?: ServerIdentity;
+}
+
+type Caller = Pick<FakeUser, 'mayAudit'>;
+
+const ROOT = '/api2/json';
+
+/**
+ * A stand-in for Proxmox VE, of which there is none to be had in a test. Written from the published description of its
+ * REST API (the API viewer of Proxmox VE 8 and its wiki page on the API): logins with tickets and API tokens, the token
+ * against forged requests, the list of nodes, pools as the plainest thing to make, and errors in the reason phrase.
+ */
+export class FakeProxmox {
+  /** `GET /api2/json/nodes`, in the order of arrival. */
+  readonly calls: string[] = [];
+  readonly pools: string[] = [];
+  private readonly tickets = new Map<string, { user: FakeUser; csrfToken: string }>();
+  private override: RequestListener | null = null;
+
+  private constructor(
+    readonly url: string,
+    private readonly server: Server & { closeAllConnections(): void },
+    private readonly options: FakeProxmoxOptions,
+  ) {}
+
+  static async start(options: FakeProxmoxOptions = {}): Promise<FakeProxmox> {
+    const listener: RequestListener = (request, response) => {
+      fake.handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+    };
+    const { identity } = options;
+    const server = identity ? createHttpsServer(identity, listener) : createHttpServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const fake = new FakeProxmox(`${identity ? 'https' : 'http'}://127.0.0.1:${port}`, server, options);
+    return fake;
+  }
+
+  /** Answers every request from now on; null makes it a hypervisor again. */
+  answerWith(listener: RequestListener | null): void {
+    this.override = listener;
+  }
+
+  /** Forgets all tickets, as after a change of the server's keys. */
+  dropTickets(): void {
+    this.tickets.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = request;
+    this.calls.push(`${method} ${url}`);
+    if (this.override) return void this.override(request, response);
+    const form = new URLSearchParams(await text(request));
+    if (method === 'POST' && url === `${ROOT}/access/ticket`) return this.login(form, response);
+    const caller = this.callerOf(request);
+    if (typeof caller === 'string') return answer(response, null, 401, caller);
+    if (method === 'GET' && url === `${ROOT}/nodes`) return answer(response, this.nodesFor(caller));
+    if (method === 'POST' && url === `${ROOT}/pools`) {
+      this.pools.push(form.get('poolid') ?? '');
+      return answer(response, null);
+    }
+    return answer(response, null, 501, `Method '${method} ${url.slice(ROOT.length)}' not implemented`);
+  }
+
+  private login(form: URLSearchParams, response: ServerResponse): void {
+    const [name, password] = [form.get('username'), form.get('password')];
+    if (!name || !password) return answer(response, null, 400, 'Parameter verification failed.');
+    const user = this.options.users?.find((known) => known.name === name && known.password === password);
+    if (!user) return answer(response, null, 401, 'authentication failure');
+    if (user.secondFactor) {
+      return answer(response, { username: name, NeedTFA: 1, ticket: `PVE:!tfa!${name}:`, CSRFPreventionToken: 'none' });
+    }
+    const ticket = `PVE:${name}:${Date.now().toString(16).toUpperCase()}::${randomBytes(48).toString('base64')}==`;
+    const csrfToken = `${Date.now().toString(16).toUpperCase()}:${randomBytes(24).toString('base64')}`;
+    this.tickets.set(ticket, { user, csrfToken });
+    answer(response, { username: name, ticket, CSRFPreventionToken: csrfToken, cap: {} });
+  }
+
+  /** Who calls, or why nobody is admitted. */
+  private callerOf({ headers, method }: IncomingMessage): Caller | string {
+    const [, id, secret] = /^PVEAPIToken=([^=]+)=(.+)$/.exec(headers.authorization ?? '') ?? [];
+    if (id !== undefined) {
+      const token = this.options.tokens?.find((known) => known.id === id);
+      if (!token) return `no such token '${id}'`;
+      return token.secret === secret ? token : 'invalid token value!';
+    }
+    const [, cookie] = /(?:^|;\s*)PVEAuthCookie=([^;]+)/.exec(headers.cookie ?? '') ?? [];
+    if (cookie === undefined) return 'No ticket';
+    const session = this.tickets.get(decodeURIComponent(cookie));
+    if (!session) return 'invalid PVE ticket';
+    const isForged = method !== 'GET' && headers['csrfpreventiontoken'] !== session.csrfToken;
+    return isForged ? 'Permission denied - invalid csrf token' : session.user;
+  }
+
+  /** A node that is not online has no figures of use; without Sys.Audit no node has any. */
+  private nodesFor({ mayAudit = true }: Caller): object[] {
+    return (this.options.nodes ?? []).map(({ node, status, cpu, maxcpu, mem, maxmem, disk, maxdisk }) => ({
+      ...{ id: `node/${node}`, node, type: 'node', status, level: '' },
+      ...(mayAudit ? { maxcpu, maxmem, maxdisk } : {}),
+      ...(mayAudit && status === 'online' ? { cpu, mem, disk, uptime: 86_400 } : {}),
+    }));
+  }
+}
+
+/** All answers have JSON with `data`; what is wrong stands in the reason phrase. */
+function answer(response: ServerResponse, data: unknown, status = 200, reason = 'OK'): void {
+  response.writeHead(status, reason, { 'Content-Type': 'application/json;charset=UTF-8' });
+  response.end(JSON.stringify({ data }));
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { HostResources } from '../../../libs/compute-drivers/host-resources';
+import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { Config } from '../../config/config';
+import { isTenantAdmin, type Principal, type TenantScope } from '../../platform/auth/principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { known } from '../../platform/resources/known';
+import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
+import { CLOUD_PROVIDER_ID, ReferenceData } from '../reference-data/reference-data.contract';
+import { assertEndpoint } from './cloud-env-keys';
+import { assertCredentialType } from './cloud-env-provider';
+import { LOCAL_ENDPOINT } from './cloud-envs.contract';
+import { CloudEnvsRepository } from './cloud-envs.repository';
+import type { OnPremNode, OnPremNodeResources, OnPremNodesQuery } from './dto/onprem-nodes.dto';
+import { Hypervisors } from './hypervisors';
+import { LocalHostsRepository } from './local-hosts.repository';
+
+const BYTES_OF_GB = 2 ** 30;
+
+/** What the machines behind an OnPrem endpoint have and use. */
+@Injectable()
+export class OnPremNodesService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly referenceData: ReferenceData,
+    private readonly credentialsConfs: CredentialsConfsService,
+    private readonly cloudEnvs: CloudEnvsRepository,
+    private readonly localHosts: LocalHostsRepository,
+    private readonly hypervisors: Hypervisors,
+    private readonly outbound: OutboundPolicy,
+    private readonly config: Config,
+  ) {}
+
+  /** Asks the hypervisor, or the workers for their own machines, with no transaction open meanwhile. */
+  async list(principal: Principal, scope: TenantScope, query: OnPremNodesQuery): Promise<OnPremNodeResources> {
+    const { endpoint, credential_config_id: credentialsConfId } = query;
+    assertEndpoint(endpoint, this.config.compute.local !== null, this.outbound);
+    const credentials = await this.credentialsConfs.get(scope, { id: credentialsConfId });
+    const { credentials_conf_name: name, credential_type: type } = credentials;
+    assertCredentialType(this.referenceData, this.onPrem(), type.credential_type_id, name);
+    if (endpoint === LOCAL_ENDPOINT) return resourcesOf(await this.localHosts.online());
+    if (!isTenantAdmin(principal)) await this.assertInUse(scope, endpoint, credentialsConfId, name);
+    const { values } = await this.credentialsConfs.reveal(this.dataSource.manager, scope.tenantId, credentialsConfId);
+    return resourcesOf(await this.hypervisors.onlineHosts(endpoint, values));
+  }
+
+  /**
+   * The call hands the password to whoever is at the endpoint. Credentials are write-only: only administrators, who can
+   * make an environment with any endpoint, may have them sent where no environment sends them.
+   */
+  private async assertInUse(scope: TenantScope, endpoint: string, confId: number, name: string): Promise<void> {
+    const { origin } = new URL(endpoint);
+    const inUse = await this.cloudEnvs.endpointsWith(scope, confId);
+    if (inUse.some((used) => URL.canParse(used) && new URL(used).origin === origin)) return;
+    throw invalid(
+      'ONPREM.ENDPOINT_NOT_IN_USE',
+      `No cloud environment uses the credentials "${name}" at ${origin}; only an administrator may send them there.`,
+    );
+  }
+
+  private onPrem() {
+    return known(
+      this.referenceData.cloudProvider(CLOUD_PROVIDER_ID.OnPrem),
+      'cloud provider',
+      CLOUD_PROVIDER_ID.OnPrem,
+    );
+  }
+}
+
+function resourcesOf(hosts: readonly HostResources[]): OnPremNodeResources {
+  return { nodes: hosts.map(nodeOf) };
+}
+
+function nodeOf(host: HostResources): OnPremNode {
+  return {
+    node_name: host.name,
+    cpu_cores: host.cores,
+    cpu_usage_percent: twoDigits(Math.min(host.cpuUsage, 1) * 100),
+    ram_total_gb: gb(host.memoryBytes),
+    ram_used_gb: gb(host.memoryUsedBytes),
+    disk_total_gb: gb(host.diskBytes),
+    disk_used_gb: gb(host.diskUsedBytes),
+  };
+}
+
+function gb(bytes: number): number {
+  return twoDigits(bytes / BYTES_OF_GB);
+}
+
+function twoDigits(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,54 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { HostMeter } from '../../../../libs/compute-drivers/local/host-meter';
+import { Config } from '../../../config/config';
+import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { LocalHostsRepository } from '../local-hosts.repository';
+
+/** The first report comes sooner: a worker that has just started is asked about at once. */
+const FIRST_REPORT_MS = 1000;
+const REPORT_MS = 10_000;
+
+/**
+ * Reports the machine of a worker that runs local nodes: the API is elsewhere and cannot look. Apart from the
+ * reconcilers, of which one worker at a time runs a pass and which may take minutes.
+ */
+@Injectable()
+export class LocalHostReporter {
+  private running: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly hosts: LocalHostsRepository,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  start(): void {
+    const { local } = this.config.compute;
+    if (!local) return;
+    const meter = new HostMeter(local.dir);
+    const next = (pauseMs: number) => {
+      this.timer = setTimeout(() => {
+        this.running = this.report(meter).then(() => {
+          if (!this.stopped) next(REPORT_MS);
+        });
+      }, pauseMs);
+    };
+    next(FIRST_REPORT_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    if (this.timer) clearTimeout(this.timer);
+    await this.running;
+  }
+
+  private async report(meter: HostMeter): Promise<void> {
+    try {
+      await this.hosts.report(await meter.measure());
+    } catch (error) {
+      this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again');
+    }
+  }
+}
