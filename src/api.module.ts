@@ -12,6 +12,7 @@ import { HealthApiModule } from './modules/health/health.api.module';
 import { IamApiModule } from './modules/iam/iam.api.module';
 import { IamModule } from './modules/iam/iam.module';
 import { JobsApiModule } from './modules/jobs/jobs.api.module';
+import { MountsApiModule } from './modules/mounts/mounts.api.module';
 import { NetworkConfsApiModule } from './modules/network-confs/network-confs.api.module';
 import { ObjectStorageManagersApiModule } from './modules/object-storage-managers/object-storage-managers.api.module';
 import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
@@ -34,6 +35,7 @@ const DOMAINS = [
   CloudEnvsApiModule,
   ClusterConfsApiModule,
   ObjectStorageManagersApiModule,
+  MountsApiModule,
   JobsApiModule,
   ClustersApiModule,
   WorkspacesApiModule,

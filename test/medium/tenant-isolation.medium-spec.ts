@@ -6,9 +6,11 @@ import { ClusterConfsRepository } from '../../src/modules/cluster-confs/cluster-
 import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
 import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/credentials-confs.repository';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
+import { MountsRepository } from '../../src/modules/mounts/mounts.repository';
 import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
 import { ObjectStorageManagersRepository } from '../../src/modules/object-storage-managers/object-storage-managers.repository';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
+import { insertRow } from '../../src/platform/persistence/sql';
 import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
@@ -41,6 +43,7 @@ describe('tenants', () => {
       ['cloud_envs', 'network_conf_id', 'networkConfId'],
       ['cloud_envs', 'boot_disk_image_id', 'bootDiskImageId'],
       ['object_storage_managers', 'credentials_conf_id', 'credentialsConfId'],
+      ['mounts', 'credentials_conf_id', 'credentialsConfId'],
       ['clusters', 'object_storage_manager_id', 'objectStorageManagerId'],
       ['clusters', 'cloud_env_id', 'cloudEnvId'],
       ['clusters', 'cluster_conf_id', 'clusterConfId'],
@@ -54,6 +57,19 @@ describe('tenants', () => {
       await expect(change(foreign[key])).rejects.toMatchObject({ driverError: { code: '23503' } });
       // The same statement with a record of the tenant itself is no error.
       await change(mine[key]);
+    });
+
+    it('cluster_mounts', async () => {
+      const attach = ({ tenantId, clusterId, mountId }: Tenancy) =>
+        insertRow(dataSource.manager, 'cluster_mounts', {
+          tenant_id: tenantId,
+          cluster_id: clusterId,
+          mount_id: mountId,
+        });
+      for (const crossing of [{ clusterId: foreign.clusterId }, { mountId: foreign.mountId }]) {
+        await expect(attach({ ...mine, ...crossing })).rejects.toMatchObject({ driverError: { code: '23503' } });
+      }
+      await attach(mine);
     });
 
     it('cluster_nodes.cluster_id', async () => {
@@ -83,6 +99,7 @@ describe('tenants', () => {
       ['boot_disk_images', () => new BootDiskImagesRepository(dataSource), 'bootDiskImageId'],
       ['credentials_confs', () => new CredentialsConfsRepository(dataSource), 'credentialsConfId'],
       ['object_storage_managers', () => new ObjectStorageManagersRepository(dataSource), 'objectStorageManagerId'],
+      ['mounts', () => new MountsRepository(dataSource), 'mountId'],
       ['workspaces', () => new WorkspacesRepository(dataSource), 'workspaceId'],
       ['job_confs', () => new JobConfsRepository(dataSource), 'jobConfId'],
     ];

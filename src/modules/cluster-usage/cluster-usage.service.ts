@@ -10,6 +10,8 @@ const REFERENCES = {
   'cloud environment': 'c.cloud_env_id = $2',
   'cluster configuration': 'c.cluster_conf_id = $2',
   'object storage manager': 'c.object_storage_manager_id = $2',
+  mount: `EXISTS (SELECT 1 FROM cluster_mounts cm WHERE cm.tenant_id = c.tenant_id
+    AND cm.cluster_id = c.cluster_id AND cm.mount_id = $2)`,
 } as const;
 
 /** Records of which an error names so many. */

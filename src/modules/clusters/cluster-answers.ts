@@ -3,13 +3,18 @@ import { toWire } from '../../platform/product/product-name';
 import { known } from '../../platform/resources/known';
 import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
 import { clusterConfRef, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
+import type { MountRead } from '../mounts/mounts.contract';
 import type { DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type { ClusterRow } from './clusters.repository';
 import type { ClusterRead, ClusterVolume, ClusterVolumeWrite, ClusterWrite } from './dto/cluster-answers.dto';
 import { SPARK_CONFIG_KEYS, type SparkConfig } from './dto/cluster-fields.dto';
 
 /** A cluster as reads answer it. */
-export function readCluster(row: ClusterRow, referenceData: ReferenceData): ClusterRead {
+export function readCluster(
+  row: ClusterRow,
+  mounts: ReadonlyMap<number, MountRead>,
+  referenceData: ReferenceData,
+): ClusterRead {
   const ycu = machineTypeOf(row.cluster_conf, referenceData).info.machine_price_ycu;
   return {
     cluster_id: row.cluster_id,
@@ -30,6 +35,7 @@ export function readCluster(row: ClusterRow, referenceData: ReferenceData): Clus
     metastore_catalog: null,
     object_storage_manager: objectStorageManagerOf(row),
     machine_volume_config: volumeOf(row, referenceData),
+    mounts: row.mount_ids.flatMap((id) => mounts.get(id) ?? []),
     workflow_job_instance_details: workflowOf(row),
     ...readAudit(row),
   };
@@ -45,7 +51,7 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     object_storage_manager_id: idText(row.object_storage_manager_id),
     cluster_conf_id: idText(row.cluster_conf_id),
     metastore_catalog_id: null,
-    mount_ids: [],
+    mount_ids: row.mount_ids.map((id) => idText(id)),
     spark_infra_version_id: idText(row.spark_infra_version_id),
     clean_up_timeout: idText(row.clean_up_timeout),
     machine_volume_config: volumeWriteOf(row, referenceData),

@@ -161,9 +161,8 @@ export function checkSparkConfig(config: SparkConfig): void {
 
 /** References to kinds of records that no tenant of this release can have yet. */
 export function checkFurtherReferences(body: ClusterSettings): void {
-  const { metastore_catalog_id: catalog, mount_ids: mounts = [] } = body;
+  const { metastore_catalog_id: catalog } = body;
   if (catalog !== undefined && catalog !== null) {
     throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no metastore catalog with id ${catalog}.`);
   }
-  if (mounts.length > 0) throw notFound('MOUNT.NOT_FOUND', `There is no mount with id ${mounts[0]}.`);
 }

@@ -3,8 +3,11 @@ import { CloudEnvsModule } from '../cloud-envs/cloud-envs.module';
 import { ClusterConfsModule } from '../cluster-confs/cluster-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { LogsModule } from '../logs/logs.module';
+import { MountsModule } from '../mounts/mounts.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { ClusterMountsRepository } from './cluster-mounts.repository';
+import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterNodesService } from './cluster-nodes.service';
 import { ClusterSlotsService } from './cluster-slots.service';
@@ -17,10 +20,19 @@ import { ClustersService } from './clusters.service';
     CloudEnvsModule,
     ClusterConfsModule,
     ObjectStorageManagersModule,
+    MountsModule,
     LogsModule,
     OpenTenantsModule,
   ],
-  providers: [ClustersService, ClustersRepository, ClusterNodesService, ClusterNodesRepository, ClusterSlotsService],
-  exports: [ClustersService, ClusterNodesService, ClusterSlotsService, ClusterNodesRepository],
+  providers: [
+    ClustersService,
+    ClustersRepository,
+    ClusterMountsService,
+    ClusterMountsRepository,
+    ClusterNodesService,
+    ClusterNodesRepository,
+    ClusterSlotsService,
+  ],
+  exports: [ClustersService, ClusterMountsService, ClusterNodesService, ClusterSlotsService, ClusterNodesRepository],
 })
 export class ClustersModule {}

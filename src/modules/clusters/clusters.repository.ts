@@ -7,6 +7,7 @@ import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
+import { MOUNT_IDS } from './cluster-mounts.repository';
 import type { ClusterStatus, ClusterType, NodeStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 
@@ -60,6 +61,7 @@ export interface ClusterRow extends AuditRow {
   cloud_env: CloudEnvData;
   cluster_conf: ClusterConfData;
   nodes: NodeSummary[];
+  mount_ids: number[];
 }
 
 export interface StateRow {
@@ -87,6 +89,7 @@ export class ClustersRepository extends ResourceRepository<ClusterRow> {
       table: 'clusters',
       idColumn: 'cluster_id',
       columns: `t.*, ${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
+        ${MOUNT_IDS} AS mount_ids,
         om.name AS object_storage_manager_name,
         wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN cloud_envs ce ON ce.tenant_id = t.tenant_id AND ce.cloud_env_id = t.cloud_env_id ${cloudEnvJoins()}

@@ -20,6 +20,7 @@ import { ObjectStorageManagersService } from '../object-storage-managers/object-
 import { LogsService } from '../logs/logs.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, writeCluster } from './cluster-answers';
+import { ClusterMountsService } from './cluster-mounts.service';
 import {
   beginClusterHistory,
   beginClusterOperation,
@@ -87,6 +88,7 @@ export class ClustersService {
     private readonly logs: LogsService,
     private readonly openTenants: OpenTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
+    private readonly mounts: ClusterMountsService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -112,11 +114,13 @@ export class ClustersService {
       },
       'cluster_name' in query ? query.cluster_name : undefined,
     );
-    return { ...page, data: page.data.map((row) => readCluster(row, this.referenceData)) };
+    const mounts = await this.mounts.of(scope, page.data);
+    return { ...page, data: page.data.map((row) => readCluster(row, mounts, this.referenceData)) };
   }
 
   async get(scope: TenantScope, selector: RecordSelector): Promise<ClusterRead> {
-    return readCluster(await this.repository.get(scope, selector), this.referenceData);
+    const row = await this.repository.get(scope, selector);
+    return readCluster(row, await this.mounts.of(scope, [row]), this.referenceData);
   }
 
   async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
@@ -132,7 +136,8 @@ export class ClustersService {
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
       await beginClusterHistory(tx, row.cluster_id, scope.userId);
-      return writeCluster(row, this.referenceData);
+      const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids ?? []);
+      return writeCluster({ ...row, mount_ids: mountIds }, this.referenceData);
     });
   }
 
@@ -151,6 +156,7 @@ export class ClustersService {
           EDITABLE_STATUSES,
         );
       }
+      if (body.mount_ids) await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
       const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
       return writeCluster(await this.repository.update(tx, scope, row.cluster_id, values), this.referenceData);
     });

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ClustersModule } from '../clusters/clusters.module';
 import { LogsModule } from '../logs/logs.module';
+import { MountsModule } from '../mounts/mounts.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { JobConfsRepository } from './job-confs.repository';
 import { JobConfsService } from './job-confs.service';
@@ -10,7 +11,7 @@ import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
 
 @Module({
-  imports: [ClustersModule, WorkspacesModule, LogsModule],
+  imports: [ClustersModule, MountsModule, WorkspacesModule, LogsModule],
   providers: [JobConfsService, JobConfsRepository, RunsService, RunsRepository, RunScheduler, RunReportsService],
   exports: [JobConfsService, RunsService, RunReportsService, RunScheduler, RunsRepository],
 })

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DesiredRun, RunReport } from '../../../libs/contracts/agent-protocol';
+import type { DesiredRun, RunMount, RunReport } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
@@ -7,6 +7,7 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { NodeRow, SparkConfig } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
+import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { buildRunSpec } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
@@ -26,6 +27,7 @@ export class RunReportsService {
     private readonly scheduler: RunScheduler,
     private readonly clusters: ClusterSlotsService,
     private readonly logs: LogsService,
+    private readonly mounts: AttachedMountsService,
     private readonly config: Config,
   ) {}
 
@@ -34,12 +36,13 @@ export class RunReportsService {
     const assigned = await this.runs.onNode(node.node_id);
     if (assigned.length === 0) return [];
     const cluster = await this.clusterOf(node);
+    const mounts = await this.transactions.read((tx) => this.mounts.ofCluster(tx, node.tenant_id, node.cluster_id));
     return Promise.all(
       assigned.map(async (run) => ({
         run_id: String(run.run_id),
         action: run.stop_requested ? ('stop' as const) : ('run' as const),
         correlation_id: run.correlation_id,
-        spec: this.specOf(run, node, cluster).spec,
+        spec: this.specOf(run, node, cluster, mounts).spec,
         log_offsets: {
           stdout: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stdout' }),
           stderr: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stderr' }),
@@ -95,13 +98,14 @@ export class RunReportsService {
     await this.runs.transition(tx, run, { to, reason: report.message, userId: null });
   }
 
-  private specOf(run: RunRow, node: NodeRow, cluster: ClusterOfNode) {
+  private specOf(run: RunRow, node: NodeRow, cluster: ClusterOfNode, mounts: RunMount[] = []) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,
       conf: run.conf,
       sparkConfig: cluster.spark_config,
       maxParallelJobs: cluster.max_parallel_jobs,
+      mounts,
       node,
       killGraceMs: this.config.agent.killGraceMs,
     });

@@ -1,4 +1,4 @@
-import type { RunFile, RunSpec } from '../../../libs/contracts/agent-protocol';
+import type { RunFile, RunMount, RunSpec } from '../../../libs/contracts/agent-protocol';
 import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference } from './file-reference';
@@ -20,6 +20,7 @@ export interface SpecInput {
   conf: string[] | null;
   sparkConfig: SparkConfig;
   maxParallelJobs: number;
+  mounts: RunMount[];
   node: Pick<NodeRow, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
   killGraceMs: number;
 }
@@ -92,7 +93,7 @@ function inherited(input: SpecInput, files: FileList) {
     properties_files: files.add(joined(settings.properties_file)),
     packages: joined(cluster.packages, settings.packages),
     repositories: joined(cluster.repositories, settings.repositories),
-    mounts: [],
+    mounts: input.mounts,
     env: parseEnvironment(joined(cluster.env_var)),
   };
 }

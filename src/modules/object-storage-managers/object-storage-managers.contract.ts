@@ -9,6 +9,8 @@ import {
 } from '../credentials-confs/credentials-confs.contract';
 import { CloudProviderRef, type ReferenceData } from '../reference-data/reference-data.contract';
 
+export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
+
 /** Credentials inside an object storage manager. */
 export class ObjectStorageCredentialsRef {
   @Field.id() credentials_conf_id: number;

@@ -25,7 +25,9 @@ import type {
 import { objectStorageManagerRef } from './object-storage-managers.contract';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
-import { STORE_ACCESS, STORE_CLOUD_PROVIDERS, type StoreCloudProviderName } from './store-providers';
+import { assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';
+
+const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager' };
 
 /** Buckets of object stores with the credentials that open them. */
 @Injectable()
@@ -112,20 +114,9 @@ export class ObjectStorageManagersService extends ResourceService<
       );
     }
     const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);
-    this.assertCredentialType(name, credentials.credential_type_id, credentials.name);
+    assertOpensStores(name, credentials, USER, this.referenceData);
     const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, credentialsId);
     this.stores.make(name, bucket, values);
-  }
-
-  private assertCredentialType(provider: StoreCloudProviderName, typeId: number, name: string): void {
-    const wantedId = STORE_ACCESS[provider].credentialTypeId;
-    if (typeId === wantedId) return;
-    const wanted = known(this.referenceData.credentialType(wantedId), 'credential type', wantedId);
-    const actual = known(this.referenceData.credentialType(typeId), 'credential type', typeId);
-    throw invalid(
-      'OBJECT_STORAGE_MANAGER.CREDENTIAL_TYPE',
-      `An object storage manager of ${provider} needs credentials of the type ${wanted.name}; "${name}" holds ${actual.name}.`,
-    );
   }
 
   private cloudProvider(id: number): CloudProviderRef {

@@ -11,6 +11,7 @@ const USERS = {
     key: 'object_storage_managers',
     label: 'object storage managers',
   },
+  mounts: { id: 'mount_id', key: 'mounts', label: 'mounts' },
 } as const;
 
 type UsingTable = keyof typeof USERS;
@@ -21,7 +22,11 @@ const REFERENCES: Record<
   Partial<Record<UsingTable, string>>
 > = {
   'network configuration': { cloud_envs: 'network_conf_id' },
-  'credentials configuration': { cloud_envs: 'credentials_conf_id', object_storage_managers: 'credentials_conf_id' },
+  'credentials configuration': {
+    cloud_envs: 'credentials_conf_id',
+    object_storage_managers: 'credentials_conf_id',
+    mounts: 'credentials_conf_id',
+  },
   'boot disk image': { cloud_envs: 'boot_disk_image_id' },
 };
 

@@ -32,12 +32,14 @@ import type {
   CloudProviderRef,
   CredentialTypeInfo,
   DiskTypeInfo,
+  EncryptionTypeRecord,
   LabelPattern,
   LinuxDistroRef,
   MachineArchitectureRef,
   MachineTypeInfo,
   MachineTypeRecord,
   SparkInfraVersionRef,
+  StorageTypeRecord,
 } from './reference-data.contract';
 
 /** A row with its validity as answers carry it. */
@@ -96,6 +98,8 @@ export interface LookupMaps {
   distros: Map<number, LinuxDistroRef>;
   credentialTypes: Map<number, CredentialTypeInfo>;
   infraVersions: Map<number, SparkInfraVersionRef>;
+  storageTypes: Map<number, StorageTypeRecord>;
+  encryptionTypes: Map<number, EncryptionTypeRecord>;
 }
 
 /** Renders every row of the tables; answers hold the current ones, which may refer to current ones only. */
@@ -178,6 +182,16 @@ function renderMaps(rows: DatedRows): LookupMaps {
     infraVersions: mapOf(rows.spark_infra_versions, 'spark_infra_version_id', (row) =>
       keysToWire(withoutValidity(row)),
     ),
+    storageTypes: mapOf(rows.storage_types, 'lookup_storage_type_id', (row) => ({
+      id: row.lookup_storage_type_id,
+      name: row.name,
+      cloudProviderId: row.cloud_provider_id,
+    })),
+    encryptionTypes: mapOf(rows.encryption_types, 'lookup_encryption_type_id', (row) => ({
+      id: row.lookup_encryption_type_id,
+      name: row.name,
+      cloudProviderId: row.cloud_provider_id,
+    })),
   };
 }
 

@@ -7,6 +7,16 @@ export const CLOUD_PROVIDER_ALIASES = { Proxmox: 'OnPrem' } as const;
 /** Ids of the providers; fixed by the specification. */
 export const CLOUD_PROVIDER_ID: Record<CloudProviderName, number> = { GCP: 0, AWS: 1, Azure: 2, OnPrem: 3, OCI: 4 };
 
+export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
+export type StorageTypeName = (typeof STORAGE_TYPES)[number];
+/** Storage types by their ids in the lookup table. */
+export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
+  'Google Cloud Storage': 0,
+  'Amazon S3': 1,
+  'ADLS Gen2': 2,
+  'Custom S3': 3,
+};
+
 export const ARCHITECTURES = ['x86_64', 'aarch64'] as const;
 export const COMPUTE_TYPES = [
   'compute_optimized',
@@ -127,6 +137,20 @@ export class SparkInfraVersionRef {
   @Field.text({ nullable: true }) cuda_rapids_version: string | null;
 }
 
+/** A kind of object store, which is of one cloud provider. */
+export interface StorageTypeRecord {
+  id: number;
+  name: string;
+  cloudProviderId: number;
+}
+
+/** How the object stores of a cloud provider keep what they hold secret. */
+export interface EncryptionTypeRecord {
+  id: number;
+  name: string;
+  cloudProviderId: number;
+}
+
 /** Rules a label key and value must obey at a provider. */
 export interface LabelPattern {
   key: RegExp;
@@ -155,6 +179,8 @@ export interface LookupRecords {
   linuxDistro(id: number): LinuxDistroRef | undefined;
   credentialType(id: number): CredentialTypeInfo | undefined;
   sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
+  storageType(id: number): StorageTypeRecord | undefined;
+  encryptionType(id: number): EncryptionTypeRecord | undefined;
 }
 
 /**
@@ -174,6 +200,8 @@ export abstract class ReferenceData implements LookupRecords {
   abstract linuxDistro(id: number): LinuxDistroRef | undefined;
   abstract credentialType(id: number): CredentialTypeInfo | undefined;
   abstract sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
+  abstract storageType(id: number): StorageTypeRecord | undefined;
+  abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
   /** Id of a current category. */
   abstract machineTypeCategoryId(name: string): number;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;

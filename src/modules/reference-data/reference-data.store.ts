@@ -92,6 +92,14 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.all.infraVersions.get(id);
   }
 
+  storageType(id: number) {
+    return this.snapshot.all.storageTypes.get(id);
+  }
+
+  encryptionType(id: number) {
+    return this.snapshot.all.encryptionTypes.get(id);
+  }
+
   machineTypeCategoryId(name: string): number {
     const id = this.snapshot.categoryIds.get(name);
     if (id === undefined) throw new Error(`There is no machine type category ${name}`);
@@ -152,6 +160,8 @@ function recordsOf(maps: () => LookupMaps): LookupRecords {
     linuxDistro: (id) => maps().distros.get(id),
     credentialType: (id) => maps().credentialTypes.get(id),
     sparkInfraVersion: (id) => maps().infraVersions.get(id),
+    storageType: (id) => maps().storageTypes.get(id),
+    encryptionType: (id) => maps().encryptionTypes.get(id),
   };
 }
 

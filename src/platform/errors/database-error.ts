@@ -30,7 +30,7 @@ const UNAVAILABLE = new Set([
   '53300',
 ]);
 
-/** What a taken value of a field is called. */
+/** What a taken value of a field is called; no field's name ends with an underscore and another's. */
 const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
   name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name exists already.' },
   username: {
@@ -38,11 +38,12 @@ const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
     text: 'The user name is taken; those of disabled accounts stay taken. Choose another one.',
   },
   email: { code: 'RECORD.DUPLICATE_EMAIL', text: 'The e-mail address belongs to another account. Use another one.' },
+  mount_point: { code: 'RECORD.DUPLICATE_MOUNT_POINT', text: 'A current mount has this mount point already.' },
 };
 
 function duplicateOf(constraint: string): { code: string; text: string } {
-  const [, field = ''] = /^uq_.*_([a-z]+)$/.exec(constraint) ?? [];
-  return DUPLICATES[field] ?? { code: 'RECORD.DUPLICATE', text: 'Such a record exists already.' };
+  const [, taken] = Object.entries(DUPLICATES).find(([field]) => constraint.endsWith(`_${field}`)) ?? [];
+  return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record exists already.' };
 }
 
 /**

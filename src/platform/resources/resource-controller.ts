@@ -13,8 +13,8 @@ interface SelectorQuery {
   selector(): RecordSelector;
 }
 
-/** What a resource's controller serves: paths, classes and access of its six operations. */
-export interface ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> {
+/** What a resource's controller serves: paths, classes and access of its operations. */
+export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> = {
   /** Operation ids are made of these: `createVolumeConf`, `listVolumeConfs`. */
   one: string;
   many: string;
@@ -27,13 +27,17 @@ export interface ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQu
   writeAccess: Access;
   selector: Type<SelectorQuery>;
   listQuery: Type<ListQuery>;
-  searchQuery: Type<SearchQuery>;
-  /** The text searched for. */
-  partOfName: (query: SearchQuery) => string;
   create: Type<Create>;
   update: Type<Update>;
   read: Type<Read>;
   write: Type<Write>;
+} & (SearchRoute<SearchQuery> | { searchQuery?: undefined });
+
+/** Absent where the list itself takes a part of the name. */
+interface SearchRoute<SearchQuery> {
+  searchQuery: Type<SearchQuery>;
+  /** The text searched for. */
+  partOfName: (query: SearchQuery) => string;
 }
 
 interface Service<Create, Update, Read, Write, ListQuery> {
@@ -44,7 +48,7 @@ interface Service<Create, Update, Read, Write, ListQuery> {
   delete(scope: TenantScope, selector: RecordSelector): Promise<Message>;
 }
 
-/** Base class of a controller with list, search, create, get, update and delete of one resource. */
+/** Base class of a controller with list, create, get, update and delete of one resource, and mostly search. */
 export function ResourceController<
   Create extends object,
   Update extends object,
@@ -61,7 +65,7 @@ export function ResourceController<
     }
 
     search(scope: TenantScope, query: SearchQuery): Promise<Page<Read>> {
-      return this.service.list(scope, query, routes.partOfName(query));
+      return this.service.list(scope, query, routes.searchQuery && routes.partOfName(query));
     }
 
     create(scope: TenantScope, body: Create): Promise<Write> {
@@ -91,14 +95,16 @@ export function ResourceController<
   const body = (type: Type<object>) => ({ decorate: Body(), type });
   const { one, many, label, path, listPath, readAccess, writeAccess } = routes;
 
-  declare('search', [query(routes.searchQuery)], {
-    method: 'GET',
-    path: `${listPath}/search`,
-    id: `search${many}`,
-    summary: `Search the ${label}s by part of the name`,
-    access: readAccess,
-    answer: Answers.page(routes.read),
-  });
+  if (routes.searchQuery) {
+    declare('search', [query(routes.searchQuery)], {
+      method: 'GET',
+      path: `${listPath}/search`,
+      id: `search${many}`,
+      summary: `Search the ${label}s by part of the name`,
+      access: readAccess,
+      answer: Answers.page(routes.read),
+    });
+  }
   declare('list', [query(routes.listQuery)], {
     method: 'GET',
     path: listPath,

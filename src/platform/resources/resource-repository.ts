@@ -4,7 +4,7 @@ import { notFound } from '../errors/domain-error';
 import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
-import { Conditions, containsPattern, firstRow, insertRow, type Tx, updateRows } from '../persistence/sql';
+import { Conditions, containsPattern, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql {
@@ -86,6 +86,22 @@ export class ResourceRepository<Row extends object> {
     const { columns, from } = this.source;
     const sql = `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
+  }
+
+  /** The current records among those with the ids, by id. */
+  async findAll(
+    scope: TenantScope,
+    ids: readonly number[],
+    tx: Tx = this.dataSource.manager,
+    lock: RowLock = false,
+  ): Promise<Row[]> {
+    if (ids.length === 0) return [];
+    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    this.addValidity(conditions);
+    conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
+    const { columns, from } = this.source;
+    const sql = `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
+    return rows<Row>(tx, sql, conditions.params);
   }
 
   /** Inserts a record of the scope's tenant and answers it as `get` does. */

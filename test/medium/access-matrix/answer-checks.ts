@@ -66,8 +66,9 @@ function describe(expected: Expectation): string {
 }
 
 interface PageBody {
-  /** Records, or one record that holds a list of others. */
-  data: unknown[] | Record<string, unknown>;
+  /** Records, or one record that holds a list of others; one list is called otherwise. */
+  data?: unknown[] | Record<string, unknown>;
+  cluster_mounts?: unknown[];
   result_set: { total_objects: number; limit: number; current_page: number };
 }
 
@@ -77,7 +78,7 @@ function isEmptyList(text: string): boolean {
   return body !== null && recordsOn(body).length === 0;
 }
 
-function recordsOn({ data }: PageBody): unknown[] {
+function recordsOn({ cluster_mounts = [], data = cluster_mounts }: PageBody): unknown[] {
   return Array.isArray(data) ? data : Object.values(data).filter(Array.isArray).flat();
 }
 

@@ -58,6 +58,8 @@ export interface BuiltRequest {
 const ALIASES: Record<string, string> = {
   credential_config_id: 'credentials_conf_id',
   cluster_ids: 'cluster_id',
+  exclude_cluster_id: 'cluster_id',
+  mount_ids: 'mount_id',
   job_conf_ids: 'job_conf_id',
   user_ids: 'user_id',
   group_ids: 'group_id',
@@ -69,7 +71,8 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...['credentials_conf', 'network_conf', 'boot_disk_image', 'volume_conf', 'cloud_env', 'cluster_conf'].flatMap(
     idAndName,
   ),
-  ...['object_storage_manager', 'cluster', 'workspace', 'job_conf'].flatMap(idAndName),
+  ...['object_storage_manager', 'mount', 'cluster', 'workspace', 'job_conf'].flatMap(idAndName),
+  ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
   ...['file_id', 'file_path', 'file_name'],
 ]);
@@ -81,7 +84,7 @@ function idAndName(prefix: string): string[] {
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
-  ...['metastore_catalog_id', 'mount_ids', 'network_project_id', 'correlation_id'],
+  ...['metastore_catalog_id', 'encryption_type_id', 'network_project_id', 'correlation_id'],
 ];
 
 /** Ids in the operation's request of which it is not said what they name. */
@@ -117,8 +120,10 @@ const MORE: Record<string, Record<string, unknown>> = {
   createVolumeConf: { size: 100 },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
+  createMount: { source: 'bucket/new', mount_point: '/mnt/new' },
   login: { username: LOGIN_NAME, password: PASSWORD },
   createJobConf: { command: 'job.py', job_type: 'Python3' },
+  updateMount: { is_read_only: true },
   updateUser: { display_name: 'changed' },
   updateGroup: { group_mail: 'changed@example.org' },
   ...Object.fromEntries(
@@ -134,6 +139,7 @@ const NEW_NAMES: Record<string, string> = { createUser: 'username' };
 
 /** Optional parameters without which the generated request is none. */
 const ALWAYS_GIVEN: Record<string, string> = {
+  listClusterMounts: 'cluster_id',
   assignTenantUserRole: 'tenant_id',
   assignTenantGroupRole: 'tenant_id',
   removeTenantUserRole: 'tenant_id',
@@ -153,8 +159,8 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   deleteObjectStorageManager: ({ unused }) => unused,
   enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
   ...Object.fromEntries(
-    ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf'].flatMap((kind) =>
-      [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
+    ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf', 'Mount'].flatMap(
+      (kind) => [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
     ),
   ),
 };

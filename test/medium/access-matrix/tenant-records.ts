@@ -33,11 +33,14 @@ export const REFERENCE = {
   machine_type_id: 1486,
   disk_type_id: 10,
   spark_infra_version_id: 1,
+  storage_type_id: 3,
 } as const;
 
 export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
+
+/** Type of the credentials that open stores of the storage type. */
 
 /** Every record of one tenant: ids and names by the names that parameters and body fields of the API have. */
 export interface TenantRecords {
@@ -203,10 +206,11 @@ async function insertStoreCredentials({ tx, named, seal, text }: Inserting) {
  * them, or to each other.
  */
 async function insertInfrastructure(
-  { named }: Inserting,
+  into: Inserting,
   storeCredentials: Record<string, string | number>,
   others?: Record<string, string | number>,
 ): Promise<Record<string, string | number>> {
+  const { named } = into;
   const provider = { cloud_provider_id: REFERENCE.cloud_provider_id };
   const credentials = await named('credentials_confs', 'credentials_conf', {
     credential_type_id: REFERENCE.credential_type_id,
@@ -237,7 +241,22 @@ async function insertInfrastructure(
     credentials_conf_id: storeCredentials['credentials_conf_id'],
     object_storage_bucket_name: 'bucket',
   });
-  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf, ...manager };
+  const mount = await insertMount(into, storeCredentials);
+  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf, ...manager, ...mount };
+}
+
+/** A mount; the credentials that open it have another name among parameters. */
+async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials: Record<string, string | number>) {
+  const credentialsId = storeCredentials['credentials_conf_id'] ?? 0;
+  const name = nameOf('mount');
+  const id = await insert('mounts', 'mount_id', {
+    name,
+    storage_type_id: REFERENCE.storage_type_id,
+    source: `${text}/path`,
+    mount_point: `/mnt/${name}`,
+    credentials_conf_id: credentialsId,
+  });
+  return { mount_id: id, mount_name: name, credentials_config_id: credentialsId };
 }
 
 type ClusterRef = TenantRecords['clusters']['running'];
@@ -266,6 +285,11 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
     destroyed: await cluster('DESTROYED'),
     disabled: await cluster('DESTROYED', new Date()),
   };
+  await insertPlain(tx, 'cluster_mounts', {
+    tenant_id: into.tenantId,
+    cluster_id: running.cluster_id,
+    mount_id: infrastructure['mount_id'],
+  });
   const instanceId = await insertWorkflow(into, { workflow_type_id: 2, cluster_id: running.cluster_id });
   const nodeId = await insert('cluster_nodes', 'node_id', {
     cluster_id: running.cluster_id,

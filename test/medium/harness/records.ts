@@ -4,6 +4,7 @@ import { insertRow, rows, type Tx } from '../../../src/platform/persistence/sql'
 const ONPREM = 3;
 /** Of the reference data. */
 const ONPREM_BASIC_AUTH = 3;
+const CUSTOM_S3 = 3;
 const UBUNTU = 1;
 const X86_64 = 0;
 const ONPREM_S_4 = 1486;
@@ -17,6 +18,7 @@ export interface Tenancy {
   bootDiskImageId: number;
   cloudEnvId: number;
   objectStorageManagerId: number;
+  mountId: number;
   clusterConfId: number;
   workspaceId: number;
   clusterId: number;
@@ -98,6 +100,14 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     ...provider,
     credentials_conf_id: credentialsConfId,
   });
+  const mountId = await id('mounts', 'mount_id', {
+    ...tenant,
+    credentials_conf_id: credentialsConfId,
+    storage_type_id: CUSTOM_S3,
+    encryption_type_id: null,
+    source: 'bucket/path',
+    mount_point: '/mnt/data',
+  });
   const cloudEnvId = await id('cloud_envs', 'cloud_env_id', {
     ...provider,
     credentials_conf_id: credentialsConfId,
@@ -131,6 +141,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     bootDiskImageId,
     cloudEnvId,
     objectStorageManagerId,
+    mountId,
     clusterConfId,
     workspaceId,
     clusterId,

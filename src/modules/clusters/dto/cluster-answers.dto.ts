@@ -2,6 +2,7 @@ import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
 import { Field } from '../../../platform/http/fields';
 import { CloudEnvInfo } from '../../cloud-envs/cloud-envs.contract';
 import { ClusterConfRef } from '../../cluster-confs/cluster-confs.contract';
+import { MountRead } from '../../mounts/mounts.contract';
 import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/reference-data.contract';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
@@ -111,6 +112,7 @@ export class ClusterRead extends ReadAudit {
   @Field.object(() => ClusterObjectStorageManager, { nullable: true })
   object_storage_manager: ClusterObjectStorageManager | null;
   @Field.object(() => ClusterVolume, { nullable: true }) machine_volume_config: ClusterVolume | null;
+  @Field.objects(() => MountRead) mounts: MountRead[];
   @Field.object(() => ClusterWorkflowDetails, { optional: true, nullable: true })
   workflow_job_instance_details?: ClusterWorkflowDetails | null;
   @Field.uuid() tenant_id: string;

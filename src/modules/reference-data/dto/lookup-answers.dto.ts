@@ -8,6 +8,7 @@ import {
   MachineTypeInfo,
   SparkInfraVersionRef,
   ARCHITECTURES,
+  STORAGE_TYPES,
 } from '../reference-data.contract';
 import {
   CATALOG_TYPES,
@@ -17,7 +18,6 @@ import {
   GIT_PROVIDERS,
   SECRET_TYPES,
   SPARK_JOB_TYPES,
-  STORAGE_TYPES,
 } from './lookup-values';
 
 class ValidFrom {

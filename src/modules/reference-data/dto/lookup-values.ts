@@ -30,5 +30,4 @@ export const SECRET_TYPES = [
   'GOOGLE SERVICE ACCOUNT',
 ] as const;
 export const SECRET_SUPPORTS = ['unity', 'hive', 'storage'] as const;
-export const STORAGE_TYPES = ['Amazon S3', 'Google Cloud Storage', 'ADLS Gen2', 'Custom S3'] as const;
 export const GIT_PROVIDERS = ['GitHub', 'GitLab', 'BitBucket Cloud', 'Azure DevOps Services'] as const;

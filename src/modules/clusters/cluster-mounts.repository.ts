@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
+import type { Page, PageRequest } from '../../platform/http/page';
+import { pagedRows } from '../../platform/persistence/paged-rows';
+import { Conditions, type Tx } from '../../platform/persistence/sql';
+import type { ClusterStatus } from './cluster-state';
+
+export interface ClusterMountRow {
+  cluster_id: number;
+  mount_id: number;
+  name: string;
+  status: ClusterStatus;
+}
+
+export interface ClusterMountFilter {
+  clusterId: number | undefined;
+  mountId: number | undefined;
+  storageTypeIds: readonly number[] | undefined;
+}
+
+/** Ids of the mounts attached to the cluster `t`, as a jsonb array. A deleted mount is attached nowhere. */
+export const MOUNT_IDS = `(SELECT coalesce(jsonb_agg(cm.mount_id ORDER BY cm.mount_id), '[]') FROM cluster_mounts cm
+  JOIN mounts m ON m.tenant_id = cm.tenant_id AND m.mount_id = cm.mount_id
+  WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id AND m.to_date = 'infinity')`;
+
+/** Which mounts are attached to which clusters. */
+@Injectable()
+export class ClusterMountsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** A page of attached mounts, newest clusters and mounts first. */
+  async list(scope: TenantScope, filter: ClusterMountFilter, page: PageRequest): Promise<Page<ClusterMountRow>> {
+    const { clusterId, mountId, storageTypeIds } = filter;
+    const conditions = new Conditions()
+      .add('cm.tenant_id = ?', scope.tenantId)
+      .add(`m.to_date = 'infinity'`)
+      .addIf(clusterId !== undefined, 'cm.cluster_id = ?', clusterId)
+      .addIf(mountId !== undefined, 'cm.mount_id = ?', mountId)
+      .addIf(storageTypeIds !== undefined, 'm.storage_type_id = ANY(?)', storageTypeIds);
+    return pagedRows<ClusterMountRow>(
+      this.dataSource.manager,
+      {
+        columns: 'cm.cluster_id, cm.mount_id, c.name, c.status',
+        from: `cluster_mounts cm JOIN mounts m ON m.tenant_id = cm.tenant_id AND m.mount_id = cm.mount_id
+          JOIN clusters c ON c.tenant_id = cm.tenant_id AND c.cluster_id = cm.cluster_id`,
+        conditions,
+        order: 'cm.cluster_id DESC, cm.mount_id DESC',
+      },
+      page,
+    );
+  }
+
+  /** Attaches these mounts to the cluster, and no others. */
+  async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<void> {
+    const place = [scope.tenantId, clusterId, mountIds];
+    await tx.query(
+      'DELETE FROM cluster_mounts WHERE tenant_id = $1 AND cluster_id = $2 AND mount_id <> ALL($3::bigint[])',
+      place,
+    );
+    await tx.query(
+      `INSERT INTO cluster_mounts (tenant_id, cluster_id, mount_id) SELECT $1, $2, unnest($3::bigint[])
+       ON CONFLICT DO NOTHING`,
+      place,
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { WriteAudit } from '../../../platform/http/answers';
+import { Field, Param } from '../../../platform/http/fields';
+import { PageQuery } from '../../../platform/http/page';
+import { RecordSelectorQuery } from '../../../platform/http/selector';
+import { STORAGE_TYPES } from '../../reference-data/reference-data.contract';
+
+export class MountSelector extends RecordSelectorQuery('mount') {}
+
+export class MountListQuery extends PageQuery {
+  @Param.someOf(STORAGE_TYPES) storage_types?: string[];
+  @Param.text({ description: 'Part of the name, in any letter case' }) mount_name?: string;
+  @Param.id({ description: 'Leaves out the mounts attached to this cluster' }) exclude_cluster_id?: number;
+}
+
+const NAME = {
+  minLength: 1,
+  maxLength: 250,
+  pattern: /^\S(.*\S)?$/,
+  meaning: 'one line without white space at its ends',
+};
+const SOURCE = {
+  minLength: 1,
+  maxLength: 1000,
+  description:
+    's3a://bucket/path, gs://bucket/path, abfss://container@account.dfs.core.windows.net/path or bucket/path',
+};
+const MOUNT_POINT = {
+  minLength: 1,
+  maxLength: 1000,
+  description: 'Where jobs see it: an absolute path outside of system directories, such as /mnt/data',
+};
+const EXTRA_CONFIGS = {
+  optional: true,
+  nullable: true,
+  description: 'Further Hadoop properties of the store, such as fs.s3a.connection.maximum; no credentials',
+};
+const CREDENTIALS = { description: 'Of the provider of the storage type; Custom S3 needs S3-compatible credentials' };
+
+export class CreateMount {
+  @Field.text(NAME) name: string;
+  @Field.int32({ min: 0 }) storage_type_id: number;
+  @Field.int32({ optional: true, nullable: true, min: 0, description: "Of the same provider; null is the store's own" })
+  encryption_type_id?: number | null;
+  @Field.text(SOURCE) source: string;
+  @Field.text(MOUNT_POINT) mount_point: string;
+  @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
+  @Field.boolean({ optional: true, default: false }) is_read_only?: boolean;
+  @Field.id(CREDENTIALS) credentials_config_id: number;
+}
+
+export class UpdateMount {
+  @Field.text({ ...NAME, optional: true }) name?: string;
+  @Field.text({ ...SOURCE, optional: true }) source?: string;
+  @Field.text({ ...MOUNT_POINT, optional: true }) mount_point?: string;
+  @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
+  @Field.boolean({ optional: true }) is_read_only?: boolean;
+  @Field.id({ ...CREDENTIALS, optional: true }) credentials_config_id?: number;
+}
+
+export class MountWrite extends WriteAudit {
+  @Field.idText() mount_id: string;
+  @Field.text() name: string;
+  @Field.idText() storage_type_id: string;
+  @Field.idText({ nullable: true }) encryption_type_id: string | null;
+  @Field.text() source: string;
+  @Field.text() mount_point: string;
+  @Field.map({ nullable: true }) extra_configs: Record<string, unknown> | null;
+  @Field.boolean() is_read_only: boolean;
+  @Field.idText() credentials_config_id: string;
+  @Field.uuid() tenant_id: string;
+}

@@ -1,0 +1,20 @@
+import { invalid } from '../../platform/errors/domain-error';
+import { known } from '../../platform/resources/known';
+import {
+  storeCloudProvider,
+  type StoreCloudProviderName,
+} from '../object-storage-managers/object-storage-managers.contract';
+import type { LookupRecords } from '../reference-data/reference-data.contract';
+
+/** Provider of a storage type; throws a 400 when `records` do not have the type or no store of the provider is reached. */
+export function mountProvider(storageTypeId: number, records: LookupRecords): StoreCloudProviderName {
+  const { name, cloudProviderId } = known(records.storageType(storageTypeId), 'storage type', storageTypeId);
+  const provider = storeCloudProvider(cloudProviderId);
+  if (provider !== undefined) return provider;
+  throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `The platform mounts no stores of the type ${name}.`);
+}
+
+/** Name of an encryption type, such as `SSE-KMS`; null leaves the encryption to the store. */
+export function encryptionName(id: number | null, records: LookupRecords): string | null {
+  return id === null ? null : known(records.encryptionType(id), 'encryption type', id).name;
+}

@@ -1,0 +1,42 @@
+import { assertMountPoint, isNested } from './mount-point';
+
+describe('a mount point', () => {
+  it.each(['/mnt/data', '/data', '/srv/a/b_c/d-1.2', '/tmpfiles/x', '/home/me/data'])('may be %s', (mountPoint) => {
+    expect(() => assertMountPoint(mountPoint)).not.toThrow();
+  });
+
+  it.each([
+    '/',
+    '',
+    'mnt/data',
+    '/mnt/data/',
+    '/mnt//data',
+    '/mnt/./data',
+    '/mnt/..',
+    '/mnt/a b',
+    '/mnt/{a,b}',
+    '/mnt/*',
+  ])('is not %j', (mountPoint) => {
+    expect(() => assertMountPoint(mountPoint)).toThrow(/is an absolute path such as \/mnt\/data/);
+  });
+
+  it.each(['/tmp', '/tmp/data', '/usr/lib', '/proc/1', '/lib64', '/var/data'])('lies not at %s', (mountPoint) => {
+    expect(() => assertMountPoint(mountPoint)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        code: 'MOUNT.INVALID_MOUNT_POINT',
+        message: expect.stringContaining("belongs to the node's system"),
+      }),
+    );
+  });
+
+  it.each<[string, string, boolean]>([
+    ['/mnt/a', '/mnt/a', true],
+    ['/mnt/a', '/mnt/a/b', true],
+    ['/mnt/a/b', '/mnt/a', true],
+    ['/mnt/a', '/mnt/ab', false],
+    ['/mnt/a', '/mnt/b', false],
+  ])('%s and %s: nested is %s', (a, b, nested) => {
+    expect(isNested(a, b)).toBe(nested);
+  });
+});

@@ -1,0 +1,65 @@
+import { type MountLocation, parseMountSource } from './mount-source';
+
+type Provider = Parameters<typeof parseMountSource>[1];
+
+describe('the source of a mount', () => {
+  const at = (bucket: string, path = '', account: string | null = null): MountLocation => ({ bucket, path, account });
+  const abfss = 'abfss://files@account1.dfs.core.windows.net';
+
+  it.each<[Provider, string, MountLocation]>([
+    ['AWS', 's3://bucket', at('bucket')],
+    ['AWS', 's3://bucket/', at('bucket')],
+    ['AWS', 's3a://my.bucket-1/a b/c=1/', at('my.bucket-1', 'a b/c=1')],
+    ['AWS', 'bucket/sales/2026', at('bucket', 'sales/2026')],
+    ['OnPrem', 's3a://bucket/prefix', at('bucket', 'prefix')],
+    ['OnPrem', 'bucket', at('bucket')],
+    ['GCP', 'gs://my_bucket/prefix', at('my_bucket', 'prefix')],
+    ['GCP', 'bucket/größe', at('bucket', 'größe')],
+    ['Azure', `${abfss}/data/raw`, at('files', 'data/raw', 'account1')],
+    ['Azure', abfss, at('files', '', 'account1')],
+    ['Azure', 'files/data', at('files', 'data')],
+  ])('of %s: %s', (provider, source, location) => {
+    expect(parseMountSource(source, provider)).toEqual(location);
+  });
+
+  it.each<[Provider, string, RegExp]>([
+    ['AWS', 'gs://bucket/prefix', /begins with s3:\/\/ or s3a:\/\//],
+    ['AWS', 'S3://bucket', /begins with/],
+    ['AWS', 'file:///etc', /begins with/],
+    ['GCP', 's3a://bucket', /begins with gs:/],
+    ['Azure', 'abfs://files@account1.dfs.core.windows.net', /begins with abfss:/],
+    ['Azure', 'abfss://files/data', /host of its storage account/],
+    ['Azure', 'abfss://files@account1.blob.core.windows.net', /host of its storage account/],
+    ['Azure', 'abfss://files@account1.dfs.core.windows.net.evil.example', /host of its storage account/],
+    ['Azure', 'abfss://a--b@account1.dfs.core.windows.net', /name of a container/],
+    ['Azure', 'abfss://@account1.dfs.core.windows.net', /name of a container/],
+    ['AWS', 's3a://KEY:hunter2@bucket/prefix', /no user, key or port/],
+    ['AWS', 's3a://bucket:9000/prefix', /no user, key or port/],
+    ['AWS', 's3a://', /name of a bucket/],
+    ['AWS', '/prefix', /name of a bucket/],
+    ['AWS', 's3a://Bucket', /name of a bucket/],
+    ['AWS', 's3a://my_bucket', /name of a bucket/],
+    ['AWS', 's3a://a..b', /name of a bucket/],
+    ['AWS', 's3a://ab', /name of a bucket/],
+    ['AWS', 's3a://bucket?x=1', /name of a bucket/],
+    ['GCP', 'gs://_bucket', /name of a bucket/],
+    ['AWS', 's3a://bucket//prefix', /single slashes/],
+    ['AWS', 's3a://bucket/a//b', /single slashes/],
+    ['AWS', 's3a://bucket/a//', /single slashes/],
+    ['AWS', 's3a://bucket/../other', /none of them \. or \.\./],
+    ['AWS', 's3a://bucket/a/./b', /none of them \. or \.\./],
+    ['AWS', 's3a://bucket/a\nb', /no control characters/],
+    ['AWS', 's3a://bucket/a?versionId=1', /no \?, #, %/],
+    ['AWS', 's3a://bucket/a%2Fb', /no \?, #, %/],
+  ])('of %s is not %s', (provider, source, message) => {
+    const parse = () => parseMountSource(source, provider);
+    expect(parse).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        code: 'MOUNT.INVALID_SOURCE',
+        message: expect.stringMatching(message),
+      }),
+    );
+    expect(parse).not.toThrow(/hunter2/);
+  });
+});

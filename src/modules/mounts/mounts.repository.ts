@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
+import { notFound } from '../../platform/errors/domain-error';
+import type { AuditRow } from '../../platform/http/answers';
+import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type CredentialsConfData, credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
+
+/** A mount without what it refers to and without audit. */
+export interface MountData {
+  mount_id: number;
+  tenant_id: string;
+  name: string;
+  storage_type_id: number;
+  encryption_type_id: number | null;
+  source: string;
+  mount_point: string;
+  extra_configs: Record<string, unknown> | null;
+  is_read_only: boolean;
+  credentials_conf_id: number;
+}
+
+export interface MountRow extends AuditRow, MountData {
+  credentials_conf: CredentialsConfData;
+}
+
+/** Mounts, and by reading `cluster_mounts` only, where they are attached. A deleted mount is attached nowhere. */
+@Injectable()
+export class MountsRepository extends ResourceRepository<MountRow> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'mounts',
+      idColumn: 'mount_id',
+      columns: `t.*, ${credentialsConfJson('mc')} AS credentials_conf`,
+      joins: `JOIN credentials_confs mc ON mc.tenant_id = t.tenant_id
+        AND mc.credentials_conf_id = t.credentials_conf_id`,
+      code: 'MOUNT',
+      label: 'mount',
+    });
+  }
+
+  /** Mounts attached to a cluster, by mount point. */
+  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<MountData[]> {
+    return rows<MountData>(
+      tx,
+      `SELECT t.* FROM mounts t JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
+       WHERE cm.tenant_id = $1 AND cm.cluster_id = $2 AND t.to_date = 'infinity' ORDER BY t.mount_point`,
+      [tenantId, clusterId],
+    );
+  }
+
+  /** For each cluster that the mount is attached to, the ids of all its mounts. */
+  async besides(tx: Tx, scope: TenantScope, mountId: number): Promise<number[][]> {
+    const clusters = await rows<{ mount_ids: number[] }>(
+      tx,
+      `SELECT jsonb_agg(cm.mount_id) AS mount_ids FROM cluster_mounts own
+         JOIN cluster_mounts cm ON cm.tenant_id = own.tenant_id AND cm.cluster_id = own.cluster_id
+       WHERE own.tenant_id = $1 AND own.mount_id = $2 GROUP BY cm.cluster_id`,
+      [scope.tenantId, mountId],
+    );
+    return clusters.map(({ mount_ids }) => mount_ids);
+  }
+
+  /** 404 unless the tenant has the cluster. */
+  async assertCluster(scope: TenantScope, clusterId: number): Promise<void> {
+    const cluster = await firstRow(
+      this.dataSource.manager,
+      'SELECT 1 FROM clusters WHERE tenant_id = $1 AND cluster_id = $2',
+      [scope.tenantId, clusterId],
+    );
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
+  }
+}

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { AGENT_BASE_PATH, type PollResponse, type RegisterResponse } from '../../libs/contracts/agent-protocol';
+import { CREDENTIAL_VALUES, encoded, ENCRYPTION, expectRefusal, MountsBench, STORAGE } from './harness/mounts';
+import { insertPlain, makeNode } from './harness/records';
+
+// Real: the whole API and PostgreSQL. Left out: the stores, which no operation on mounts calls, and the agents.
+describe('mounts on clusters', () => {
+  let bench: MountsBench;
+
+  beforeAll(async () => {
+    bench = await MountsBench.start();
+  });
+
+  afterAll(async () => {
+    await bench?.stop();
+  });
+
+  const attachedTo = async (clusterId: number): Promise<number[]> => {
+    const { body } = await bench.call('GET', `/cluster/mount/map?cluster_id=${clusterId}`);
+    return body.cluster_mounts.map(({ mount }: { mount: { mount_id: number } }) => mount.mount_id);
+  };
+
+  it('are attached when a cluster is made and answered with it', async () => {
+    const [first, second] = [await bench.makeMount(), await bench.makeMount()];
+    const { status, body } = await bench.call('POST', '/cluster', bench.clusterBody([second, String(first)]));
+    expect([status, body.mount_ids]).toEqual([200, [String(first), String(second)]]);
+    const read = await bench.call('GET', `/cluster?cluster_id=${body.cluster_id}`);
+    const { body: mount } = await bench.call('GET', `/cluster/mount?mount_id=${first}`);
+    expect(read.body.mounts).toEqual([mount, expect.objectContaining({ mount_id: second })]);
+    const list = await bench.call('GET', `/clusters/search?cluster_name=${body.name}`);
+    expect(list.body.data).toEqual([read.body]);
+    const without = await bench.call('POST', '/cluster', bench.clusterBody());
+    expect([without.status, without.body.mount_ids]).toEqual([200, []]);
+  });
+
+  it('are not attached when one is missing or strange, and the cluster is not made', async () => {
+    const mount = await bench.makeMount();
+    for (const strange of [999_999, bench.foreign.mountId]) {
+      const body = bench.clusterBody([mount, strange]);
+      expectRefusal(await bench.call('POST', '/cluster', body), 404, 'MOUNT.NOT_FOUND', new RegExp(String(strange)));
+      expect((await bench.call('GET', `/cluster?cluster_name=${body.name}`)).status).toBe(404);
+    }
+    for (const ids of [[mount, mount], 'x', [-1], null]) {
+      expectRefusal(await bench.call('POST', '/cluster', bench.clusterBody(ids)), 400, 'REQUEST.INVALID');
+    }
+  });
+
+  it('change only while the cluster is DESTROYED or ERROR', async () => {
+    const [first, second] = [await bench.makeMount(), await bench.makeMount()];
+    const cluster = await bench.makeCluster([first]);
+    const put = (body: object) => bench.call('PUT', `/cluster?cluster_id=${cluster}`, body);
+    for (const status of ['STOPPED', 'RUNNING']) {
+      await bench.setStatus(cluster, status);
+      expectRefusal(await put({ mount_ids: [second] }), 409, 'CLUSTER.INVALID_STATE', /mount_ids/);
+    }
+    for (const [status, ids] of [
+      ['DESTROYED', [first, second]],
+      ['ERROR', [second]],
+    ] as const) {
+      await bench.setStatus(cluster, status);
+      const { status: answered, body } = await put({ mount_ids: ids });
+      expect([answered, body.mount_ids]).toEqual([201, ids.map(String)]);
+    }
+    expectRefusal(await put({ mount_ids: [999_999], name: 'other' }), 404, 'MOUNT.NOT_FOUND');
+    expect((await put({ description: 'x' })).body.mount_ids).toEqual([String(second)]);
+    expect((await put({ mount_ids: [] })).body.mount_ids).toEqual([]);
+  });
+
+  it('must be able to live together', async () => {
+    const [one, other] = [await bench.credentials('custom'), await bench.credentials('custom')];
+    const outer = await bench.makeMount({ name: 'Outer', mount_point: '/mnt/nest', credentials_config_id: one });
+    const inner = await bench.makeMount({ name: 'Inner', mount_point: '/mnt/nest/in', credentials_config_id: one });
+    const bucket = await bench.makeMount({ source: 'shared/a', credentials_config_id: one });
+    const sameBucket = await bench.makeMount({ source: 'shared/b', credentials_config_id: one });
+    const otherKeys = await bench.makeMount({ source: 'shared/c', credentials_config_id: other });
+    const azure = async (source: string) =>
+      bench.makeMount({
+        storage_type_id: STORAGE.adls,
+        source,
+        credentials_config_id: await bench.credentials('adls'),
+      });
+    const named = await azure('abfss://files@account1.dfs.core.windows.net/a');
+    const unnamed = await azure('files/b');
+    const refused = async (ids: number[], reason: RegExp) =>
+      expectRefusal(await bench.call('POST', '/cluster', bench.clusterBody(ids)), 400, 'MOUNT.CONFLICT', reason);
+    await refused([outer, inner], /"Outer" and "Inner" .* the mount points \/mnt\/nest and \/mnt\/nest\/in/);
+    await refused([bucket, outer, otherKeys], /the bucket shared, with different credentials/);
+    await refused([named, unnamed], /the storage account account1, with different credentials/);
+    const cluster = await bench.makeCluster([outer, bucket, sameBucket, named], 'ERROR');
+    const { status, body } = await bench.call('PUT', `/cluster?cluster_id=${cluster}`, { mount_ids: [outer, inner] });
+    expect([status, body.error_code]).toEqual([400, 'MOUNT.CONFLICT']);
+    expect(await attachedTo(cluster)).toEqual([named, sameBucket, bucket, outer]);
+    // And must be still when one of them changes.
+    const moved = await bench.call('PUT', `/cluster/mount?mount_id=${bucket}`, { mount_point: '/mnt/nest/x' });
+    expectRefusal(moved, 400, 'MOUNT.CONFLICT', /"Outer"/);
+    expect((await bench.call('PUT', `/cluster/mount?mount_id=${inner}`, { mount_point: '/mnt/nest/x' })).status).toBe(
+      201,
+    );
+  });
+
+  it('neither change nor go while a cluster may use them', async () => {
+    const mount = await bench.makeMount();
+    const [using, broken] = [await bench.makeCluster([mount]), await bench.makeCluster([mount], 'ERROR')];
+    const [{ name }] = await bench.api.database.query<[{ name: string }]>(
+      'SELECT name FROM clusters WHERE cluster_id = $1',
+      [using],
+    );
+    const path = `/cluster/mount?mount_id=${mount}`;
+    for (const status of ['STOPPED', 'RUNNING', 'DESTROYING']) {
+      await bench.setStatus(using, status);
+      const message = new RegExp(`used by the clusters "${name}" \\(${status}\\)\\. `);
+      expectRefusal(await bench.call('PUT', path, { is_read_only: true }), 409, 'RECORD.IN_USE', message);
+      expectRefusal(await bench.call('DELETE', path), 400, 'RECORD.IN_USE', message);
+    }
+    await bench.setStatus(using, 'DESTROYED');
+    expect((await bench.call('PUT', path, { is_read_only: true })).body.is_read_only).toBe(true);
+    expect((await bench.call('DELETE', path)).status).toBe(201);
+    // A mount that is deleted is attached nowhere.
+    for (const cluster of [using, broken]) {
+      expect(await attachedTo(cluster)).toEqual([]);
+      const { body } = await bench.call('PUT', `/cluster?cluster_id=${cluster}`, { description: 'x' });
+      expect(body.mount_ids).toEqual([]);
+    }
+  });
+
+  it('are mapped both ways', async () => {
+    const [first, second] = [await bench.makeMount(), await bench.makeMount()];
+    const gcs = await bench.makeMount({
+      storage_type_id: STORAGE.gcs,
+      source: 'gs://bucket',
+      credentials_config_id: await bench.credentials('gcs'),
+    });
+    const one = await bench.makeCluster([first, gcs], 'RUNNING');
+    const two = await bench.makeCluster([first]);
+    const map = async (query: string) => {
+      const { status, body } = await bench.call('GET', `/cluster/mount/map?${query}`);
+      expect([status, body.error]).toEqual([200, undefined]);
+      return body;
+    };
+    const ofOne = await map(`cluster_id=${one}`);
+    const { body: mount } = await bench.call('GET', `/cluster/mount?mount_id=${gcs}`);
+    const cluster = { cluster_id: one, name: expect.any(String), cluster_status: 'RUNNING' };
+    expect(ofOne).toEqual({
+      cluster_mounts: [
+        { cluster, mount },
+        { cluster, mount: expect.objectContaining({ mount_id: first }) },
+      ],
+      result_set: { current_page: 1, total_objects: 2, total_pages: 1, limit: 100 },
+    });
+    const pairs = async (query: string) =>
+      (await map(query)).cluster_mounts.map(
+        (pair: { cluster: { cluster_id: number }; mount: { mount_id: number } }) => [
+          pair.cluster.cluster_id,
+          pair.mount.mount_id,
+        ],
+      );
+    expect(await pairs(`mount_id=${first}`)).toEqual([
+      [two, first],
+      [one, first],
+    ]);
+    expect(await pairs(`mount_id=${first}&limit=1&pageNumber=2`)).toEqual([[one, first]]);
+    expect(await pairs(`cluster_id=${one}&storage_types=Google%20Cloud%20Storage`)).toEqual([[one, gcs]]);
+    expect(await pairs(`cluster_id=${two}&mount_id=${first}`)).toEqual([[two, first]]);
+    expect(await pairs(`cluster_id=${two}&mount_id=${gcs}`)).toEqual([]);
+    expect(await pairs(`mount_id=${second}`)).toEqual([]);
+    expectRefusal(await bench.call('GET', '/cluster/mount/map'), 400, 'REQUEST.SELECTOR_MISSING');
+    const strange: [string, string][] = [
+      [`cluster_id=${bench.foreign.clusterId}`, 'CLUSTER.NOT_FOUND'],
+      [`mount_id=${bench.foreign.mountId}`, 'MOUNT.NOT_FOUND'],
+      [`cluster_id=${one}&mount_id=999999`, 'MOUNT.NOT_FOUND'],
+    ];
+    for (const [query, code] of strange) {
+      expectRefusal(await bench.call('GET', `/cluster/mount/map?${query}`), 404, code);
+    }
+  });
+
+  it('reach the node of a run with opened credentials, as long as it has a run', async () => {
+    const s3 = await bench.credentials('s3');
+    const azure = await bench.credentials('adls');
+    const ids = [
+      await bench.makeMount({
+        storage_type_id: STORAGE.s3,
+        encryption_type_id: ENCRYPTION.sseS3,
+        source: 's3://lake/raw/',
+        mount_point: '/mnt/z',
+        extra_configs: { 'fs.s3a.threads.max': 20 },
+        is_read_only: true,
+        credentials_config_id: s3,
+      }),
+      await bench.makeMount({
+        storage_type_id: STORAGE.adls,
+        source: 'abfss://files@account1.dfs.core.windows.net',
+        mount_point: '/mnt/y',
+        credentials_config_id: azure,
+      }),
+    ];
+    const clusterId = await bench.makeCluster(ids, 'RUNNING');
+    const agent = await registered(await makeNode(bench.api.database.manager, { ...bench.mine, clusterId }, 0));
+    expect((await agent.poll()).runs).toEqual([]);
+    const runId = await assignRun(clusterId, agent.nodeId);
+    const moved = { ...CREDENTIAL_VALUES['adls'], STORAGE_ACCOUNT_NAME: 'account2' };
+    const { status } = await bench.call('PUT', `/credential_config?credentials_conf_id=${azure}`, {
+      base64_encoded_credentials: encoded(moved),
+    });
+    expect(status).toBe(201);
+    const { runs } = await agent.poll();
+    expect(runs.map(({ run_id, spec }) => [run_id, spec.mounts])).toEqual([
+      [
+        String(runId),
+        [
+          {
+            mount_point: '/mnt/y',
+            provider: 'azure',
+            bucket: 'files',
+            path: '',
+            read_only: false,
+            encryption: null,
+            extra_configs: {},
+            // The account that the source names, whatever the credentials have come to be of.
+            credentials: CREDENTIAL_VALUES['adls'],
+          },
+          {
+            mount_point: '/mnt/z',
+            provider: 'aws',
+            bucket: 'lake',
+            path: 'raw',
+            read_only: true,
+            encryption: 'SSE-S3',
+            extra_configs: { 'fs.s3a.threads.max': '20' },
+            credentials: CREDENTIAL_VALUES['s3'],
+          },
+        ],
+      ],
+    ]);
+    await bench.api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE run_id = $1`, [runId]);
+    expect((await agent.poll()).runs).toEqual([]);
+  });
+
+  /** Registers the node as its agent does. */
+  async function registered(nodeId: number) {
+    const bootstrapToken = `bootstrap-${nodeId}`;
+    const hash = createHash('sha256').update(bootstrapToken).digest('hex');
+    await bench.api.database.query('UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1', [
+      nodeId,
+      hash,
+    ]);
+    const url = new URL(AGENT_BASE_PATH, await bench.api.app.getUrl());
+    const send = async <T>(path: string, token: string, body: object): Promise<T> => {
+      const response = await fetch(`${url.href}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(response.status).toBe(200);
+      return (await response.json()) as T;
+    };
+    const agent = { agent_id: '0b5f7c0e-3a52-4a7e-9d3c-6a1d1b7f0001', hostname: 'node', pid: 1 };
+    const { node_token } = await send<RegisterResponse>('/register', bootstrapToken, agent);
+    return { nodeId, poll: () => send<PollResponse>('/poll', node_token, { version: 0, wait_ms: 0 }) };
+  }
+
+  async function assignRun(clusterId: number, nodeId: number): Promise<number> {
+    const workflow = await insertPlain(bench.api.database.manager, 'workflow_jobs', {
+      tenant_id: bench.mine.tenantId,
+      workflow_type_id: 0,
+      cluster_id: clusterId,
+    });
+    const instance = await insertPlain(bench.api.database.manager, 'workflow_job_instances', {
+      workflow_job_id: workflow['workflow_job_id'],
+      state: 'EXECUTING',
+    });
+    const run = await insertPlain(bench.api.database.manager, 'runs', {
+      tenant_id: bench.mine.tenantId,
+      cluster_id: clusterId,
+      workspace_id: bench.mine.workspaceId,
+      job_conf_id: bench.mine.jobConfId,
+      node_id: nodeId,
+      status: 'SUBMITTED',
+      workflow_job_instance_id: instance['workflow_job_instance_id'],
+      job_conf_snapshot: {
+        job_conf_id: bench.mine.jobConfId,
+        name: 'job',
+        language: 'Python3',
+        settings: { command: null },
+      },
+    });
+    return Number(run['run_id']);
+  }
+});
