@@ -40,8 +40,6 @@ export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
 
-/** Type of the credentials that open stores of the storage type. */
-
 /** Every record of one tenant: ids and names by the names that parameters and body fields of the API have. */
 export interface TenantRecords {
   side: Side;
