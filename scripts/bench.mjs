@@ -8,13 +8,16 @@ import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, describe } from './bench/comparison.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
+import { prepareMillion } from './bench/million.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup'];
+const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
+/** Those that need a million records. */
+const OF_MILLION = ['list', 'search'];
 const ROUNDS = 7;
 
 /** Between two rounds: what the last one left ending must not cost the next one. */
@@ -28,6 +31,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   get      GET of a cluster by id, against a bare express handler with the same query
   lookup   GET of a lookup, signed in, against the same express handler without authentication
+  list     GET of a page of 100 from 1,000,000 configurations, against the same from 1,000
+  search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
 
 Options:
   --only=job,lookup        measure these only
@@ -90,6 +95,7 @@ class Bench {
       print('PostgreSQL, Redis, API and worker are up');
       const results = this.only.some((name) => OF_CLUSTER.includes(name)) ? await this.ofCluster() : [];
       if (this.only.includes('lookup')) results.push(await this.lookup());
+      if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion()));
       measured = true;
       return results;
     } finally {
@@ -173,6 +179,45 @@ class Bench {
       title: 'GET of a lookup, signed in, against the same express handler without authentication',
       goal: { atLeast: 0.6 },
     });
+  }
+
+  async ofMillion() {
+    this.print('Filling a tenant with a million configurations');
+    const million = await prepareMillion(this.platform, this.signal);
+    try {
+      const results = [];
+      if (this.only.includes('list')) results.push(await this.list(million));
+      if (this.only.includes('search')) results.push(await this.search(million));
+      return results;
+    } finally {
+      await million.close();
+    }
+  }
+
+  async list(million) {
+    return this.compare({
+      name: 'list',
+      title: 'GET of a page of 100 from 1,000,000 configurations, against the same from 1,000',
+      unit: 'ms',
+      goal: { atMost: 1.5 },
+      ...(await million.list()),
+    });
+  }
+
+  async search({ searches }) {
+    const results = [];
+    for (const { part, sides } of searches) {
+      const comparison = await this.compare({
+        name: 'search',
+        title: `search for ${part}, among 1,000,000 configurations, against among 1,000`,
+        unit: 'ms',
+        goal: { atMost: 3 },
+        ...(await sides()),
+      });
+      this.print(`search: the ratio for ${part} is ${comparison.ratio.toFixed(3)}`);
+      results.push(comparison);
+    }
+    return results.reduce((worse, other) => (other.ratio > worse.ratio ? other : worse));
   }
 
   async served({ baseline, product, close }, comparison) {

@@ -26,6 +26,7 @@ const JOB_MEMORY = '512m';
  */
 export class PlatformUnderBench {
   /** @type {Session} */ session;
+  /** What the first administrator signs in with. @type {Parameters<typeof login>[0]} */ administrator;
   /** @type {{url: string}} */ postgres;
   poolSize = POOL_SIZE;
   clusterId = 0;
@@ -68,7 +69,8 @@ export class PlatformUnderBench {
     });
     this.undo.push(() => platform.stop());
     const { baseUrl, username, password } = platform;
-    this.session = await login({ baseUrl, username, password, signal });
+    this.administrator = { baseUrl, username, password, signal };
+    this.session = await login(this.administrator);
     await this.describe();
   }
 

@@ -13,7 +13,6 @@ export class BootDiskImagesRepository extends ResourceRepository<BootDiskImageRo
       table: 'boot_disk_images',
       idColumn: 'boot_disk_image_id',
       columns: 't.*',
-      joins: 'JOIN machine_architecture_types ma ON ma.machine_architecture_type_id = t.architecture_type_id',
       code: 'BOOT_DISK_IMAGE',
       label: 'boot disk image',
     });

@@ -47,8 +47,13 @@ export class BootDiskImagesService extends ResourceService<
       if (query.cloud_provider !== undefined) {
         conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
       }
-      if (query.architecture_type !== undefined)
-        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+      if (query.architecture_type !== undefined) {
+        conditions.add(
+          `t.architecture_type_id IN (SELECT a.machine_architecture_type_id FROM machine_architecture_types a
+             WHERE a.machine_architecture_type = ?)`,
+          query.architecture_type,
+        );
+      }
     };
   }
 

@@ -21,8 +21,7 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnvRow> {
       idColumn: 'cloud_env_id',
       columns: `t.cloud_env_id, t.name, t.tenant_id, t.last_update_date, t.from_date, t.to_date,
         ${cloudEnvJson('t')} AS cloud_env`,
-      joins: `${cloudEnvJoins('t')}
-        JOIN machine_architecture_types ma ON ma.machine_architecture_type_id = bi.architecture_type_id`,
+      joins: cloudEnvJoins('t'),
       code: 'CLOUD_ENV',
       label: 'cloud environment',
     });

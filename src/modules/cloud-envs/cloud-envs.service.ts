@@ -62,7 +62,13 @@ export class CloudEnvsService extends ResourceService<
         conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
       }
       if (query.architecture_type !== undefined) {
-        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+        conditions.add(
+          `EXISTS (SELECT 1 FROM boot_disk_images b
+             JOIN machine_architecture_types a ON a.machine_architecture_type_id = b.architecture_type_id
+             WHERE b.tenant_id = t.tenant_id AND b.boot_disk_image_id = t.boot_disk_image_id
+               AND a.machine_architecture_type = ?)`,
+          query.architecture_type,
+        );
       }
     };
   }

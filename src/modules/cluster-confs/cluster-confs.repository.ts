@@ -18,9 +18,7 @@ export class ClusterConfsRepository extends ResourceRepository<ClusterConfRow> {
       idColumn: 'cluster_conf_id',
       columns: `t.cluster_conf_id, t.name, t.last_update_date, t.from_date, t.to_date,
         ${clusterConfJson('t')} AS cluster_conf`,
-      joins: `${clusterConfJoins('t')}
-        JOIN machine_types mt ON mt.machine_type_id = t.machine_type_id
-        JOIN machine_architecture_types ma ON ma.machine_architecture_type_id = mt.machine_architecture_type_id`,
+      joins: clusterConfJoins('t'),
       code: 'CLUSTER_CONF',
       label: 'cluster configuration',
     });

@@ -44,14 +44,22 @@ export class ClusterConfsService extends ResourceService<
   protected filter(query: ClusterConfListQuery): ResourceFilter {
     return (conditions) => {
       if (query.cloud_provider !== undefined) {
-        conditions.add('mt.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+        conditions.add(
+          't.machine_type_id IN (SELECT m.machine_type_id FROM machine_types m WHERE m.cloud_provider_id = ?)',
+          CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
+        );
       }
       if (query.compute_type !== undefined) {
         const categoryId = this.referenceData.machineTypeCategoryId(query.compute_type);
         conditions.add('t.machine_type_category_id = ?', categoryId);
       }
       if (query.architecture_type !== undefined) {
-        conditions.add('ma.machine_architecture_type = ?', query.architecture_type);
+        conditions.add(
+          `t.machine_type_id IN (SELECT m.machine_type_id FROM machine_types m
+             JOIN machine_architecture_types a ON a.machine_architecture_type_id = m.machine_architecture_type_id
+             WHERE a.machine_architecture_type = ?)`,
+          query.architecture_type,
+        );
       }
     };
   }

@@ -33,19 +33,24 @@ export class ClusterMountsRepository {
   async list(scope: TenantScope, filter: ClusterMountFilter, page: PageRequest): Promise<Page<ClusterMountRow>> {
     const { clusterId, mountId, storageTypeIds } = filter;
     const conditions = new Conditions()
-      .add('cm.tenant_id = ?', scope.tenantId)
-      .add(`m.to_date = 'infinity'`)
-      .addIf(clusterId !== undefined, 'cm.cluster_id = ?', clusterId)
-      .addIf(mountId !== undefined, 'cm.mount_id = ?', mountId)
-      .addIf(storageTypeIds !== undefined, 'm.storage_type_id = ANY(?)', storageTypeIds);
+      .add('t.tenant_id = ?', scope.tenantId)
+      .add(
+        `EXISTS (SELECT 1 FROM mounts m WHERE m.tenant_id = t.tenant_id AND m.mount_id = t.mount_id
+           AND m.to_date = 'infinity' AND (?::int[] IS NULL OR m.storage_type_id = ANY(?)))`,
+        storageTypeIds ?? null,
+        storageTypeIds ?? null,
+      )
+      .addIf(clusterId !== undefined, 't.cluster_id = ?', clusterId)
+      .addIf(mountId !== undefined, 't.mount_id = ?', mountId);
     return pagedRows<ClusterMountRow>(
       this.dataSource.manager,
       {
-        columns: 'cm.cluster_id, cm.mount_id, c.name, c.status',
-        from: `cluster_mounts cm JOIN mounts m ON m.tenant_id = cm.tenant_id AND m.mount_id = cm.mount_id
-          JOIN clusters c ON c.tenant_id = cm.tenant_id AND c.cluster_id = cm.cluster_id`,
+        table: 'cluster_mounts',
+        key: ['tenant_id', 'cluster_id', 'mount_id'],
+        columns: 't.cluster_id, t.mount_id, c.name, c.status',
+        joins: 'JOIN clusters c ON c.tenant_id = t.tenant_id AND c.cluster_id = t.cluster_id',
         conditions,
-        order: 'cm.cluster_id DESC, cm.mount_id DESC',
+        order: 't.cluster_id DESC, t.mount_id DESC',
       },
       page,
     );

@@ -76,6 +76,12 @@ export interface StateRow {
   end_time: Date | number;
 }
 
+/** Beginnings of conditions on what cluster `t` is made of, `f`; they end in a parenthesis. */
+export const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
+  WHERE f.tenant_id = t.tenant_id AND f.cloud_env_id = t.cloud_env_id`;
+export const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
+  WHERE f.tenant_id = t.tenant_id AND f.cluster_conf_id = t.cluster_conf_id`;
+
 const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'node_status', n.status,
     'node_status_id', s.node_state_id, 'node_ip', n.ip_address, 'from_date', s.start_time, 'to_date', n.to_date)
     ORDER BY n.node_number), '[]')

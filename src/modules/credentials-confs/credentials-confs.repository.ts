@@ -20,7 +20,6 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
       idColumn: 'credentials_conf_id',
       columns: `t.credentials_conf_id, t.name, t.description, t.credential_type_id, t.tenant_id,
         t.last_update_date, t.from_date, t.to_date`,
-      joins: 'JOIN credential_types ct ON ct.credential_type_id = t.credential_type_id',
       code: 'CREDENTIALS_CONF',
       label: 'credentials configuration',
     });

@@ -57,7 +57,10 @@ export class CredentialsConfsService extends ResourceService<
   protected filter(query: CredentialsConfListQuery): ResourceFilter {
     return (conditions) => {
       if (query.cloud_provider === undefined) return;
-      conditions.add('ct.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+      conditions.add(
+        't.credential_type_id IN (SELECT c.credential_type_id FROM credential_types c WHERE c.cloud_provider_id = ?)',
+        CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
+      );
     };
   }
 

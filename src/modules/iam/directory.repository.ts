@@ -4,7 +4,7 @@ import type { Role } from '../../platform/auth/roles';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { pagedRows } from '../../platform/persistence/paged-rows';
-import { Conditions, containsPattern, firstRow, returning, rows, type Tx } from '../../platform/persistence/sql';
+import { Conditions, firstRow, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { heldRoles } from './held-roles';
 
 export interface UserRow {
@@ -124,9 +124,10 @@ export class DirectoryRepository {
       userId,
       userId,
     );
-    if (partOfName !== undefined) conditions.add('t.name ILIKE ?', containsPattern(partOfName));
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
     const columns = 't.tenant_id, t.name, t.description';
-    const select = { columns, from: 'tenants t', conditions, order: 't.from_date DESC, t.tenant_id' };
+    const order = 't.from_date DESC, t.tenant_id';
+    const select = { table: 'tenants', key: 'tenant_id', columns, conditions, order };
     return pagedRows<TenantRow>(this.dataSource.manager, select, page);
   }
 }

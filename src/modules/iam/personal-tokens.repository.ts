@@ -24,12 +24,14 @@ export class PersonalTokensRepository {
   /** A page of the user's tokens, ended ones included, newest first. */
   list(userId: number, page: PageRequest): Promise<Page<TokenRow>> {
     const select = {
-      columns: `s.token_id, s.description, s.tenant_id, s.expires_at, s.last_used_at, s.created_at AS from_date,
+      table: 'sessions',
+      key: 'session_id',
+      columns: `t.token_id, t.description, t.tenant_id, t.expires_at, t.last_used_at, t.created_at AS from_date,
         CASE WHEN e.ended_at <= now() THEN e.ended_at ELSE 'infinity' END AS to_date`,
-      from: `sessions s LEFT JOIN tenants t ON t.tenant_id = s.tenant_id
-        CROSS JOIN LATERAL (SELECT LEAST(s.revoked_at, s.expires_at, t.to_date) AS ended_at) e`,
-      conditions: new Conditions().add(`s.user_id = ? AND s.kind = 'token'`, userId),
-      order: 's.token_id DESC',
+      joins: `LEFT JOIN tenants o ON o.tenant_id = t.tenant_id
+        CROSS JOIN LATERAL (SELECT LEAST(t.revoked_at, t.expires_at, o.to_date) AS ended_at) e`,
+      conditions: new Conditions().add(`t.user_id = ? AND t.kind = 'token'`, userId),
+      order: 't.token_id DESC',
     };
     return pagedRows<TokenRow>(this.dataSource.manager, select, page);
   }

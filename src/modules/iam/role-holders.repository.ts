@@ -5,16 +5,7 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { WriteAuditRow } from '../../platform/http/answers';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { type PagedSelect, pagedRows } from '../../platform/persistence/paged-rows';
-import {
-  Conditions,
-  containsPattern,
-  firstRow,
-  insertRow,
-  returning,
-  rows,
-  type Tx,
-  updateRows,
-} from '../../platform/persistence/sql';
+import { Conditions, firstRow, insertRow, returning, rows, type Tx, updateRows } from '../../platform/persistence/sql';
 import { lockClause, type RowLock } from '../../platform/resources/resource-repository';
 
 /** What differs between users and groups in SQL. The main table has the alias `t`. */
@@ -60,7 +51,7 @@ export const AUDIT_COLUMNS = `created_by_user_id AS created_by_id, modified_by_u
 
 /** Reads and writes what holds roles, users or groups. They belong to no tenant; their roles do. */
 export class RoleHoldersRepository<Row extends RoleHolderRow> {
-  private readonly source: Pick<PagedSelect, 'columns' | 'from'>;
+  private readonly source: Omit<PagedSelect, 'conditions'>;
 
   protected constructor(
     private readonly dataSource: DataSource,
@@ -68,18 +59,19 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
   ) {
     const { table, idColumn, nameColumn, columns } = sql;
     this.source = {
+      table,
+      key: idColumn,
       columns: `${idColumn}, ${nameColumn}, ${columns}, directory, ${AUDIT_COLUMNS}`,
-      from: `${table} t`,
+      order: `t.${idColumn} DESC`,
     };
   }
 
   /** A page, newest first. */
   async list(page: PageRequest, filters: readonly HolderFilter[], partOfName?: string): Promise<Page<Row>> {
     const conditions = new Conditions().add(this.sql.exists);
-    if (partOfName !== undefined) conditions.add(`t.${this.sql.nameColumn} ILIKE ?`, containsPattern(partOfName));
+    if (partOfName !== undefined) conditions.addContains(`t.${this.sql.nameColumn}`, partOfName);
     for (const filter of filters) filter(conditions);
-    const order = `t.${this.sql.idColumn} DESC`;
-    return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions, order }, page);
+    return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions }, page);
   }
 
   /** Those with this very name, oldest first. */
@@ -213,8 +205,8 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
   }
 
   private select(tx: Tx, conditions: Conditions, suffix: string): Promise<Row[]> {
-    const { columns, from } = this.source;
-    return rows<Row>(tx, `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ${suffix}`, conditions.params);
+    const { table, columns } = this.source;
+    return rows<Row>(tx, `SELECT ${columns} FROM ${table} t WHERE ${conditions.sql} ${suffix}`, conditions.params);
   }
 
   private notFound(ids: readonly number[], where = ''): Error {

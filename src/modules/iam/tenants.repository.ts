@@ -5,7 +5,7 @@ import type { AuditRow } from '../../platform/http/answers';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { describeSelector, type RecordSelector } from '../../platform/http/selector';
 import { pagedRows } from '../../platform/persistence/paged-rows';
-import { Conditions, containsPattern, firstRow, insertRow, type Tx, updateRows } from '../../platform/persistence/sql';
+import { Conditions, firstRow, insertRow, type Tx, updateRows } from '../../platform/persistence/sql';
 import { AUDIT_COLUMNS, AUDIT_JOINS } from '../../platform/resources/resource-repository';
 
 export interface TenantRecordRow extends AuditRow {
@@ -15,7 +15,6 @@ export interface TenantRecordRow extends AuditRow {
 }
 
 const COLUMNS = `t.*, ${AUDIT_COLUMNS}`;
-const FROM = `tenants t ${AUDIT_JOINS}`;
 
 /** Reads and writes tenants. They belong to none themselves, so no method takes a scope: only PLATFORM ADMIN gets here. */
 @Injectable()
@@ -25,8 +24,9 @@ export class TenantsRepository {
   /** A page of current tenants, newest first. */
   list(page: PageRequest, partOfName?: string): Promise<Page<TenantRecordRow>> {
     const conditions = current();
-    if (partOfName !== undefined) conditions.add('t.name ILIKE ?', containsPattern(partOfName));
-    const select = { columns: COLUMNS, from: FROM, conditions, order: 't.from_date DESC, t.tenant_id' };
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
+    const order = 't.from_date DESC, t.tenant_id';
+    const select = { table: 'tenants', key: 'tenant_id', columns: COLUMNS, joins: AUDIT_JOINS, conditions, order };
     return pagedRows<TenantRecordRow>(this.dataSource.manager, select, page);
   }
 
@@ -41,7 +41,7 @@ export class TenantsRepository {
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
     const row = await firstRow<TenantRecordRow>(
       tx,
-      `SELECT ${COLUMNS} FROM ${FROM} WHERE ${conditions.sql} ${lock ? 'FOR UPDATE OF t' : ''}`,
+      `SELECT ${COLUMNS} FROM tenants t ${AUDIT_JOINS} WHERE ${conditions.sql} ${lock ? 'FOR UPDATE OF t' : ''}`,
       conditions.params,
     );
     if (row) return row;

@@ -27,6 +27,10 @@ export interface JobConfRow extends AuditRow {
 export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster_status, c.cluster_type,
   (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = c.cluster_id AND n.to_date = 'infinity') AS cluster_size`;
 
+/** Status of the newest run of configuration `t`; null without one. */
+export const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
+  ORDER BY r.run_id DESC LIMIT 1)`;
+
 @Injectable()
 export class JobConfsRepository extends ResourceRepository<JobConfRow> {
   constructor(dataSource: DataSource) {

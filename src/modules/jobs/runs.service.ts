@@ -7,7 +7,7 @@ import { conflict, notFound } from '../../platform/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
-import { containsPattern, firstRow, type Tx } from '../../platform/persistence/sql';
+import { firstRow, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
@@ -117,7 +117,7 @@ export class RunsService {
       if (clusterIds.length > 0) conditions.add('t.cluster_id = ANY(?)', clusterIds);
       const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
       if (confIds.length > 0) conditions.add('t.job_conf_id = ANY(?)', confIds);
-      if (partOfName !== undefined) conditions.add(`t.job_conf_snapshot->>'name' ILIKE ?`, containsPattern(partOfName));
+      if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
       else if (query.job_conf_name !== undefined)
         conditions.add(`t.job_conf_snapshot->>'name' = ?`, query.job_conf_name);
       if (query.job_status) conditions.add('t.status = ANY(?)', query.job_status);

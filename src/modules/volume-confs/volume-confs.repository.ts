@@ -13,7 +13,6 @@ export class VolumeConfsRepository extends ResourceRepository<VolumeConfRow> {
       table: 'volume_confs',
       idColumn: 'volume_conf_id',
       columns: 't.*',
-      joins: 'JOIN disk_types dt ON dt.disk_type_id = t.disk_type_id',
       code: 'VOLUME_CONF',
       label: 'volume configuration',
     });

@@ -53,7 +53,10 @@ export class VolumeConfsService extends ResourceService<
   protected filter(query: VolumeConfListQuery): ResourceFilter {
     return (conditions) => {
       if (query.cloud_provider === undefined) return;
-      conditions.add('dt.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
+      conditions.add(
+        't.disk_type_id IN (SELECT d.disk_type_id FROM disk_types d WHERE d.cloud_provider_id = ?)',
+        CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
+      );
     };
   }
 

@@ -2,6 +2,12 @@ import { Field, Param } from './fields';
 
 export const MAX_PAGE = 1000;
 
+/** Records beyond a page that are counted. */
+export const COUNTED_BEYOND = 4_000;
+
+/** Records that a list answers at once when all are asked for. */
+export const MAX_ALL = 10_000;
+
 /** Query of a paged list. */
 export class PageQuery {
   @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: 'Records of a page' })
@@ -13,14 +19,18 @@ export class PageQuery {
 
 /** Query of a paged list that can also be had whole. */
 export class PageOrAllQuery extends PageQuery {
-  @Param.boolean({ default: false, description: 'true answers every record on one page' })
+  @Param.boolean({ default: false, description: `true answers every record on one page, ${MAX_ALL} at most` })
   all: boolean = false;
 }
 
 export class ResultSet {
   @Field.int32() current_page: number;
-  @Field.int64() total_objects: number;
-  @Field.int32() total_pages: number;
+  @Field.int64({
+    description: `Number of records. Where more than ${COUNTED_BEYOND} follow the page, those up to there: at least so many`,
+  })
+  total_objects: number;
+  @Field.int32({ description: 'Of total_objects; grows from page to page where these are "at least"' })
+  total_pages: number;
   @Field.int32() limit: number;
   @Field.int32({ optional: true, description: 'Present when a further page exists' }) next_page?: number;
 }

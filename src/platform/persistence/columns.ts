@@ -1,4 +1,4 @@
-import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, type ColumnOptions, Index, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Columns of entities, named as in the database. Entities describe the schema only (ADR 0002). */
 export const Col = {
@@ -39,5 +39,19 @@ export abstract class TenantColumns extends AuditColumns {
   @Col.uuid('tenant_id') tenantId: string;
 }
 
-/** Condition of the partial unique indexes over current records. */
+/** Condition of the partial indexes over current records. */
 export const CURRENT = `to_date = 'infinity'`;
+
+/**
+ * Index behind a search by part of a name (`Conditions.addContains`). TypeORM has no word for the operator class: add
+ * `gin_trgm_ops` to the column in the migration that it generates. See ADR 0009.
+ */
+export const PartOfNameIndex = (name: string, property: string, { where }: { where?: string } = {}) =>
+  Index(name, [property], { type: 'gin', where });
+
+/**
+ * Index behind the list of a kind of record, newest first: the columns that the list is limited by, the id, and the name,
+ * so that neither a page nor a search among the newest reads the records themselves.
+ */
+export const ListIndex = (name: string, properties: string[], { where }: { where?: string } = {}) =>
+  Index(name, properties, { where });

@@ -63,6 +63,12 @@ export async function updateRows<T>(
   );
 }
 
+/**
+ * What pg_trgm can look up. For a text without it PostgreSQL may read the whole index and then the whole table, other
+ * tenants included, so that the column is kept from the index by an expression.
+ */
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
+
 /** Collects conditions and their parameters for a query whose shape depends on the request. */
 export class Conditions {
   readonly params: SqlValue[] = [];
@@ -85,6 +91,11 @@ export class Conditions {
     return present ? this.add(sql, ...values) : this;
   }
 
+  /** Adds that a column contains the text, whatever the case of its letters. */
+  addContains(column: string, text: string): this {
+    return this.add(`${HAS_TRIGRAM.test(text) ? column : `(${column} || '')`} ILIKE ?`, containsPattern(text));
+  }
+
   get sql(): string {
     return this.parts.length === 0 ? 'TRUE' : this.parts.map((part) => `(${part})`).join(' AND ');
   }
@@ -96,6 +107,6 @@ export function literalPattern(text: string): string {
 }
 
 /** Pattern of a part match. */
-export function containsPattern(text: string): string {
+function containsPattern(text: string): string {
   return `%${literalPattern(text)}%`;
 }

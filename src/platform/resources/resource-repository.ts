@@ -4,7 +4,7 @@ import { notFound } from '../errors/domain-error';
 import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
-import { Conditions, containsPattern, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
+import { Conditions, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql {
@@ -12,7 +12,7 @@ export interface ResourceSql {
   idColumn: string;
   /** What follows SELECT, besides the audit columns: `t.*, …`. */
   columns: string;
-  /** Joins after `FROM <table> t` and the audit joins. */
+  /** Joins that the columns need, one row of them for each record: conditions are about `t` alone. */
   joins?: string;
   /** For errors: `VOLUME_CONF` and `volume configuration`. */
   code: string;
@@ -33,15 +33,18 @@ export type RowLock = boolean | 'share';
 
 /** Reads and writes the current records of one kind, always within a tenant. */
 export class ResourceRepository<Row extends object> {
-  private readonly source: Pick<PagedSelect, 'columns' | 'from'>;
+  private readonly source: Omit<PagedSelect, 'conditions'>;
 
   constructor(
     protected readonly dataSource: DataSource,
     readonly sql: ResourceSql,
   ) {
     this.source = {
+      table: sql.table,
+      key: sql.idColumn,
       columns: `${sql.columns}, ${AUDIT_COLUMNS}`,
-      from: `${sql.table} t ${sql.joins ?? ''} ${AUDIT_JOINS}`,
+      joins: `${sql.joins ?? ''} ${AUDIT_JOINS}`,
+      order: `t.${sql.idColumn} DESC`,
     };
   }
 
@@ -54,9 +57,9 @@ export class ResourceRepository<Row extends object> {
   ): Promise<Page<Row>> {
     const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
     this.addValidity(conditions);
-    if (partOfName !== undefined) conditions.add(`t.name ILIKE ?`, containsPattern(partOfName));
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
     filter(conditions);
-    return this.page(conditions, page);
+    return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions }, page);
   }
 
   /** The current record that the selector names; 404 when this tenant has none. */
@@ -83,8 +86,8 @@ export class ResourceRepository<Row extends object> {
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
-    const { columns, from } = this.source;
-    const sql = `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} DESC LIMIT 1 ${lockClause(lock)}`;
+    const { table, columns, joins, order } = this.source;
+    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY ${order} LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
   }
 
@@ -99,8 +102,8 @@ export class ResourceRepository<Row extends object> {
     const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
     this.addValidity(conditions);
     conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
-    const { columns, from } = this.source;
-    const sql = `SELECT ${columns} FROM ${from} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
+    const { table, columns, joins } = this.source;
+    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
     return rows<Row>(tx, sql, conditions.params);
   }
 
@@ -129,11 +132,6 @@ export class ResourceRepository<Row extends object> {
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
   protected addValidity(conditions: Conditions): void {
     conditions.add(`t.to_date = 'infinity'`);
-  }
-
-  protected async page(conditions: Conditions, page: PageRequest): Promise<Page<Row>> {
-    const order = `t.${this.sql.idColumn} DESC`;
-    return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions, order }, page);
   }
 
   private async write(

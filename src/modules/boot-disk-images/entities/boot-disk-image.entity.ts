@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** An image that machines of one provider and architecture boot from. */
 @Entity('boot_disk_images')
 @Unique('uq_boot_disk_images_tenant_id', ['tenantId', 'bootDiskImageId'])
 @Index('uq_boot_disk_images_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_boot_disk_images_list', ['tenantId', 'bootDiskImageId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_boot_disk_images_name_part', 'name', { where: CURRENT })
 export class BootDiskImage extends TenantColumns {
   @Col.identity('boot_disk_image_id', 'pk_boot_disk_images') bootDiskImageId: string;
   @Col.text('name') name: string;

@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** Where clusters run: provider, network, credentials and boot image, all of one provider. */
 @Entity('cloud_envs')
 @Unique('uq_cloud_envs_tenant_id', ['tenantId', 'cloudEnvId'])
 @Index('uq_cloud_envs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_cloud_envs_list', ['tenantId', 'cloudEnvId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_cloud_envs_name_part', 'name', { where: CURRENT })
 @Index('ix_cloud_envs_network_conf', ['tenantId', 'networkConfId'])
 @Index('ix_cloud_envs_credentials_conf', ['tenantId', 'credentialsConfId'])
 @Index('ix_cloud_envs_boot_disk_image', ['tenantId', 'bootDiskImageId'])

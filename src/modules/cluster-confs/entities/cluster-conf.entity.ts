@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** The machine that each node of a cluster gets, and its disks. */
 @Entity('cluster_confs')
 @Unique('uq_cluster_confs_tenant_id', ['tenantId', 'clusterConfId'])
 @Index('uq_cluster_confs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_cluster_confs_list', ['tenantId', 'clusterConfId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_cluster_confs_name_part', 'name', { where: CURRENT })
 @Index('ix_cluster_confs_volume_conf', ['tenantId', 'volumeConfId'])
 @ForeignKey('VolumeConf', ['tenantId', 'volumeConfId'], ['tenantId', 'volumeConfId'], {
   name: 'fk_cluster_confs_volume_conf',

@@ -1,5 +1,5 @@
 import { Check, Entity, ForeignKey, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 
 const list = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
@@ -8,6 +8,8 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 @Entity('clusters')
 @Unique('uq_clusters_tenant_id', ['tenantId', 'clusterId'])
 @Index('uq_clusters_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_clusters_list', ['tenantId', 'clusterId', 'name'])
+@PartOfNameIndex('ix_clusters_name_part', 'name')
 @Index('ix_clusters_status', ['status'])
 @Index('ix_clusters_cloud_env', ['tenantId', 'cloudEnvId'])
 @Index('ix_clusters_cluster_conf', ['tenantId', 'clusterConfId'])

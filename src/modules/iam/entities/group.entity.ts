@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { AuditColumns, Col, CURRENT } from '../../../platform/persistence/columns';
+import { AuditColumns, Col, CURRENT, PartOfNameIndex } from '../../../platform/persistence/columns';
 
 @Entity('groups')
 @Index('uq_groups_name', ['directory', 'groupName'], { unique: true, where: CURRENT })
@@ -7,6 +7,7 @@ import { AuditColumns, Col, CURRENT } from '../../../platform/persistence/column
   unique: true,
   where: `${CURRENT} AND group_object_id IS NOT NULL`,
 })
+@PartOfNameIndex('ix_groups_name_part', 'groupName', { where: CURRENT })
 export class Group extends AuditColumns {
   @Col.identity('group_id', 'pk_groups') groupId: string;
   @Col.text('group_name') groupName: string;

@@ -1,11 +1,12 @@
 import { Check, Entity, Index, Unique } from 'typeorm';
-import { AuditColumns, Col } from '../../../platform/persistence/columns';
+import { AuditColumns, Col, PartOfNameIndex } from '../../../platform/persistence/columns';
 
 /** A person or service that may sign in. An ended validity disables the account; its name stays taken. */
 @Entity('users')
 @Unique('uq_users_username', ['username'])
 @Unique('uq_users_email', ['email'])
 @Index('uq_users_external_id', ['directory', 'externalId'], { unique: true, where: 'external_id IS NOT NULL' })
+@PartOfNameIndex('ix_users_name_part', 'username')
 @Check('ck_users_lower_case', 'username = lower(username) AND email = lower(email)')
 export class User extends AuditColumns {
   @Col.identity('user_id', 'pk_users') userId: string;

@@ -1,10 +1,12 @@
 import { Check, Entity, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A Spark job configuration of a workspace. `to_date` is set while it is disabled. */
 @Entity('job_confs')
 @Unique('uq_job_confs_tenant_id', ['tenantId', 'jobConfId'])
 @Index('uq_job_confs_name', ['workspaceId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_job_confs_list', ['tenantId', 'workspaceId', 'jobConfId', 'name'])
+@PartOfNameIndex('ix_job_confs_name_part', 'name')
 @Index('ix_job_confs_cluster', ['tenantId', 'clusterId'])
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
 export class JobConf extends TenantColumns {

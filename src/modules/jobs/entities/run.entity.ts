@@ -9,6 +9,8 @@ import { RUN_STATUSES } from '../run-state';
 @Index('ix_runs_job_conf', ['jobConfId', 'runId'])
 @Index('ix_runs_unfinished_cluster', ['clusterId', 'runId'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_node', ['nodeId'], { where: 'ended_at IS NULL' })
+// Of the name in the snapshot: an expression, which only the migration can say.
+@Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenantId', 'applicationId'], { where: 'application_id IS NOT NULL' })
 @Check('ck_runs_status', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 export class Run extends TenantColumns {

@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A path of an object store that jobs see as a directory, and the credentials that open it. */
 @Entity('mounts')
 @Unique('uq_mounts_tenant_id', ['tenantId', 'mountId'])
 @Index('uq_mounts_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_mounts_list', ['tenantId', 'mountId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_mounts_name_part', 'name', { where: CURRENT })
 @Index('uq_mounts_mount_point', ['tenantId', 'mountPoint'], { unique: true, where: CURRENT })
 @Index('ix_mounts_credentials_conf', ['tenantId', 'credentialsConfId'])
 @ForeignKey('CredentialsConf', ['tenantId', 'credentialsConfId'], ['tenantId', 'credentialsConfId'], {

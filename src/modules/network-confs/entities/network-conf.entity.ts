@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A network at one cloud provider; keys of other providers stay null. */
 @Entity('network_confs')
 @Unique('uq_network_confs_tenant_id', ['tenantId', 'networkConfId'])
 @Index('uq_network_confs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_network_confs_list', ['tenantId', 'networkConfId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_network_confs_name_part', 'name', { where: CURRENT })
 export class NetworkConf extends TenantColumns {
   @Col.identity('network_conf_id', 'pk_network_confs') networkConfId: string;
   @Col.text('name') name: string;

@@ -1,10 +1,12 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A bucket of an object store and the credentials that open it, both of one provider. */
 @Entity('object_storage_managers')
 @Unique('uq_object_storage_managers_tenant_id', ['tenantId', 'objectStorageManagerId'])
 @Index('uq_object_storage_managers_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_object_storage_managers_list', ['tenantId', 'objectStorageManagerId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_object_storage_managers_name_part', 'name', { where: CURRENT })
 @Index('ix_object_storage_managers_credentials_conf', ['tenantId', 'credentialsConfId'])
 @ForeignKey('CredentialsConf', ['tenantId', 'credentialsConfId'], ['tenantId', 'credentialsConfId'], {
   name: 'fk_object_storage_managers_credentials_conf',

@@ -1,9 +1,11 @@
 import { Check, Entity, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 @Entity('volume_confs')
 @Unique('uq_volume_confs_tenant_id', ['tenantId', 'volumeConfId'])
 @Index('uq_volume_confs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_volume_confs_list', ['tenantId', 'volumeConfId', 'name'], { where: CURRENT })
+@PartOfNameIndex('ix_volume_confs_name_part', 'name', { where: CURRENT })
 @Check('ck_volume_confs_numbers', 'machine_volume_num >= 1 AND machine_volume_strip_num >= 1 AND size >= 1')
 export class VolumeConf extends TenantColumns {
   @Col.identity('volume_conf_id') volumeConfId: string;

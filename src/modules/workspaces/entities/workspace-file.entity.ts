@@ -1,11 +1,12 @@
 import { Check, Entity, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A file or directory of a workspace; the bytes are in the blob store under `blob_key`. */
 @Entity('workspace_files')
 @Unique('uq_workspace_files_tenant_id', ['tenantId', 'workspaceFileId'])
 @Index('uq_workspace_files_path', ['workspaceId', 'path'], { unique: true, where: CURRENT })
-@Index('ix_workspace_files_parent', ['workspaceId', 'parentPath'], { where: CURRENT })
+@PartOfNameIndex('ix_workspace_files_name_part', 'name', { where: CURRENT })
+@Index('ix_workspace_files_directory', ['workspaceId', 'parentPath', 'workspaceFileId'], { where: CURRENT })
 @Index('ix_workspace_files_blob', ['blobKey'])
 @Check('ck_workspace_files_kind', 'is_dir = (blob_key IS NULL)')
 export class WorkspaceFile extends TenantColumns {

@@ -1,0 +1,101 @@
+import pg from 'pg';
+import { login } from '../demo/session.mjs';
+import { MeasuringProcesses } from './processes.mjs';
+
+const FEW = 1_000;
+const MANY = 1_000_000;
+const PAGE = 100;
+const SECONDS = 1;
+
+/** In every third name, and in three names of each tenant. */
+const COMMON_PART = 'prod';
+const RARE_PART = 'zeppelin';
+
+/**
+ * Volume configurations `<team>-<stage>-<purpose>-<number>`, mixed so that neighbours do not resemble each other.
+ * Parameters: tenant, user, how many.
+ */
+const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_by_user_id, name, encrypted, size,
+    disk_type_id, machine_volume_num, machine_volume_strip_num)
+  SELECT $1, $2, $2, concat_ws('-',
+      (ARRAY['analytics', 'billing', 'search', 'fraud', 'ingest', 'reports', 'pricing', 'catalog'])[1 + mixed % 8],
+      (ARRAY['${COMMON_PART}', 'stage', 'dev'])[1 + mixed / 8 % 3],
+      CASE WHEN n % ($3::int / 3) = 7 THEN '${RARE_PART}'
+        ELSE (ARRAY['shuffle', 'scratch', 'data', 'cache', 'spill'])[1 + mixed / 24 % 5] END,
+      lpad(n::text, 7, '0')),
+    true, 100 + n % 900, (SELECT min(disk_type_id) FROM disk_types WHERE to_date = 'infinity'), 1, 1
+  FROM generate_series(1, $3::int) n CROSS JOIN LATERAL (SELECT hashint4(n) & 2147483647 AS mixed) h`;
+
+/**
+ * Sides of the comparisons between a tenant with a thousand volume configurations and one with a million: milliseconds to
+ * an answer, one request at a time.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
+ * @param {AbortSignal} signal
+ */
+export async function prepareMillion(platform, signal) {
+  const few = await tenantSession(platform, 'thousand');
+  const many = await tenantSession(platform, 'million');
+  await fill(platform.postgres.url, [few, many]);
+  const processes = new MeasuringProcesses(signal);
+  const load = processes.startLoad();
+  const sides = async (path, records) => {
+    await assertRecords([few, many], path, records);
+    const milliseconds = (session) => async () => 1_000 / (await load(requestsOf(session, path)));
+    return { baseline: milliseconds(few), product: milliseconds(many) };
+  };
+  const search = (part) => `/machine/volumes/search?volume_conf_name=${part}&limit=${PAGE}`;
+  return {
+    list: () => sides(`/machine/volumes?limit=${PAGE}`, PAGE),
+    searches: [
+      { part: `"${COMMON_PART}", a third of the names`, sides: () => sides(search(COMMON_PART), PAGE) },
+      { part: `"${RARE_PART}", three names`, sides: () => sides(search(RARE_PART), 3) },
+    ],
+    close: () => processes.close(),
+  };
+}
+
+/** Signed in to a new tenant. */
+async function tenantSession(platform, name) {
+  const session = await login(platform.administrator);
+  const { tenant_id: tenantId } = await session.json('POST', '/platform/admin/tenant', { body: { name } });
+  await session.json('POST', `/user/select/${tenantId}`);
+  session.tenantId = tenantId;
+  return session;
+}
+
+/** @param {string} url @param {import('../demo/session.mjs').Session[]} sessions the one with few records first */
+async function fill(url, [few, many]) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { user_id: userId } = await few.json('GET', '/user/info');
+    await client.query('BEGIN');
+    // What the rows refer to is known to be there, and a GIN index is made in a tenth of the time it takes to extend it.
+    await client.query('SET LOCAL session_replication_role = replica');
+    const { rows: indexes } = await client.query(
+      `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'volume_confs' AND indexdef LIKE '% USING gin %'`,
+    );
+    for (const { indexname } of indexes) await client.query(`DROP INDEX ${indexname}`);
+    await client.query(FILL, [few.tenantId, userId, FEW]);
+    await client.query(FILL, [many.tenantId, userId, MANY]);
+    for (const { indexdef } of indexes) await client.query(indexdef);
+    await client.query('COMMIT');
+    await client.query('VACUUM (ANALYZE) volume_confs');
+    // What the fill left to be written must not be written while something is measured.
+    await client.query('CHECKPOINT');
+  } finally {
+    await client.end();
+  }
+}
+
+async function assertRecords(sessions, path, records) {
+  for (const session of sessions) {
+    const { data } = await session.json('GET', path);
+    if (data.length !== records) throw new Error(`${path} was answered with ${data.length} records, not ${records}.`);
+  }
+}
+
+function requestsOf({ baseUrl, token }, path) {
+  const headers = { authorization: `Bearer ${token}` };
+  return { port: Number(new URL(baseUrl).port), path: `/api/v1${path}`, headers, connections: 1, seconds: SECONDS };
+}

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const LOAD = fileURLToPath(new URL('./load.mjs', import.meta.url));
+
+/** Processes of a measurement, which end with it. */
+export class MeasuringProcesses {
+  children = [];
+
+  /** @param {AbortSignal} signal */
+  constructor(signal) {
+    this.signal = signal;
+  }
+
+  /** @param {string} file */
+  start(file) {
+    const env = { ...process.env, NODE_ENV: 'production' };
+    const child = fork(file, { env, signal: this.signal, killSignal: 'SIGKILL' });
+    child.on('error', () => {});
+    this.children.push(child);
+    return child;
+  }
+
+  /**
+   * Starts a process that sends requests.
+   * @returns {(load: import('./load.mjs').Load) => Promise<number>} answers per second to one GET
+   */
+  startLoad() {
+    const child = this.start(LOAD);
+    return async (load) => {
+      const answer = await ask(child, load);
+      if (answer.error) throw new Error(`The load on ${load.path} failed: ${answer.error}`);
+      return answer.perSecond;
+    };
+  }
+
+  close() {
+    return Promise.all(this.children.map(endChild));
+  }
+}
+
+/** @returns {Promise<any>} the child's answer */
+export async function ask(child, message) {
+  const over = new AbortController();
+  const ended = once(child, 'exit', { signal: over.signal }).then(([code, signal]) => {
+    throw new Error(`A process of the measurement ended (${signal ?? `status ${code}`}).`);
+  });
+  ended.catch(() => {});
+  const answered = once(child, 'message', { signal: over.signal });
+  answered.catch(() => {});
+  try {
+    child.send(message);
+    const [answer] = await Promise.race([answered, ended]);
+    return answer;
+  } finally {
+    over.abort();
+  }
+}
+
+async function endChild(child) {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = once(child, 'exit').catch(() => {});
+  child.kill('SIGKILL');
+  await ended;
+}
