@@ -107,7 +107,8 @@ function failureCode({ status, code }: ProviderFailure): ObjectStoreErrorCode {
   return STATUSES[status] ?? 'REFUSED';
 }
 
-function printable(reason: string, secrets: readonly string[]): string {
+/** A provider's reason for people: its first line, of bounded length and without any of the secrets. */
+export function printable(reason: string, secrets: readonly string[]): string {
   let text = reason;
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '***');
   const [line = ''] = text.trim().split(/[\r\n]/, 1);

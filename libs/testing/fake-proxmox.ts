@@ -105,6 +105,7 @@ export class FakeProxmox {
     if (method === 'POST' && url === `${ROOT}/access/ticket`) return this.login(form, response);
     const caller = this.callerOf(request);
     if (typeof caller === 'string') return answer(response, null, 401, caller);
+    if (method === 'GET' && url === `${ROOT}/version`) return answer(response, { version: '9.1.4', release: '9.1' });
     if (method === 'GET' && url === `${ROOT}/nodes`) return answer(response, this.nodesFor(caller));
     if (method === 'POST' && url === `${ROOT}/pools`) {
       this.pools.push(form.get('poolid') ?? '');

@@ -87,7 +87,7 @@ describe('reference data of version 1', () => {
     }
     expect(grown).toEqual(['disk_types', 'availability_zones', 'machine_types']);
     const versions = await dataSource.query('SELECT version FROM reference_data_versions ORDER BY 1');
-    expect(versions).toEqual([{ version: 1 }, { version: 2 }]);
+    expect(versions).toEqual([{ version: 1 }, { version: 3 }]);
     await expect(seedReferenceData(dataSource)).resolves.toBe(false);
   });
 });

@@ -35,7 +35,7 @@ describe('labels', () => {
     expect(refusal({ team: 1 })).toMatchObject({ code: 'LABEL.INVALID', details: { key: 'team' } });
   });
 
-  it.each(['resource', 'vm', 'tenant_id'])('keeps %s for the platform', (key) => {
+  it.each(['resource', 'vm', 'tenant_id', 'Tenant_ID'])('keeps %s for the platform', (key) => {
     expect(refusal({ [key]: 'mine' })).toMatchObject({ kind: 'invalid', code: 'LABEL.RESERVED', details: { key } });
   });
 });

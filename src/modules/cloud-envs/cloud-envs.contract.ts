@@ -126,7 +126,8 @@ export function checkLabels(
 ): asserts labels is Record<string, string> {
   const reserved = Object.keys(reservedLabels(''));
   for (const [key, value] of Object.entries(labels)) {
-    if (reserved.includes(key)) {
+    // Some providers do not tell upper from lower case in keys.
+    if (reserved.includes(key.toLowerCase())) {
       throw invalid('LABEL.RESERVED', `The label ${key} is set by the platform.`, { key, reserved });
     }
     if (typeof value !== 'string')

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
-import { invalid } from '../../platform/errors/domain-error';
+import { conflict, invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { RecordSelector } from '../../platform/http/selector';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
@@ -39,6 +40,18 @@ export class ClusterConfsService extends ResourceService<
     private readonly volumeConfs: VolumeConfsService,
   ) {
     super(transactions, repository);
+  }
+
+  /** Its volume is held, too: a volume may be deleted while no cluster has nodes of it, and is not to be used then. */
+  override async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<ClusterConfRow> {
+    const row = await super.getRow(scope, selector, tx);
+    const volume = row.cluster_conf.volume_conf;
+    if (volume === null || (await this.volumeConfs.hold(scope, volume.volume_conf_id, tx))) return row;
+    throw conflict(
+      'CLUSTER_CONF.VOLUME_DELETED',
+      `The volume configuration "${volume.name}" of the cluster configuration "${row.name}" is deleted. Give it another one first.`,
+      { cluster_conf_id: row.cluster_conf_id, volume_conf_id: volume.volume_conf_id },
+    );
   }
 
   protected filter(query: ClusterConfListQuery): ResourceFilter {

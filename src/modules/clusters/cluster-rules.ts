@@ -2,6 +2,7 @@ import { invalid, notFound } from '../../platform/errors/domain-error';
 import { type CloudEnvData, checkLabels, MAX_LABELS, reservedLabels } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
+import { diskMisfit } from '../volume-confs/volume-confs.contract';
 import type { ClusterType } from './cluster-state';
 import type { ClusterSettings } from './dto/cluster-input.dto';
 import type { SparkConfig } from './dto/cluster-fields.dto';
@@ -98,21 +99,8 @@ function checkDisk(draft: ClusterDraft, referenceData: ReferenceData, before?: R
   if (disk.cloud_provider.cloud_provider_id !== draft.cloudEnv.cloud_provider_id) {
     throw invalid('CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');
   }
-  const within = (
-    name: string,
-    value: number | null,
-    min: number | null | undefined,
-    max: number | null | undefined,
-  ) => {
-    if (value === null || ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER))) return;
-    throw invalid(
-      'CLUSTER.DISK_OUT_OF_BOUNDS',
-      `${name} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`,
-    );
-  };
-  within('size', size ?? (typeId === null ? null : volume.size), disk.min_size, disk.max_size);
-  within('disk_iops', iops, disk.min_iops, disk.max_iops);
-  within('disk_throughput_MB', throughputMb, disk.min_throughput, disk.max_throughput);
+  const misfit = diskMisfit(disk, { size: size ?? (typeId === null ? null : volume.size), iops, throughputMb });
+  if (misfit) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', misfit.message);
 }
 
 /** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
@@ -124,7 +112,7 @@ export function clusterLabels(
 ): Record<string, string> {
   checkLabels(own, referenceData.labelPattern(cloudEnv.cloud_provider_id));
   const reserved = reservedLabels(tenantId);
-  const ownKeys = Object.keys(own).filter((key) => !(key in cloudEnv.labels));
+  const ownKeys = Object.keys(own).filter((key) => !Object.hasOwn(cloudEnv.labels, key));
   if (ownKeys.length + Object.keys(reserved).length > MAX_LABELS) {
     throw invalid(
       'CLUSTER.TOO_MANY_LABELS',

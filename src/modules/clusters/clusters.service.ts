@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
-import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
@@ -203,6 +203,7 @@ export class ClustersService {
           cluster_status: row.status,
         });
       }
+      await this.assertStillFits(scope, row, tx);
       await this.repository.setEnd(tx, scope, row.cluster_id, 'infinity');
       const cluster = await this.locked(tx, row);
       if (cluster.status === 'DESTROYED') {
@@ -347,25 +348,7 @@ export class ClustersService {
       tx,
     );
     await this.holdObjectStorageManager(scope, body, tx);
-    const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
-    const draft: ClusterDraft = {
-      clusterType: row.cluster_type,
-      cloudEnv,
-      clusterConf,
-      sparkInfraVersionId: body.spark_infra_version_id ?? row.spark_infra_version_id,
-      isTurboEnabled: body.is_turbo_enabled ?? row.is_turbo_enabled,
-      isCudaEnabled: body.is_cuda_enabled ?? row.is_cuda_enabled,
-      isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
-      minInstances: merged(body.min_instances, row.min_instances),
-      maxInstances: merged(body.max_instances, row.max_instances),
-      numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
-      disk: {
-        typeId: merged(body.disk_type_id, row.disk_type_id),
-        size: body.size ?? row.disk_size,
-        iops: body.disk_iops ?? row.disk_iops,
-        throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
-      },
-    };
+    const draft = changedDraft(row, body, cloudEnv, clusterConf);
     checkDraft(draft, this.referenceData, row);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
@@ -400,6 +383,19 @@ export class ClustersService {
     if (id !== undefined && id !== null) await this.objectStorageManagers.getRow(scope, { id }, tx);
   }
 
+  /**
+   * What a cluster without nodes is made of may change and be deleted: it may come back only while all of that is
+   * current and fits together, which then stays so because the cluster uses it.
+   */
+  private async assertStillFits(scope: TenantScope, row: ClusterRow, tx: Tx): Promise<void> {
+    const { cloud_env: cloudEnv } = await current(() => this.cloudEnvs.getRow(scope, { id: row.cloud_env_id }, tx));
+    const { cluster_conf: clusterConf } = await current(() =>
+      this.clusterConfs.getRow(scope, { id: row.cluster_conf_id }, tx),
+    );
+    await current(() => this.holdObjectStorageManager(scope, row, tx));
+    checkDraft(changedDraft(row, {}, cloudEnv, clusterConf), this.referenceData, row);
+  }
+
   private async locked(tx: Tx, row: ClusterRow): Promise<LockedCluster> {
     const cluster = await lockCluster(tx, row.cluster_id);
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${row.cluster_id}.`);
@@ -432,6 +428,45 @@ function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: Clus
       throughputMb: body.disk_throughput_MB ?? null,
     },
   };
+}
+
+/** The cluster as it will be: what the request gives, else what it is. */
+function changedDraft(
+  row: ClusterRow,
+  body: UpdateCluster,
+  cloudEnv: CloudEnvData,
+  clusterConf: ClusterConfData,
+): ClusterDraft {
+  const engine = body.engine_cluster_spark_config ?? {};
+  const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
+  return {
+    clusterType: row.cluster_type,
+    cloudEnv,
+    clusterConf,
+    sparkInfraVersionId: body.spark_infra_version_id ?? row.spark_infra_version_id,
+    isTurboEnabled: body.is_turbo_enabled ?? row.is_turbo_enabled,
+    isCudaEnabled: body.is_cuda_enabled ?? row.is_cuda_enabled,
+    isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
+    minInstances: merged(body.min_instances, row.min_instances),
+    maxInstances: merged(body.max_instances, row.max_instances),
+    numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
+    disk: {
+      typeId: merged(body.disk_type_id, row.disk_type_id),
+      size: body.size ?? row.disk_size,
+      iops: body.disk_iops ?? row.disk_iops,
+      throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
+    },
+  };
+}
+
+/** Says of a record that is gone that the cluster still names it: the caller has not. */
+async function current<T>(get: () => Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind !== 'not-found') throw error;
+    throw conflict('CLUSTER.REFERENCE_DELETED', `${error.message} It was deleted: give the cluster another one first.`);
+  }
 }
 
 function newClusterColumns(
@@ -486,7 +521,7 @@ function defined(values: object): object {
 /** Stored labels without the reserved ones, which are added anew. */
 function ownLabels(labels: Record<string, string>, tenantId: string): Record<string, string> {
   const reserved = reservedLabels(tenantId);
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => !(key in reserved)));
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(reserved, key)));
 }
 
 function stateFacts(state: StateRow) {

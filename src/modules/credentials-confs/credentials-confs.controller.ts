@@ -1,9 +1,14 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Query } from '@nestjs/common';
 import { Allow } from '../../platform/auth/access';
+import type { TenantScope } from '../../platform/auth/principal';
+import { CurrentScope } from '../../platform/auth/request-principal';
 import { ADMINS } from '../../platform/auth/roles';
+import { Answers, Operation } from '../../platform/http/operation';
 import { ResourceController } from '../../platform/resources/resource-controller';
 import {
   CreateCredentialsConf,
+  CredentialsCheckQuery,
+  CredentialsCheckResult,
   CredentialsConfListQuery,
   CredentialsConfRead,
   CredentialsConfSearchQuery,
@@ -11,6 +16,7 @@ import {
   CredentialsConfWrite,
   UpdateCredentialsConf,
 } from './dto/credentials-conf.dto';
+import { CredentialsCheckService } from './credentials-check.service';
 import { CredentialsConfsService } from './credentials-confs.service';
 
 @Controller()
@@ -32,7 +38,23 @@ export class CredentialsConfsController extends ResourceController({
   read: CredentialsConfRead,
   write: CredentialsConfWrite,
 }) {
-  constructor(service: CredentialsConfsService) {
+  constructor(
+    service: CredentialsConfsService,
+    private readonly checks: CredentialsCheckService,
+  ) {
     super(service);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/credential_config/check',
+    id: 'checkCredentialsConf',
+    summary: 'Ask the provider whether the credentials work; changes nothing',
+    tag: 'Infrastructure',
+    access: Allow.tenant(ADMINS),
+    answer: Answers.one(CredentialsCheckResult),
+  })
+  check(@CurrentScope() scope: TenantScope, @Query() query: CredentialsCheckQuery): Promise<CredentialsCheckResult> {
+    return this.checks.check(scope, query.selector(), query.endpoint);
   }
 }

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { RecordUsageModule } from '../record-usage/record-usage.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { SecretsModule } from '../secrets/secrets.module';
+import { CredentialsCheckService } from './credentials-check.service';
 import { CredentialsConfsRepository } from './credentials-confs.repository';
 import { CredentialsConfsService } from './credentials-confs.service';
 
 @Module({
   imports: [ReferenceDataModule, RecordUsageModule, SecretsModule],
-  providers: [CredentialsConfsService, CredentialsConfsRepository],
-  exports: [CredentialsConfsService],
+  providers: [CredentialsConfsService, CredentialsCheckService, CredentialsConfsRepository],
+  exports: [CredentialsConfsService, CredentialsCheckService],
 })
 export class CredentialsConfsModule {}

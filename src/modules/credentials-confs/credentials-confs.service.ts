@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import type { TenantScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
@@ -16,6 +17,7 @@ import {
 } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { parseCredentials } from './credential-content';
+import { assertEndpointAllowed } from './credential-endpoint';
 import type { RevealedCredentials } from './credentials-confs.contract';
 import { CREDENTIALS_CONFS, type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
 import type {
@@ -42,6 +44,7 @@ export class CredentialsConfsService extends ResourceService<
     private readonly referenceData: ReferenceData,
     private readonly recordUsage: RecordUsageService,
     private readonly secrets: TenantSecretsService,
+    private readonly outbound: OutboundPolicy,
   ) {
     super(transactions, repository);
   }
@@ -67,7 +70,7 @@ export class CredentialsConfsService extends ResourceService<
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<ColumnValues> {
     const { name, description, credential_type_id } = body;
     known(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
-    parseCredentials(credential_type_id, body.base64_encoded_credentials.encoded);
+    this.acceptedValues(credential_type_id, body.base64_encoded_credentials.encoded);
     // The seal is bound to the row's id, so it follows once the row has one.
     return { name, description, credential_type_id, sealed: Buffer.alloc(0) };
   }
@@ -120,8 +123,14 @@ export class CredentialsConfsService extends ResourceService<
   }
 
   private seal(tx: Tx, scope: TenantScope, row: CredentialsConfRow, encoded: string): Promise<Buffer> {
-    const values = parseCredentials(row.credential_type_id, encoded);
+    const values = this.acceptedValues(row.credential_type_id, encoded);
     return this.secrets.seal(tx, scope.tenantId, CREDENTIALS_CONFS, row.credentials_conf_id, values);
+  }
+
+  private acceptedValues(credentialTypeId: number, encoded: string): Record<string, string> {
+    const values = parseCredentials(credentialTypeId, encoded);
+    assertEndpointAllowed(values, this.outbound);
+    return values;
   }
 
   private credentialType(id: number): CredentialTypeInfo {

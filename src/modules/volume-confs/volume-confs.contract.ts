@@ -26,3 +26,32 @@ export interface VolumeData {
   disk_iops: number | null;
   disk_throughput_mb: number | null;
 }
+
+/** Size and speed of a disk; null where the type decides. */
+export interface DiskShape {
+  /** GB */
+  size: number | null;
+  iops: number | null;
+  throughputMb: number | null;
+}
+
+/** The first field that the disk type does not take, and why in a sentence; null when all fit. */
+export function diskMisfit(
+  disk: DiskTypeInfo,
+  { size, iops, throughputMb }: DiskShape,
+): { field: 'size' | 'disk_iops' | 'disk_throughput_MB'; message: string } | null {
+  const bounds = [
+    ['size', size, disk.min_size, disk.max_size],
+    ['disk_iops', iops, disk.min_iops, disk.max_iops],
+    ['disk_throughput_MB', throughputMb, disk.min_throughput, disk.max_throughput],
+  ] as const;
+  for (const [field, value, min = null, max = null] of bounds) {
+    if (value === null) continue;
+    // A speed that nothing bounds is none that a disk of this type can be given.
+    if (min === null && max === null) return { field, message: `Disk type ${disk.name} takes no ${field}.` };
+    if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) continue;
+    const message = `${field} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
+    return { field, message };
+  }
+  return null;
+}

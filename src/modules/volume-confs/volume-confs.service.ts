@@ -21,6 +21,7 @@ import type {
   VolumeConfRead,
   VolumeConfWrite,
 } from './dto/volume-conf.dto';
+import { diskMisfit, type DiskShape } from './volume-confs.contract';
 import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
 
 /** What must fit together in a volume configuration. */
@@ -30,6 +31,12 @@ interface VolumeShape {
   disk_iops: number | null;
   disk_throughput_mb: number | null;
 }
+
+const OUT_OF_BOUNDS = {
+  size: 'VOLUME_CONF.SIZE_OUT_OF_BOUNDS',
+  disk_iops: 'VOLUME_CONF.IOPS_OUT_OF_BOUNDS',
+  disk_throughput_MB: 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS',
+};
 
 /** Disks that machines get: kind, size and speed, within the bounds of the disk type. */
 @Injectable()
@@ -48,6 +55,11 @@ export class VolumeConfsService extends ResourceService<
     private readonly clusterUsage: ClusterUsageService,
   ) {
     super(transactions, repository);
+  }
+
+  /** Whether the record is current; it stays so until the transaction ends. */
+  async hold(scope: TenantScope, id: number, tx: Tx): Promise<boolean> {
+    return (await this.repository.find(scope, { id }, tx, 'share')) !== null;
   }
 
   protected filter(query: VolumeConfListQuery): ResourceFilter {
@@ -78,11 +90,12 @@ export class VolumeConfsService extends ResourceService<
     const diskChanges = body.disk_type_id !== undefined && body.disk_type_id !== row.disk_type_id;
     const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);
     if (diskChanges) assertSameProvider(this.diskType(row.disk_type_id), disk);
+    const kept = keptSpeeds(row, disk, diskChanges);
     const shape = {
       disk_type_id: disk.disk_type_id,
       size: body.size ?? (diskChanges && disk.has_fixed_size ? undefined : row.size),
-      disk_iops: body.disk_iops === undefined ? row.disk_iops : body.disk_iops,
-      disk_throughput_mb: disk_throughput_MB === undefined ? row.disk_throughput_mb : disk_throughput_MB,
+      disk_iops: body.disk_iops === undefined ? kept.iops : body.disk_iops,
+      disk_throughput_mb: disk_throughput_MB === undefined ? kept.throughputMb : disk_throughput_MB,
     };
     return { ...rest, ...shape, size: checkShape(shape, disk) };
   }
@@ -137,44 +150,20 @@ export class VolumeConfsService extends ResourceService<
 function checkShape(shape: VolumeShape, disk: DiskTypeInfo): number {
   const size = shape.size ?? (disk.has_fixed_size ? disk.min_size : undefined);
   if (size === undefined) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
-  assertWithin('size', size, disk.min_size, disk.max_size, disk.name, 'VOLUME_CONF.SIZE_OUT_OF_BOUNDS');
-  if (shape.disk_iops !== null) {
-    assertWithin(
-      'disk_iops',
-      shape.disk_iops,
-      disk.min_iops,
-      disk.max_iops,
-      disk.name,
-      'VOLUME_CONF.IOPS_OUT_OF_BOUNDS',
-    );
-  }
-  if (shape.disk_throughput_mb !== null) {
-    const code = 'VOLUME_CONF.THROUGHPUT_OUT_OF_BOUNDS';
-    assertWithin(
-      'disk_throughput_MB',
-      shape.disk_throughput_mb,
-      disk.min_throughput,
-      disk.max_throughput,
-      disk.name,
-      code,
-    );
-  }
+  const misfit = diskMisfit(disk, { size, iops: shape.disk_iops, throughputMb: shape.disk_throughput_mb });
+  if (misfit) throw invalid(OUT_OF_BOUNDS[misfit.field], misfit.message);
   return size;
+}
+
+/** The speeds of a volume whose disk type may change: those of the former type go that the new one does not take. */
+function keptSpeeds(row: VolumeConfRow, disk: DiskTypeInfo, diskChanges: boolean): Omit<DiskShape, 'size'> {
+  const { disk_iops: iops, disk_throughput_mb: throughputMb } = row;
+  const fits = (speeds: Partial<DiskShape>) =>
+    !diskChanges || diskMisfit(disk, { size: null, iops: null, throughputMb: null, ...speeds }) === null;
+  return { iops: fits({ iops }) ? iops : null, throughputMb: fits({ throughputMb }) ? throughputMb : null };
 }
 
 function assertSameProvider(before: DiskTypeInfo, after: DiskTypeInfo): void {
   if (before.cloud_provider.cloud_provider_id === after.cloud_provider.cloud_provider_id) return;
   throw invalid('VOLUME_CONF.PROVIDER_MISMATCH', 'The new disk type belongs to another cloud provider.');
-}
-
-function assertWithin(
-  field: string,
-  value: number,
-  min: number | null | undefined,
-  max: number | null | undefined,
-  disk: string,
-  code: string,
-): void {
-  if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) return;
-  throw invalid(code, `${field} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk}.`);
 }

@@ -212,6 +212,8 @@ export const Field = {
         type: 'object',
         additionalProperties: options.values ? { type: options.values } : true,
       }),
+      // As it was sent: class-transformer leaves out keys that are called like a method of every object.
+      Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key], { toClassOnly: true }),
       IsObject(),
     ),
 };

@@ -14,7 +14,7 @@ function collect(errors: readonly ValidationError[], path: string, problems: Rec
 
 /** Bodies and queries become instances of their classes; unknown fields and wrong types are a 400 that names them. */
 export function createValidationPipe(): ValidationPipe {
-  return new ValidationPipe({
+  return new StrictValidationPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
@@ -27,4 +27,28 @@ export function createValidationPipe(): ValidationPipe {
       return invalid('REQUEST.INVALID', `The request is not valid: ${sentence}.`, { fields: problems });
     },
   });
+}
+
+/** Keys that the pipe removes for fear of prototypes. */
+const REMOVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/** More than any request needs; what converts and checks values calls itself for each level. */
+const MAX_DEPTH = 100;
+
+/** Refuses what the pipe would remove in silence, a label of that name say, and what is nested too deep for it. */
+class StrictValidationPipe extends ValidationPipe {
+  protected override stripProtoKeys(value: unknown): void {
+    const pending = [{ value, depth: 0 }];
+    for (let next = pending.pop(); next; next = pending.pop()) {
+      const { value: current, depth } = next;
+      if (typeof current !== 'object' || current === null || ArrayBuffer.isView(current)) continue;
+      if (depth > MAX_DEPTH) throw invalid('REQUEST.INVALID', `The request is nested deeper than ${MAX_DEPTH} levels.`);
+      for (const [key, inner] of Object.entries(current)) {
+        if (REMOVED_KEYS.includes(key)) {
+          throw invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${key}.`, { key });
+        }
+        pending.push({ value: inner, depth: depth + 1 });
+      }
+    }
+  }
 }

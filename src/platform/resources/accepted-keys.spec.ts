@@ -16,7 +16,7 @@ describe('keys by provider', () => {
   it('names required keys that have no value', () => {
     const check = (zone: unknown) => () => assertRequiredKeys(keys, { zone }, 'RECORD', 'AWS');
     expect(check(0)).not.toThrow();
-    for (const empty of [undefined, null, '']) {
+    for (const empty of [undefined, null, '', ' \t']) {
       expect(check(empty)).toThrow(
         expect.objectContaining({ code: 'RECORD.KEYS_REQUIRED', message: 'Cloud provider AWS needs zone.' }),
       );

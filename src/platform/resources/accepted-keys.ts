@@ -23,9 +23,11 @@ export function assertRequiredKeys<K extends string>(
   code: string,
   provider: string,
 ): void {
-  const missing = keys.required.filter(
-    (key) => values[key] === undefined || values[key] === null || values[key] === '',
-  );
+  const missing = keys.required.filter((key) => isBlank(values[key]));
   if (missing.length === 0) return;
   throw invalid(`${code}.KEYS_REQUIRED`, `Cloud provider ${provider} needs ${missing.join(', ')}.`, { missing });
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }

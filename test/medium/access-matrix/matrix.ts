@@ -44,6 +44,8 @@ const OPERATIONS_AT_ONCE = 4;
 const UNREACHABLE: Record<string, number> = {
   // There is no single sign-on where passwords are checked.
   completeSsoLogin: 404,
+  // Basic auth is checked at a hypervisor, and none is named.
+  checkCredentialsConf: 400,
 };
 
 /** Operations that answer what is done in the tenant: their calls are made one by one, where nobody else is. */

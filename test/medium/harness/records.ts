@@ -126,6 +126,8 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     spark_infra_version_id: version?.id,
     status: 'RUNNING',
     cluster_type: 'PLATFORM',
+    min_instances: 1,
+    max_instances: 1,
   });
   const workspaceId = await id('workspaces', 'workspace_id', tenant);
   const jobConfId = await id('job_confs', 'job_conf_id', {

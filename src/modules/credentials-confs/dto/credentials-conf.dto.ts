@@ -10,6 +10,10 @@ import {
 
 export class CredentialsConfSelector extends RecordSelectorQuery('credentials_conf') {}
 
+export class CredentialsCheckQuery extends CredentialsConfSelector {
+  @Param.text({ description: 'OnPrem basic auth: where the hypervisor answers' }) endpoint?: string;
+}
+
 export class CredentialsConfListQuery extends PageOrAllQuery {
   @Param.oneOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_provider?: string;
 }
@@ -50,4 +54,11 @@ export class CredentialsConfWrite extends WriteAudit {
   @Field.text({ nullable: true }) description: string | null;
   @Field.idText() credential_type_id: string;
   @Field.uuid() tenant_id: string;
+}
+
+export class CredentialsCheckResult {
+  @Field.boolean({ description: 'Whether the provider takes the credentials' }) working: boolean;
+  @Field.text({ nullable: true, description: 'Account or principal that they are of, where the provider says' })
+  checked_as: string | null;
+  @Field.text({ nullable: true, description: "The provider's reason; null when they work" }) reason: string | null;
 }

@@ -1,0 +1,58 @@
+import type { OutboundAgents } from '../outbound-policy/outbound-policy';
+import { AddressRefusedError } from '../outbound-policy/outbound-policy';
+import { errorField, printable } from '../object-storage/store-fault';
+
+/** Whether a provider takes the credentials, in its own words. */
+export interface CredentialCheck {
+  working: boolean;
+  /** The account or principal that the provider says the credentials are of; null where it does not say. */
+  checkedAs: string | null;
+  /** Why they do not work; no secret is in it. Null where they do. */
+  reason: string | null;
+}
+
+/** What a check of one provider gets beside the credentials. */
+export interface CheckContext {
+  agents: OutboundAgents;
+  /** Ends the call; whatever it does then is no longer waited for. */
+  signal: AbortSignal;
+}
+
+/** The provider gave no answer that tells whether the credentials work. The message names its host and no secret. */
+export class ProviderUnreachableError extends Error {
+  /** @param server host and port */
+  constructor(
+    readonly server: string,
+    reason: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`${server} ${reason}`, options);
+    this.name = 'ProviderUnreachableError';
+  }
+}
+
+/** There is no way to tell whether such credentials work, for the reason in the message. */
+export class CheckUnsupportedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CheckUnsupportedError';
+  }
+}
+
+export function working(checkedAs: string | null): CredentialCheck {
+  return { working: true, checkedAs, reason: null };
+}
+
+/** @param secrets what must not be repeated, whatever the provider quotes */
+export function notWorking(reason: string, secrets: readonly string[] = []): CredentialCheck {
+  return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gives no reason.' };
+}
+
+/** The error of a call without an answer: {@link AddressRefusedError} of the policy, or that nothing can be reached. */
+export function connectionFailure(server: string, error: unknown): Error {
+  if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
+    return new AddressRefusedError(errorField(error, 'message') ?? 'The address may not be called.');
+  }
+  const code = errorField(error, 'code') ?? 'no connection';
+  return new ProviderUnreachableError(server, `cannot be reached (${code})`, { cause: error });
+}

@@ -1,0 +1,275 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { verify } from 'jsonwebtoken';
+import { FakeProxmox } from '../testing/fake-proxmox';
+import { AddressRefusedError, OutboundPolicy } from '../outbound-policy/outbound-policy';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
+import { CheckUnsupportedError, ProviderUnreachableError } from './credential-check';
+import { type CheckRequest, CredentialChecker } from './credential-checker';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pem = (key: typeof privateKey) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const ACCOUNT = 'spark@project.iam.gserviceaccount.com';
+const GOOGLE: CheckRequest = {
+  provider: 'gcp',
+  credentials: { CLIENT_EMAIL: ACCOUNT, PRIVATE_KEY: pem(privateKey), PRIVATE_KEY_ID: 'key-1' },
+};
+const AZURE: CheckRequest = {
+  provider: 'azure',
+  credentials: { TENANT_ID: 'contoso.example', CLIENT_ID: 'app-1', CLIENT_SECRET: 'the secret' },
+};
+const S3_KEYS = { AWS_ACCESS_KEY_ID: 'key-1', AWS_SECRET_ACCESS_KEY: 'the secret' };
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * Fakes, written from published descriptions: token endpoints from RFC 6749 (4.4, 5) and RFC 7523 (2.1, 3), S3's errors
+ * from the reference of its API.
+ */
+describe('CredentialChecker', () => {
+  const outbound = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
+  let server: LoopbackServer | undefined;
+
+  afterEach(() => server?.stop());
+
+  async function check(request: CheckRequest, listener: Listener, policy = outbound) {
+    server = await serveOnLoopback((incoming, response) => void listener(incoming, response));
+    const { url } = server;
+    const clouds = { awsSts: url, googleToken: `${url}/token`, azureAuthority: url };
+    const s3: Record<string, string> = request.provider === 's3-compatible' ? { S3_ENDPOINT: url } : {};
+    const checker = new CredentialChecker(policy, { clouds, deadlineMs: 2_000 });
+    return checker.check({ ...request, credentials: { ...s3, ...request.credentials } });
+  }
+
+  const answering = (status: number, body: unknown, type = 'application/json') => {
+    return (_request: IncomingMessage, response: ServerResponse) => {
+      response.writeHead(status, { 'Content-Type': type });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    };
+  };
+
+  const granted = { access_token: 'token', token_type: 'Bearer', expires_in: 3599 };
+
+  describe('of a Google service account', () => {
+    const google: Listener = async (request, response) => {
+      const form = new URLSearchParams(await bodyOf(request));
+      try {
+        if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') throw new Error('grant');
+        verify(form.get('assertion') ?? '', publicKey.export({ type: 'spki', format: 'pem' }), {
+          algorithms: ['RS256'],
+          issuer: ACCOUNT,
+          audience: 'https://oauth2.googleapis.com/token',
+          maxAge: '1h',
+        });
+        answering(200, granted)(request, response);
+      } catch {
+        answering(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })(request, response);
+      }
+    };
+
+    it('works with its own key, and with no other', async () => {
+      expect(await check(GOOGLE, google)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
+      await server?.stop();
+      const other = pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+      const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: other } };
+      const refused = { working: false, checkedAs: null, reason: 'invalid_grant: Invalid JWT Signature.' };
+      expect(await check(wrong, google)).toEqual(refused);
+    });
+
+    it('never asks the endpoint that the credentials name', async () => {
+      const asked = jest.fn();
+      const elsewhere = await serveOnLoopback(asked);
+      try {
+        const credentials = { ...GOOGLE.credentials, TOKEN_URI: elsewhere.url, AUTH_URI: elsewhere.url };
+        expect(await check({ ...GOOGLE, credentials }, google)).toMatchObject({ working: true });
+        expect(asked).not.toHaveBeenCalled();
+      } finally {
+        await elsewhere.stop();
+      }
+    });
+
+    it('needs a key that can sign', async () => {
+      const curve = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
+      const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: curve } };
+      expect(await check(wrong, google)).toMatchObject({ working: false, reason: expect.stringContaining('RSA') });
+    });
+  });
+
+  describe('of an Azure service principal', () => {
+    const azure: Listener = async (request, response) => {
+      const form = new URLSearchParams(await bodyOf(request));
+      const isRight =
+        request.url === '/contoso.example/oauth2/v2.0/token' &&
+        form.get('grant_type') === 'client_credentials' &&
+        form.get('client_secret') === 'the secret';
+      const error = `AADSTS7000215: Invalid client secret ${form.get('client_secret')} for 'app-1'.\r\nTrace ID: 1`;
+      const refusal = { error: 'invalid_client', error_description: error };
+      answering(isRight ? 200 : 401, isRight ? granted : refusal)(request, response);
+    };
+
+    it('works with its secret, and a wrong one is not repeated', async () => {
+      expect(await check(AZURE, azure)).toEqual({ working: true, checkedAs: 'app-1', reason: null });
+      await server?.stop();
+      const wrong = { ...AZURE, credentials: { ...AZURE.credentials, CLIENT_SECRET: 'guessed' } };
+      const reason = "invalid_client: AADSTS7000215: Invalid client secret *** for 'app-1'.";
+      expect(await check(wrong, azure)).toEqual({ working: false, checkedAs: null, reason });
+    });
+
+    it('a code of the server is none of the credentials, whatever its status', async () => {
+      const busy = answering(400, { error: 'temporarily_unavailable' });
+      await expect(check(AZURE, busy)).rejects.toThrow(ProviderUnreachableError);
+    });
+
+    it.each(['../common', 'a/b', '', 'x?y'])('calls nobody for the directory %p', async (TENANT_ID) => {
+      const asked = jest.fn();
+      const wrong = { ...AZURE, credentials: { ...AZURE.credentials, TENANT_ID } };
+      expect(await check(wrong, asked)).toMatchObject({ working: false });
+      expect(asked).not.toHaveBeenCalled();
+    });
+  });
+
+  describe('of a store that speaks S3', () => {
+    const error = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`;
+    const refusing = (codeFor: (accessKey: number) => string): Listener => {
+      let calls = 0;
+      return (request, response) => answering(403, error(codeFor((calls += 1))), 'application/xml')(request, response);
+    };
+    const s3: CheckRequest = { provider: 's3-compatible', credentials: S3_KEYS };
+
+    it('a list that is denied says that the signature is right', async () => {
+      const store = refusing((call) => (call === 1 ? 'AccessDenied' : 'SignatureDoesNotMatch'));
+      expect(await check(s3, store)).toEqual({ working: true, checkedAs: null, reason: null });
+    });
+
+    it('unless the store denies a wrong signature alike', async () => {
+      const store = refusing(() => 'AccessDenied');
+      await expect(check(s3, store)).rejects.toThrow(CheckUnsupportedError);
+    });
+
+    it.each(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])('%s is about the keys', async (code) => {
+      expect(
+        await check(
+          s3,
+          refusing(() => code),
+        ),
+      ).toEqual({ working: false, checkedAs: null, reason: `${code}: No.` });
+    });
+
+    it('a clock that is off is not', async () => {
+      const store = refusing(() => 'RequestTimeTooSkewed');
+      await expect(check(s3, store)).rejects.toThrow(ProviderUnreachableError);
+    });
+
+    it.each<[string, Listener]>([
+      ['a refusal by something else', answering(403, '<html>Forbidden</html>', 'text/html')],
+      ['a refusal without a word', answering(403, '')],
+      ['a redirect', (_request, response) => void response.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()],
+    ])('%s is no answer', async (_what, listener) => {
+      await expect(check(s3, listener)).rejects.toThrow(ProviderUnreachableError);
+    });
+
+    it('an answer without end is cut', async () => {
+      let sent = 0;
+      const endless: Listener = (_request, response) => {
+        const chunk = Buffer.alloc(64 * 1024, ' ');
+        const send = () => {
+          while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+          response.once('drain', send);
+        };
+        send();
+      };
+      await expect(check(s3, endless)).rejects.toThrow(ProviderUnreachableError);
+      expect(sent).toBeLessThan(64 * 1024 * 1024);
+    });
+
+    it('a name that leads to this machine is refused when it is called', async () => {
+      const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+      const production = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['private'] }, resolve);
+      const credentials = { ...S3_KEYS, S3_ENDPOINT: 'http://store.example' };
+      await expect(check({ ...s3, credentials }, jest.fn(), production)).rejects.toThrow(AddressRefusedError);
+    });
+
+    it('keys that cannot be sent are no keys', async () => {
+      const asked = jest.fn();
+      const credentials = { ...S3_KEYS, AWS_ACCESS_KEY_ID: 'a\r\nX-Injected: 1' };
+      expect(await check({ ...s3, credentials }, asked)).toMatchObject({ working: false });
+      expect(asked).not.toHaveBeenCalled();
+    });
+  });
+
+  const everyProvider: [string, CheckRequest][] = [
+    ['Google', GOOGLE],
+    ['Azure', AZURE],
+    ['S3', { provider: 's3-compatible', credentials: S3_KEYS }],
+    ['AWS', { provider: 'aws', credentials: { ...S3_KEYS, AWS_DEFAULT_REGION: 'eu-west-1' } }],
+  ];
+
+  describe.each(everyProvider)('of %s', (_name, request) => {
+    it('a server that never answers is not waited for', async () => {
+      const started = Date.now();
+      await expect(check(request, () => undefined)).rejects.toThrow(/does not answer within 2 seconds/);
+      expect(Date.now() - started).toBeLessThan(4_000);
+    });
+
+    it('a page of something else is no answer', async () => {
+      const page = answering(200, '<html><body>Welcome</body></html>', 'text/html');
+      await expect(check(request, page)).rejects.toThrow(ProviderUnreachableError);
+    });
+
+    it('trouble of the server is none of the credentials', async () => {
+      const down = answering(503, { error: 'temporarily_unavailable', error_description: 'later' });
+      await expect(check(request, down)).rejects.toThrow(ProviderUnreachableError);
+    });
+
+    it('a server that is not there is said to be so, without a secret', async () => {
+      const gone = (incoming: IncomingMessage) => void incoming.socket.destroy();
+      await expect(check(request, gone)).rejects.toThrow(/^(?!.*the secret).*cannot be reached/);
+    });
+
+    it('is called through the outbound policy', async () => {
+      const asked = jest.fn();
+      const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
+      await expect(check(request, asked, production)).rejects.toThrow(AddressRefusedError);
+      expect(asked).not.toHaveBeenCalled();
+    });
+  });
+
+  it('an Oracle key cannot be checked', async () => {
+    await expect(check({ provider: 'oci', credentials: {} }, () => undefined)).rejects.toThrow(CheckUnsupportedError);
+  });
+
+  describe('of a hypervisor', () => {
+    let hypervisor: FakeProxmox;
+    const PASSWORD = 'the secret of root';
+    const ask = (password: string, deadlineMs = 2_000) => {
+      const credentials = { USERNAME: 'root@pam', PASSWORD: password };
+      const outbound = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
+      const checker = new CredentialChecker(outbound, { deadlineMs });
+      return checker.check({ provider: 'proxmox', credentials, endpoint: hypervisor.url });
+    };
+
+    beforeEach(async () => {
+      hypervisor = await FakeProxmox.start({ users: [{ name: 'root@pam', password: PASSWORD }] });
+    });
+    afterEach(() => hypervisor.stop());
+
+    it('tells whether it lets the account in', async () => {
+      expect(await ask(PASSWORD)).toEqual({ working: true, checkedAs: 'root@pam', reason: null });
+      const refused = await ask('the secret of nobody');
+      expect(refused).toEqual({
+        working: false,
+        checkedAs: null,
+        reason: expect.stringContaining('authentication failure'),
+      });
+      expect(refused.reason).not.toContain('the secret');
+    });
+
+    it('does not judge by an answer that is none of Proxmox VE, or by no answer', async () => {
+      hypervisor.answerWith((_request, response) => response.end('<html>'));
+      await expect(ask(PASSWORD)).rejects.toThrow(CheckUnsupportedError);
+      hypervisor.answerWith(() => undefined);
+      await expect(ask(PASSWORD, 200)).rejects.toThrow(ProviderUnreachableError);
+    });
+  });
+});

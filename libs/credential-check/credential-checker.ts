@@ -1,0 +1,125 @@
+import { withDeadline } from '../object-storage/store-deadline';
+import { ObjectStoreError } from '../object-storage/object-store';
+import { ProxmoxConnections, type ProxmoxTrust } from '../compute-drivers/proxmox/proxmox-connections';
+import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
+import { checkAwsKeys } from './aws-check';
+import { AZURE_AUTHORITY, checkAzurePrincipal } from './azure-check';
+import {
+  type CheckContext,
+  CheckUnsupportedError,
+  type CredentialCheck,
+  ProviderUnreachableError,
+} from './credential-check';
+import { checkGoogleAccount, GOOGLE_TOKEN_ENDPOINT } from './google-check';
+import { checkProxmoxAccount } from './proxmox-check';
+import { checkS3Keys } from './s3-check';
+
+/** By whose rules credentials are checked. */
+export type CredentialProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible' | 'oci' | 'proxmox';
+
+export interface CheckRequest {
+  provider: CredentialProvider;
+  /** The keys of the credentials as the specification lists them for their type, such as `AWS_ACCESS_KEY_ID`. */
+  credentials: Readonly<Record<string, string>>;
+  /** Where a hypervisor answers; of `proxmox` only, whose credentials do not say. */
+  endpoint?: string;
+}
+
+/** Where the public clouds answer; others than the real ones are given by tests. */
+export interface CloudEndpoints {
+  /** Null for the endpoint of the region. */
+  awsSts: string | null;
+  googleToken: string;
+  azureAuthority: string;
+}
+
+const CLOUDS: CloudEndpoints = {
+  awsSts: null,
+  googleToken: GOOGLE_TOKEN_ENDPOINT,
+  azureAuthority: AZURE_AUTHORITY,
+};
+
+const DEADLINE_MS = 15_000;
+
+/** Asks providers whether credentials work, by calls that change nothing and need no permission where there is such a one. */
+export class CredentialChecker {
+  private readonly clouds: CloudEndpoints;
+  private readonly deadlineMs: number;
+  private readonly hypervisors: ProxmoxConnections;
+
+  /** @param options.deadlineMs of a check as a whole; `onPremTrust`: how far hypervisors' certificates are trusted */
+  constructor(
+    private readonly outbound: OutboundPolicy,
+    options: { clouds?: Partial<CloudEndpoints>; deadlineMs?: number; onPremTrust?: ProxmoxTrust } = {},
+  ) {
+    this.clouds = { ...CLOUDS, ...options.clouds };
+    this.hypervisors = new ProxmoxConnections(outbound, options.onPremTrust ?? { ca: null, unverifiedHosts: [] });
+    this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+  }
+
+  /**
+   * Throws {@link ProviderUnreachableError} without an answer, {@link CheckUnsupportedError} where none can tell, and
+   * `AddressRefusedError` for an endpoint that the outbound policy does not let be called.
+   */
+  async check(request: CheckRequest): Promise<CredentialCheck> {
+    try {
+      return await withDeadline(this.deadlineMs, undefined, (signal) =>
+        this.ask(request, { agents: this.outbound.agents, signal }),
+      );
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      const reason = `does not answer within ${this.deadlineMs / 1000} seconds`;
+      throw new ProviderUnreachableError(serverOf(request), reason, { cause: error });
+    }
+  }
+
+  private async ask(
+    { provider, credentials, endpoint }: CheckRequest,
+    context: CheckContext,
+  ): Promise<CredentialCheck> {
+    const key = (name: string) => credentials[name] ?? '';
+    const awsKeys = { accessKeyId: key('AWS_ACCESS_KEY_ID'), secretAccessKey: key('AWS_SECRET_ACCESS_KEY') };
+    switch (provider) {
+      case 'aws':
+        return checkAwsKeys({ ...awsKeys, region: key('AWS_DEFAULT_REGION') }, this.clouds.awsSts, context);
+      case 'gcp': {
+        const [clientEmail, privateKey] = [key('CLIENT_EMAIL'), key('PRIVATE_KEY')];
+        const keys = { clientEmail, privateKey, privateKeyId: key('PRIVATE_KEY_ID') };
+        return checkGoogleAccount(keys, this.clouds.googleToken, context);
+      }
+      case 'azure': {
+        const keys = { tenantId: key('TENANT_ID'), clientId: key('CLIENT_ID'), clientSecret: key('CLIENT_SECRET') };
+        return checkAzurePrincipal(keys, this.clouds.azureAuthority, context);
+      }
+      case 's3-compatible':
+        return checkS3Keys(awsKeys, this.outbound.assertUrl(key('S3_ENDPOINT')), context);
+      case 'oci':
+        throw new CheckUnsupportedError(
+          'Oracle Cloud knows a key in the regions of its tenancy only, and these credentials name none: a refusal would not tell a wrong key from a wrong region.',
+        );
+      case 'proxmox':
+        return checkProxmoxAccount(
+          { endpoint: endpoint ?? '', username: key('USERNAME'), password: key('PASSWORD') },
+          this.hypervisors,
+          context.signal,
+        );
+    }
+  }
+}
+
+/** Who is asked, for errors; a cloud by its name. */
+function serverOf({ provider, credentials, endpoint }: CheckRequest): string {
+  switch (provider) {
+    case 'aws':
+      return `AWS STS in the region ${credentials['AWS_DEFAULT_REGION']}`;
+    case 'gcp':
+      return 'Google';
+    case 'azure':
+      return 'Azure';
+    case 'oci':
+      return 'Oracle Cloud';
+    case 's3-compatible':
+    case 'proxmox':
+      return new URL(endpoint ?? credentials['S3_ENDPOINT'] ?? '').host;
+  }
+}

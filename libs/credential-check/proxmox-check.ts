@@ -1,0 +1,49 @@
+import { ProxmoxClient } from '../compute-drivers/proxmox/proxmox-client';
+import type { ProxmoxConnections } from '../compute-drivers/proxmox/proxmox-connections';
+import { ProxmoxError } from '../compute-drivers/proxmox/proxmox-error';
+import { AddressRefusedError } from '../outbound-policy/outbound-policy';
+import {
+  CheckUnsupportedError,
+  type CredentialCheck,
+  notWorking,
+  ProviderUnreachableError,
+  working,
+} from './credential-check';
+
+export interface ProxmoxKeys {
+  endpoint: string;
+  username: string;
+  password: string;
+}
+
+/** Logs in and asks for the version, which every account may see. */
+export async function checkProxmoxAccount(
+  keys: ProxmoxKeys,
+  connections: ProxmoxConnections,
+  signal: AbortSignal,
+): Promise<CredentialCheck> {
+  try {
+    await new ProxmoxClient(connections, keys).request('GET', '/version', { signal });
+    return working(keys.username);
+  } catch (error) {
+    if (!(error instanceof ProxmoxError)) throw error;
+    return refusal(error, keys);
+  }
+}
+
+function refusal(error: ProxmoxError, { endpoint, password }: ProxmoxKeys): CredentialCheck {
+  switch (error.fault) {
+    case 'CREDENTIALS_REFUSED':
+      return notWorking(error.message, [password]);
+    case 'ADDRESS_REFUSED':
+      throw new AddressRefusedError(error.message);
+    case 'CERTIFICATE_REFUSED':
+    case 'NOT_PROXMOX':
+    case 'REFUSED':
+      throw new CheckUnsupportedError(error.message);
+    case 'UNAVAILABLE':
+    case 'TIMEOUT':
+    case 'CANCELLED':
+      throw new ProviderUnreachableError(new URL(endpoint).host, `gives no answer: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import {
+  type CheckContext,
+  connectionFailure,
+  type CredentialCheck,
+  notWorking,
+  ProviderUnreachableError,
+  working,
+} from './credential-check';
+
+/** Longer answers are none of a token endpoint. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Codes that are about the server and not about the client (RFC 6749, 4.1.2.1). */
+const SERVER_TROUBLE: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
+
+/**
+ * Asks a token endpoint for an access token (RFC 6749, 4.4 and RFC 7523, 2.1) and drops it: that it is granted is the
+ * answer. Redirects are not followed, since the form holds a secret.
+ * @param principal whose token it is
+ */
+export async function checkByToken(
+  endpoint: string,
+  form: Readonly<Record<string, string>>,
+  principal: string,
+  secrets: readonly string[],
+  context: CheckContext,
+): Promise<CredentialCheck> {
+  const url = new URL(endpoint);
+  const { status, text } = await post(url, new URLSearchParams(form).toString(), context);
+  const body = parsedObject(text);
+  if (status === 200 && typeof body['access_token'] === 'string') return working(principal);
+  const { error, error_description: description } = body;
+  const isRefusal = [400, 401, 403].includes(status) && typeof error === 'string' && !SERVER_TROUBLE.has(error);
+  if (!isRefusal) throw new ProviderUnreachableError(url.host, `gives no answer of a token endpoint (HTTP ${status})`);
+  return notWorking(typeof description === 'string' ? `${error}: ${description}` : error, secrets);
+}
+
+function post(url: URL, body: string, { agents, signal }: CheckContext): Promise<{ status: number; text: string }> {
+  const isHttps = url.protocol === 'https:';
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
+  const options = { method: 'POST', headers, agent: isHttps ? agents.https : agents.http, signal };
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => reject(connectionFailure(url.host, error));
+    const request = (isHttps ? httpsRequest : httpRequest)(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > MAX_ANSWER_BYTES) response.destroy(new Error('The answer is too long'));
+        chunks.push(chunk);
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      response.on('error', fail);
+    });
+    request.on('error', fail);
+    request.end(body);
+  });
+}
+
+function parsedObject(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

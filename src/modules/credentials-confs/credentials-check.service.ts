@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import {
+  CheckUnsupportedError,
+  type CredentialCheck,
+  ProviderUnreachableError,
+} from '../../../libs/credential-check/credential-check';
+import { CredentialChecker, type CredentialProvider } from '../../../libs/credential-check/credential-checker';
+import { AddressRefusedError, OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { Config } from '../../config/config';
+import type { TenantScope } from '../../platform/auth/principal';
+import { DomainError, invalid } from '../../platform/errors/domain-error';
+import type { RecordSelector } from '../../platform/http/selector';
+import { Transactions } from '../../platform/persistence/transactions';
+import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
+import { endpointRefused } from './credential-endpoint';
+import { CredentialsConfsRepository } from './credentials-confs.repository';
+import { CredentialsConfsService } from './credentials-confs.service';
+import type { CredentialsCheckResult } from './dto/credentials-conf.dto';
+
+const PROVIDERS: Readonly<Record<number, CredentialProvider>> = {
+  [CREDENTIAL_TYPE_ID.googleServiceAccount]: 'gcp',
+  [CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair]: 'aws',
+  [CREDENTIAL_TYPE_ID.azureServicePrincipal]: 'azure',
+  [CREDENTIAL_TYPE_ID.onPremBasicAuth]: 'proxmox',
+  [CREDENTIAL_TYPE_ID.ociApiKey]: 'oci',
+  [CREDENTIAL_TYPE_ID.customS3]: 's3-compatible',
+};
+
+/** Asks the providers of stored credentials whether they work. */
+@Injectable()
+export class CredentialsCheckService {
+  private readonly checker: CredentialChecker;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: CredentialsConfsRepository,
+    private readonly credentialsConfs: CredentialsConfsService,
+    outbound: OutboundPolicy,
+    { compute }: Config,
+  ) {
+    this.checker = new CredentialChecker(outbound, { onPremTrust: compute.onPremTrust });
+  }
+
+  /** @param endpoint of a hypervisor, for OnPrem basic auth and nothing else */
+  async check(
+    scope: TenantScope,
+    selector: RecordSelector,
+    endpoint: string | undefined,
+  ): Promise<CredentialsCheckResult> {
+    const { provider, values } = await this.reveal(scope, selector, endpoint);
+    const { working, checkedAs, reason } = await translated(() =>
+      this.checker.check({ provider, credentials: values, endpoint }),
+    );
+    return { working, checked_as: checkedAs, reason };
+  }
+
+  /** Opens the values of what can be checked; the transaction ends before the provider is called. */
+  private reveal(
+    scope: TenantScope,
+    selector: RecordSelector,
+    endpoint: string | undefined,
+  ): Promise<{ provider: CredentialProvider; values: Record<string, string> }> {
+    return this.transactions.read(async (tx) => {
+      const { credentials_conf_id: id, credential_type_id: typeId } = await this.repository.get(scope, selector, tx);
+      const provider = PROVIDERS[typeId];
+      if (!provider) {
+        throw invalid('CREDENTIALS_CONF.CHECK_UNSUPPORTED', `Credential type ${typeId} cannot be checked.`);
+      }
+      assertEndpointFits(provider, endpoint);
+      const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, id);
+      return { provider, values };
+    });
+  }
+}
+
+function assertEndpointFits(provider: CredentialProvider, endpoint: string | undefined): void {
+  if (provider === 'proxmox' && endpoint === undefined) {
+    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: give endpoint.');
+  }
+  if (provider !== 'proxmox' && endpoint !== undefined) {
+    throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is for OnPrem basic auth only.');
+  }
+}
+
+async function translated(check: () => Promise<CredentialCheck>): Promise<CredentialCheck> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof AddressRefusedError) throw endpointRefused(error);
+    if (error instanceof CheckUnsupportedError) throw invalid('CREDENTIALS_CONF.CHECK_UNSUPPORTED', error.message);
+    if (!(error instanceof ProviderUnreachableError)) throw error;
+    throw new DomainError(
+      'upstream',
+      'CREDENTIALS_CONF.PROVIDER_UNREACHABLE',
+      `${error.message}. Whether the credentials work is not known; try again later.`,
+      { server: error.server },
+      { cause: error },
+    );
+  }
+}
