@@ -39,6 +39,12 @@ RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spar
 COPY scripts/class-archive /tmp/class-archive
 RUN node /tmp/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
   && rm -r /tmp/class-archive
+# By which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
+ARG MAVEN_REPOSITORY_URL
+COPY scripts/connectors /tmp/scripts/connectors
+COPY scripts/embedded/processes.mjs /tmp/scripts/embedded/
+RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
+  && rm -r /tmp/scripts
 ENTRYPOINT ["/usr/bin/tini", "--"]
 
 FROM base AS worker-local
@@ -52,7 +58,8 @@ ENV NODE_ENV=production \
     COMPUTE_LOCAL_SPARK_HOMES=${SPARK_VERSION}=/opt/spark \
     COMPUTE_LOCAL_JAVA_HOME=/opt/java \
     COMPUTE_LOCAL_PYTHON=/opt/python/bin/python \
-    COMPUTE_LOCAL_CLASS_ARCHIVES=${SPARK_VERSION}=/opt/spark.jsa
+    COMPUTE_LOCAL_CLASS_ARCHIVES=${SPARK_VERSION}=/opt/spark.jsa \
+    COMPUTE_LOCAL_CONNECTORS=${SPARK_VERSION}=/opt/connectors
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

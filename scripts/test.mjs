@@ -50,7 +50,7 @@ const PHASES = [
   { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
   // Only when named: no operation uses the adapters yet. The limit covers the build of MinIO.
   { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, named: true, action: (run) => run.needStoreServers() },
-  { name: 'stores', limit: 10 * MINUTE, named: true, action: (run) => run.stores() },
+  { name: 'stores', limit: 20 * MINUTE, named: true, action: (run) => run.stores() },
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
 
@@ -184,8 +184,8 @@ class Run {
   }
 
   async stores() {
-    const { env } = await this.needStoreServers();
-    return this.jest('stores', ['--testTimeout=120000', '--runInBand'], env);
+    const [services, stores] = [await this.needServices(), await this.needStoreServers()];
+    return this.jest('stores', ['--testTimeout=120000', '--runInBand'], { ...services.env, ...stores.env });
   }
 
   async e2e() {

@@ -320,6 +320,41 @@ describe('Agent', () => {
   const starts = (): number => readFileSync(`${root}/spark/starts`, 'utf8').trim().split('\n').length;
   const runDir = (id: string): string => `${config.node_dir}/runs/${id}`;
 
+  describe('a run with mounts', () => {
+    const credentials = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'the-secret', S3_ENDPOINT: 'http://s3' };
+    const store = { provider: 's3-compatible' as const, bucket: 'b', path: '', encryption: null, extra_configs: {} };
+    const mounts = [{ mount_point: '/mnt/data', read_only: false, credentials, ...store }];
+
+    it("has connectors and the node's own properties, and leaves no secret behind", async () => {
+      config.connectors = '/connectors';
+      mkdirSync(`${root}/spark/conf`);
+      writeFileSync(`${root}/spark/conf/spark-defaults.conf`, 'spark.of.node 1\n');
+      script('1', 'echo "$SPARK_DIST_CLASSPATH"; cat ../generated/spark.properties; stat -c %a ../spec.json .. ../..');
+      startAgent();
+      plane.run('1', { mounts });
+      expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+      const lines = plane.log('1').split('\n');
+      expect(lines[0]).toBe('/connectors/*');
+      expect(lines).toContain('spark.of.node 1');
+      expect(lines).toContain('spark.hadoop.fs.s3a.bucket.b.secret.key=the-secret');
+      expect(lines.slice(-4)).toEqual(['600', '700', '700', '']);
+      for (const name of ['spec.json', 'generated']) expect(existsSync(`${runDir('1')}/${name}`)).toBe(false);
+    });
+
+    it('ends where the node has no connectors, before anything is started', async () => {
+      startAgent();
+      script('1', 'echo never');
+      plane.run('1', { mounts });
+      const end = {
+        outcome: 'error',
+        reason: 'SUBMIT_FAILED',
+        message: expect.stringMatching(/no connectors/) as string,
+      };
+      expect(await plane.ended('1')).toMatchObject(end);
+      expect(existsSync(`${root}/spark/starts`)).toBe(false);
+    });
+  });
+
   it('registers once, keeps its token to itself and says that it is ready', async () => {
     startAgent();
     await until('ready', () => plane.observed?.state === 'ready');

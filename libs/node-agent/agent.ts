@@ -65,6 +65,7 @@ export class Agent {
       javaHome: config.java_home,
       python: config.python,
       classArchive: config.class_archive ?? null,
+      connectors: config.connectors ?? null,
       home: `${nodeDir}/home`,
     };
     this.daemons = new Daemons({

@@ -13,6 +13,8 @@ export interface AgentConfig {
   python: string;
   /** Classes of this Spark ready to map (scripts/class-archive); null or absent where the node has none. */
   class_archive?: string | null;
+  /** Folder of the jars that reach object stores (scripts/connectors); without it runs cannot have mounts. */
+  connectors?: string | null;
   spark_version: string;
   cores: number;
   memory_mb: number;

@@ -86,6 +86,7 @@ describe('Daemons', () => {
         javaHome: '/nowhere',
         python: '/usr/bin/python3',
         classArchive: null,
+        connectors: null,
         home: `${root}/node`,
       },
       bindAddress: '127.0.0.1',

@@ -12,7 +12,8 @@ import type {
 } from '../contracts/agent-protocol';
 import { applicationIdInLog, applicationIdOf } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
-import { SubmitError, submitCommand, type RunPaths, type SparkRuntime } from '../spark/submit-command';
+import { submitCommand, type RunPaths, type SparkRuntime } from '../spark/submit-command';
+import { SubmitError } from '../spark/submit-error';
 import { AnswerError, type ControlPlane } from './control-plane';
 import { readJson, readTail, readText, writeJson } from './files';
 import { LogShipper } from './log-shipper';
@@ -287,8 +288,10 @@ export class Run {
     let command;
     try {
       const properties = spec.properties_files.map((file) => this.readProperties(file));
-      const { runtime, env } = this.context;
-      command = submitCommand(spec, runtime, paths, env(), properties, (file) => this.locate(file));
+      const { runtime } = this.context;
+      const env = this.context.env();
+      const sparkDefaults = spec.mounts.length > 0 ? readSparkDefaults(runtime, { ...env, ...spec.env }) : '';
+      command = submitCommand(spec, runtime, paths, env, properties, (file) => this.locate(file), sparkDefaults);
     } catch (error) {
       if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
       throw error;
@@ -534,6 +537,11 @@ export class Run {
   private warn(message: string, fields: Record<string, string> = {}): void {
     this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
   }
+}
+
+/** The node's own properties, from where Spark would read them. */
+function readSparkDefaults({ sparkHome }: SparkRuntime, env: Readonly<Record<string, string>>): string {
+  return readText(`${env['SPARK_CONF_DIR'] ?? `${sparkHome}/conf`}/spark-defaults.conf`) ?? '';
 }
 
 /** Journal of a run; one that the machine's own end left unreadable tells that the run is lost, not that it never was. */

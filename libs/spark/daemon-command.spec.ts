@@ -5,6 +5,7 @@ const runtime = {
   javaHome: '/java',
   python: '/venv/bin/python',
   classArchive: null,
+  connectors: null,
   home: '/node/home',
 };
 

@@ -1,11 +1,13 @@
-import type { RunFile, RunSpec } from '../contracts/agent-protocol';
-import { propertyKeys, SubmitError, submitCommand, type RunPaths } from './submit-command';
+import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
+import { propertyKeys, submitCommand, type RunPaths } from './submit-command';
+import { SubmitError } from './submit-error';
 
 const runtime = {
   sparkHome: '/spark',
   javaHome: '/java',
   python: '/venv/bin/python',
   classArchive: null,
+  connectors: null,
   home: '/node/home',
 };
 const paths: RunPaths = {
@@ -62,6 +64,77 @@ const command = (
 ): ReturnType<typeof submitCommand> => submitCommand(spec(change), runtime, paths, nodeEnv, properties, locate);
 
 const EVENT_LOG = ['--conf', 'spark.eventLog.enabled=true', '--conf', 'spark.eventLog.dir=file:///run/events'];
+
+describe('submitCommand with mounts', () => {
+  const mount: RunMount = {
+    mount_point: '/mnt/data',
+    provider: 's3-compatible',
+    bucket: 'b',
+    path: '',
+    read_only: false,
+    encryption: null,
+    extra_configs: {},
+    credentials: { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'the-secret', S3_ENDPOINT: 'http://s3' },
+  };
+  const withConnectors = { ...runtime, connectors: '/connectors' };
+  const submit = (
+    properties: string[] = [],
+    { nodeEnv = {}, change = {} }: { nodeEnv?: Record<string, string>; change?: Partial<RunSpec> } = {},
+  ): ReturnType<typeof submitCommand> =>
+    submitCommand(
+      spec({ mounts: [mount], ...change }),
+      withConnectors,
+      paths,
+      nodeEnv,
+      properties,
+      locate,
+      'spark.node=1',
+    );
+
+  it('keeps what is secret in the file that only its owner reads', () => {
+    const { argv, env, files } = submit();
+    expect(argv).toContain('/run/generated/spark.properties');
+    expect(JSON.stringify([argv, env])).not.toContain('the-secret');
+    expect(files).toEqual([
+      {
+        path: '/run/generated/spark.properties',
+        content: expect.stringContaining('secret.key=the-secret\n') as string,
+      },
+    ]);
+  });
+
+  it("puts the mounts behind the node's properties and before the user's", () => {
+    const own = submit().files[0]?.content ?? '';
+    expect(own.indexOf('spark.node=1')).toBe(0);
+    expect(own.indexOf('fs.defaultFS')).toBeGreaterThan(0);
+    // As without mounts: Spark leaves the node's out where the user names a file.
+    const users = submit(['spark.hadoop.fs.defaultFS=file:///']).files[0]?.content ?? '';
+    expect(users).not.toContain('spark.node=1');
+    expect(users.indexOf('mounts:///')).toBeLessThan(users.indexOf('spark.hadoop.fs.defaultFS=file:///'));
+  });
+
+  it('puts the connectors behind every other class path, for driver and executors', () => {
+    expect(submit().env['SPARK_DIST_CLASSPATH']).toBe('/connectors/*');
+    const { env, files } = submit([], { nodeEnv: { SPARK_DIST_CLASSPATH: '/node/*' } });
+    expect(env['SPARK_DIST_CLASSPATH']).toBe('/node/*:/connectors/*');
+    expect(files[0]?.content).toContain('spark.executorEnv.SPARK_DIST_CLASSPATH=/node/*:/connectors/*\n');
+    const change = { env: { SPARK_DIST_CLASSPATH: '/run/*' } };
+    const ofRun = submit([], { nodeEnv: { SPARK_DIST_CLASSPATH: '/node/*' }, change });
+    expect(ofRun.env['SPARK_DIST_CLASSPATH']).toBe('/run/*:/connectors/*');
+  });
+
+  it('changes nothing for a run without mounts', () => {
+    const without = submit([], { change: { mounts: [] } });
+    expect(without).toEqual(command({}));
+    expect(without.argv).not.toContain('--properties-file');
+  });
+
+  it('is refused on a node without connectors', () => {
+    expect(() => command({ mounts: [mount] })).toThrow(
+      new SubmitError('The run has mounts, and this node has no connectors to object stores.'),
+    );
+  });
+});
 
 describe('submitCommand', () => {
   it('submits a Python file with its arguments as they are', () => {

@@ -1,8 +1,10 @@
 import { dirname } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { classArchiveOption } from './class-archive';
+import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText } from './mounts';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { splitScala } from './scala-statements';
+import { SubmitError } from './submit-error';
 
 /** Where Spark and its runtimes are on a node. */
 export interface SparkRuntime {
@@ -11,6 +13,8 @@ export interface SparkRuntime {
   python: string;
   /** Archive of this Spark's classes; null where the node has none. */
   classArchive: string | null;
+  /** Folder of the jars by which this Spark reaches object stores; null where the node has none. */
+  connectors: string | null;
   /** Home of the platform's processes on the node; holds caches such as Ivy's. */
   home: string;
 }
@@ -40,9 +44,6 @@ export interface SubmitCommand {
 /** Says where a file of a run is: the staged path of a workspace file, the URI of any other. */
 export type LocateFile = (file: RunFile) => string;
 
-/** A run that cannot be submitted as it is described; the message is for people. */
-export class SubmitError extends Error {}
-
 /** Environment of every process of a node: the named runtimes and nothing of the agent's own environment. */
 export function baseEnvironment(runtime: SparkRuntime): Record<string, string> {
   return {
@@ -66,7 +67,8 @@ export function propertyKeys(text: string): string[] {
 
 /**
  * The `spark-submit` of a run. `properties` are the texts of its properties files in order. The user's properties
- * win over the platform's; `env` of the node comes before `env` of the run.
+ * win over the platform's; `env` of the node comes before `env` of the run. `sparkDefaults` is the text of the node's own
+ * properties, which Spark reads only where no file is named. Throws a SubmitError for a run that cannot be.
  */
 export function submitCommand(
   spec: RunSpec,
@@ -75,6 +77,7 @@ export function submitCommand(
   nodeEnv: Record<string, string>,
   properties: string[],
   locate: LocateFile,
+  sparkDefaults = '',
 ): SubmitCommand {
   const files: GeneratedFile[] = [];
   const set = new Set([
@@ -96,9 +99,10 @@ export function submitCommand(
   const list = (name: string, values: string[]): void => option(name, values.join(','));
   option('--master', spec.master);
   option('--name', spec.name);
-  if (properties.length > 0) {
+  const mounts = mountSetup(spec, runtime, nodeEnv, properties, sparkDefaults);
+  if (mounts.texts.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    files.push({ path, content: `${properties.join('\n')}\n` });
+    files.push({ path, content: `${mounts.texts.join('\n')}\n` });
     option('--properties-file', path);
   }
   for (const [key, value] of defaults) if (!set.has(key)) argv.push('--conf', `${key}=${value}`);
@@ -164,10 +168,30 @@ export function submitCommand(
   const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
   return {
     argv,
-    env: { ...env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
+    env: { ...env, ...mounts.env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
     stdin,
     files,
   };
+}
+
+/** The environment by which a run can use its mounts, and the texts of all its properties, the later of which win. */
+function mountSetup(
+  spec: RunSpec,
+  { connectors }: SparkRuntime,
+  nodeEnv: Readonly<Record<string, string>>,
+  properties: string[],
+  sparkDefaults: string,
+): { texts: string[]; env: Record<string, string> } {
+  if (spec.mounts.length === 0) return { texts: properties, env: {} };
+  if (connectors === null)
+    throw new SubmitError('The run has mounts, and this node has no connectors to object stores.');
+  // Behind Spark's own jars, which the class archive holds for (ADR 0007).
+  const classPath = lastClassPath(connectors, { ...nodeEnv, ...spec.env });
+  const ofExecutors: [string, string] = [`spark.executorEnv.${LAST_CLASS_PATH}`, classPath];
+  const mounts = propertiesText([...mountProperties(spec.mounts), ofExecutors]);
+  // Where the user names a file, Spark leaves the node's defaults out, with mounts or without.
+  const texts = properties.length > 0 ? [mounts, ...properties] : [sparkDefaults, mounts];
+  return { texts, env: { [LAST_CLASS_PATH]: classPath } };
 }
 
 function application(spec: RunSpec): RunFile {

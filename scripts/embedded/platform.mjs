@@ -129,6 +129,7 @@ export async function startPlatform(options) {
     COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
     COMPUTE_LOCAL_PYTHON: runtime.python,
     COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
+    COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
     AGENT_API_URL: baseUrl,
     ...options.env,
   };

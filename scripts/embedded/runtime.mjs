@@ -15,6 +15,7 @@ import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
+import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
 import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
@@ -43,6 +44,7 @@ const NEWEST_TRIED_MINOR = 12;
  * @property {string} sparkHome
  * @property {string} sparkVersion such as 3.5.3
  * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be made
+ * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could not be had
  * @property {string | null} redisServer path of redis-server, null when REDIS_URL names a running one
  */
 
@@ -100,9 +102,11 @@ class RuntimeSetup {
       sparkHome: spark?.home ?? installed.sparkHome,
       sparkVersion: spark?.version ?? SPARK_VERSION,
     };
+    const [classArchive, connectors] = await Promise.all([this.classArchive(runtime), this.connectors(runtime)]);
     return {
       ...runtime,
-      classArchive: await this.classArchive(runtime),
+      classArchive,
+      connectors,
       redisServer: this.env.REDIS_URL ? null : installed.redisServer,
     };
   }
@@ -123,12 +127,32 @@ class RuntimeSetup {
       await makeClassArchive({ sparkHome, javaHome, python, target, signal: this.signal });
       return target;
     } catch (error) {
-      if (this.signal?.aborted) throw error;
-      mkdirSync(join(this.folder, 'logs'), { recursive: true });
-      appendFileSync(this.logFile, `${error.message}\n`);
-      this.onProgress(`The classes of Spark could not be prepared; jobs start slower. Details: ${this.logFile}`);
-      return null;
+      return this.without('The classes of Spark could not be prepared; jobs start slower.', error);
     }
+  }
+
+  /** Made once for each Spark. Without them everything works but jobs with mounts. */
+  async connectors({ javaHome, sparkHome, sparkVersion }) {
+    const folder = join(this.folder, 'connectors');
+    const target = join(folder, `spark-${sparkVersion}-${CONNECTORS_ID}`);
+    if (existsSync(target)) return target;
+    this.onProgress('Preparing the connectors of Spark to object stores');
+    try {
+      const repository = this.env.MAVEN_REPOSITORY_URL || undefined;
+      await makeConnectors({ sparkHome, javaHome, target, repository, signal: this.signal });
+      return target;
+    } catch (error) {
+      return this.without('The connectors to object stores could not be prepared; jobs with mounts fail.', error);
+    }
+  }
+
+  /** @returns {null} for a part that all else works without; the end of the whole set-up is still one */
+  without(consequence, error) {
+    if (this.signal?.aborted) throw error;
+    mkdirSync(join(this.folder, 'logs'), { recursive: true });
+    appendFileSync(this.logFile, `${error.message}\n`);
+    this.onProgress(`${consequence} Details: ${this.logFile}`);
+    return null;
   }
 
   /** The record of a finished installation whose files are still there and whose Python still runs. */

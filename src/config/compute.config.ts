@@ -9,6 +9,8 @@ export interface LocalComputeConfig {
   python: string;
   /** Spark version to the archive of its classes; JVMs without one start slower. */
   classArchives: Record<string, string>;
+  /** Spark version to the folder of its connectors to object stores; runs without them cannot have mounts. */
+  connectors: Record<string, string>;
 }
 
 /** How far the certificates of OnPrem endpoints are trusted. */
@@ -49,6 +51,7 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
     javaHome: env.string('COMPUTE_LOCAL_JAVA_HOME'),
     python: env.string('COMPUTE_LOCAL_PYTHON'),
     classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
+    connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
   };
 }
 

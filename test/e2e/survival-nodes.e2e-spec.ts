@@ -145,6 +145,7 @@ describe('a machine that no cluster owns', () => {
       javaHome: platform.runtime.javaHome,
       python: platform.runtime.python,
       classArchives: {},
+      connectors: {},
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),
     });
     const token = randomUUID();

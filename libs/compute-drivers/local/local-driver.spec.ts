@@ -52,6 +52,7 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       javaHome: `${root}/java`,
       python: `${root}/python`,
       classArchives: { '3.5.3': `${root}/spark.jsa` },
+      connectors: { '3.5.3': `${root}/connectors` },
       agentEntry: `${root}/agent.js`,
     },
   };
@@ -119,6 +120,7 @@ describe('LocalDriver', () => {
       java_home: `${root}/java`,
       python: `${root}/python`,
       class_archive: `${root}/spark.jsa`,
+      connectors: `${root}/connectors`,
       spark_version: '3.5.3',
       cores: 2,
       memory_mb: 1024,

@@ -24,6 +24,8 @@ export interface LocalDriverOptions {
   python: string;
   /** Archive of Spark's classes by version, where there is one. */
   classArchives: Record<string, string>;
+  /** Folder of the jars that reach object stores by version, where there is one. */
+  connectors: Record<string, string>;
   /** The compiled agent, `dist/libs/node-agent/main.js`. */
   agentEntry: string;
   nodeExecutable?: string;
@@ -186,6 +188,7 @@ export class LocalDriver implements ComputeDriver {
       java_home: this.options.javaHome,
       python: this.options.python,
       class_archive: this.options.classArchives[sparkVersion] ?? null,
+      connectors: this.options.connectors[sparkVersion] ?? null,
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,

@@ -71,7 +71,6 @@ export class AttachedMountsService {
       return {
         id: mount.mount_id,
         name: mount.name,
-        mountPoint: mount.mount_point,
         provider,
         bucket,
         account,

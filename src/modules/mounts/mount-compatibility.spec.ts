@@ -7,7 +7,6 @@ describe('mounts of one cluster', () => {
     return {
       id: next,
       name: `m${next}`,
-      mountPoint: `/mnt/m${next}`,
       provider: 'AWS',
       bucket: `bucket-${next}`,
       account: null,
@@ -34,8 +33,6 @@ describe('mounts of one cluster', () => {
   });
 
   it.each<[string, Partial<PlacedMount>, Partial<PlacedMount>, RegExp]>([
-    ['at one mount point', { mountPoint: '/a' }, { mountPoint: '/a' }, /the mount points \/a and \/a/],
-    ['within each other', { mountPoint: '/a/b' }, { mountPoint: '/a' }, /the mount points \/a\/b and \/a/],
     ['of one bucket', { bucket: 'b' }, { bucket: 'b', provider: 'OnPrem' }, /the bucket b, with different credentials/],
     [
       'of one bucket with different encryption',

@@ -1,12 +1,10 @@
 import { invalid } from '../../platform/errors/domain-error';
 import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.contract';
-import { isNested } from './mount-point';
 
 /** A mount as far as it matters to the others of its cluster. */
 export interface PlacedMount {
   id: number;
   name: string;
-  mountPoint: string;
   provider: StoreCloudProviderName;
   bucket: string;
   /** Storage account; null but for Azure. */
@@ -31,10 +29,8 @@ export function assertTogether(mounts: readonly PlacedMount[]): void {
   });
 }
 
+/** Mount points may lie within each other: a path belongs to the longest (ADR 0008). */
 function conflictOf(a: PlacedMount, b: PlacedMount): string | null {
-  if (isNested(a.mountPoint, b.mountPoint)) {
-    return `the mount points ${a.mountPoint} and ${b.mountPoint} are one or lie within each other`;
-  }
   return storeConflictOf(a, b) ?? propertyConflictOf(a, b);
 }
 

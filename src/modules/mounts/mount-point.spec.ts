@@ -1,4 +1,4 @@
-import { assertMountPoint, isNested } from './mount-point';
+import { assertMountPoint } from './mount-point';
 
 describe('a mount point', () => {
   it.each(['/mnt/data', '/data', '/srv/a/b_c/d-1.2', '/tmpfiles/x', '/home/me/data'])('may be %s', (mountPoint) => {
@@ -28,15 +28,5 @@ describe('a mount point', () => {
         message: expect.stringContaining("belongs to the node's system"),
       }),
     );
-  });
-
-  it.each<[string, string, boolean]>([
-    ['/mnt/a', '/mnt/a', true],
-    ['/mnt/a', '/mnt/a/b', true],
-    ['/mnt/a/b', '/mnt/a', true],
-    ['/mnt/a', '/mnt/ab', false],
-    ['/mnt/a', '/mnt/b', false],
-  ])('%s and %s: nested is %s', (a, b, nested) => {
-    expect(isNested(a, b)).toBe(nested);
   });
 });

@@ -27,8 +27,3 @@ export function assertMountPoint(mountPoint: string): void {
     );
   }
 }
-
-/** Whether one of the mount points is the other or lies below it. */
-export function isNested(a: string, b: string): boolean {
-  return `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);
-}

@@ -31,6 +31,7 @@ export interface TestRuntime {
   sparkHome: string;
   sparkVersion: string;
   classArchive: string | null;
+  connectors: string | null;
 }
 
 /**
@@ -256,6 +257,9 @@ export class PlatformUnderTest {
       COMPUTE_LOCAL_PYTHON: this.runtime.python,
       COMPUTE_LOCAL_CLASS_ARCHIVES: this.runtime.classArchive
         ? `${this.runtime.sparkVersion}=${this.runtime.classArchive}`
+        : '',
+      COMPUTE_LOCAL_CONNECTORS: this.runtime.connectors
+        ? `${this.runtime.sparkVersion}=${this.runtime.connectors}`
         : '',
       AGENT_API_URL: this.baseUrl,
       ...this.options.env,

@@ -1,0 +1,105 @@
+import type { RunMount } from '../contracts/agent-protocol';
+import { hadoopStore, type HadoopStore } from './store-properties';
+import { SubmitError } from './submit-error';
+
+/** Spark's own pattern, and the names under which Hadoop's object stores keep keys. */
+const REDACTED = '(?i)secret|password|token|access[.]?key|(private|encryption|account)[.-]?key';
+
+/** Environment variable whose class path Spark's launcher puts behind Spark's own. */
+export const LAST_CLASS_PATH = 'SPARK_DIST_CLASSPATH';
+
+interface MountedStore extends HadoopStore {
+  mount: RunMount;
+}
+
+/**
+ * Spark properties with which paths below the mount points are paths of their stores and all others stay local: ADR 0008.
+ * Credentials are among them, so they belong in a file that its owner alone can read. Throws a SubmitError for mounts
+ * that cannot be, or not in one run.
+ */
+export function mountProperties(mounts: readonly RunMount[]): [string, string][] {
+  if (mounts.length === 0) return [];
+  assertMountPoints(mounts);
+  const stores = mounts.map((mount) => ({ ...hadoopStore(mount), mount }));
+  const hadoop: [string, string][] = [
+    ['fs.defaultFS', 'mounts:///'],
+    ['fs.mounts.impl', 'mounts.MountFileSystem'],
+    ['fs.AbstractFileSystem.mounts.impl', 'mounts.MountFs'],
+    ['fs.mounts.count', String(mounts.length)],
+    ...stores.flatMap(({ mount, target }, n): [string, string][] => [
+      [`fs.mounts.${n}.point`, mount.mount_point],
+      [`fs.mounts.${n}.target`, target],
+      [`fs.mounts.${n}.read-only`, String(mount.read_only)],
+    ]),
+    ...Object.entries(storeProperties(stores)),
+  ];
+  return [
+    ['spark.redaction.regex', REDACTED],
+    ...hadoop.map(([name, value]): [string, string] => [sparkName(name), value]),
+  ];
+}
+
+/** Text of a Java properties file. */
+export function propertiesText(properties: readonly [string, string][]): string {
+  const line = ([name, value]: [string, string]): string =>
+    `${escaped(name, /[\\=:#! \t\f]/g)}=${escaped(value, /\\|^[ \t\f]/g)}`;
+  return properties.map(line).join('\n');
+}
+
+/** The class path `connectors/*` behind what the node and the run have there already. */
+export function lastClassPath(connectors: string, env: Readonly<Record<string, string>>): string {
+  return [env[LAST_CLASS_PATH] ?? '', `${connectors}/*`].filter((entry) => entry !== '').join(':');
+}
+
+function assertMountPoints(mounts: readonly RunMount[]): void {
+  const seen = new Set<string>();
+  for (const { mount_point: point } of mounts) {
+    const names = point.slice(1).split('/');
+    if (!point.startsWith('/') || names.some((name) => /^\.{0,2}$/.test(name)))
+      throw new SubmitError(`The mount point ${point} is not an absolute path such as /mnt/data.`);
+    if (seen.has(point)) throw new SubmitError(`Two mounts have the mount point ${point}.`);
+    seen.add(point);
+  }
+}
+
+/** Properties of all stores. Mounts that share a store, or a property, must agree: Hadoop keeps one value for both. */
+function storeProperties(stores: readonly MountedStore[]): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const [order, store] of stores.entries()) {
+    for (const other of stores.slice(0, order)) {
+      const differing = differingProperty(store, other);
+      if (differing === null) continue;
+      throw new SubmitError(
+        `The mounts ${other.mount.mount_point} and ${store.mount.mount_point} cannot be used in one run: ` +
+          `they differ in ${differing}, of which Hadoop has only one for ${sharedBy(store, other)}.`,
+      );
+    }
+    Object.assign(all, store.properties);
+  }
+  return all;
+}
+
+function differingProperty(store: MountedStore, other: MountedStore): string | null {
+  const names = new Set([...Object.keys(store.properties), ...Object.keys(other.properties)]);
+  for (const name of names) {
+    const [own, theirs] = [store.properties[name], other.properties[name]];
+    // One without the other counts where both speak to the same store: it would hold for both mounts.
+    const clash = store.scope === other.scope || (own !== undefined && theirs !== undefined);
+    if (clash && own !== theirs) return name;
+  }
+  return null;
+}
+
+function sharedBy(store: MountedStore, other: MountedStore): string {
+  return store.scope === other.scope ? store.scope : 'all mounts of a run';
+}
+
+function sparkName(name: string): string {
+  return name.startsWith('spark.') ? name : `spark.hadoop.${name}`;
+}
+
+const LINE_ENDS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
+
+function escaped(text: string, special: RegExp): string {
+  return text.replace(special, '\\$&').replace(/[\n\r]/g, (end) => LINE_ENDS[end] ?? '');
+}

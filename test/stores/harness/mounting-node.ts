@@ -1,0 +1,186 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ObservedDaemons, RunMount, RunReport, RunSpec } from '../../../libs/contracts/agent-protocol';
+import type { ControlPlane } from '../../../libs/node-agent/control-plane';
+import { Daemons } from '../../../libs/node-agent/daemons';
+import { NodeLog } from '../../../libs/node-agent/node-log';
+import { Run } from '../../../libs/node-agent/run';
+import type { SparkRuntime } from '../../../libs/spark/submit-command';
+import { eventually } from '../../../libs/testing/eventually';
+
+const RUN_DEADLINE_MS = 150_000;
+
+const SPEC: RunSpec = {
+  kind: 'python',
+  name: 'mounts',
+  application: null,
+  code: null,
+  class_name: null,
+  arguments: [],
+  master: 'local[2]',
+  conf: ['spark.sql.shuffle.partitions=2', 'spark.ui.enabled=false'],
+  files: [],
+  jars: [],
+  py_files: [],
+  archives: [],
+  properties_files: [],
+  packages: [],
+  repositories: [],
+  mounts: [],
+  driver_memory: '512m',
+  driver_cores: null,
+  driver_java_options: null,
+  driver_library_path: null,
+  driver_class_path: null,
+  executor_memory: '512m',
+  executor_cores: null,
+  total_executor_cores: null,
+  num_executors: null,
+  principal: null,
+  keytab: null,
+  queue: null,
+  env: {},
+  timeout_ms: RUN_DEADLINE_MS - 10_000,
+  kill_grace_ms: 1_000,
+};
+
+/** How a run ended, with what it wrote. */
+export interface EndedRun extends RunReport {
+  stdout: string;
+  stderr: string;
+}
+
+/** A Spark node of the agent's own parts, with real Spark and without a control plane. */
+export class MountingNode {
+  readonly dir = mkdtempSync(join(tmpdir(), 'mounting-node-'));
+  readonly runtime: SparkRuntime;
+  private readonly log: NodeLog;
+  private readonly daemons: Daemons;
+  private observed: ObservedDaemons | null = null;
+  private runs = 0;
+
+  constructor(change: Partial<SparkRuntime> = {}) {
+    mkdirSync(`${this.dir}/home`);
+    this.runtime = { ...preparedRuntime(), home: `${this.dir}/home`, ...change };
+    this.log = new NodeLog(this.dir);
+    this.daemons = new Daemons({
+      nodeDir: this.dir,
+      runtime: this.runtime,
+      bindAddress: '127.0.0.1',
+      env: { SPARK_LOCAL_IP: '127.0.0.1' },
+      log: this.log,
+      changed: (observed) => (this.observed = observed),
+    });
+  }
+
+  /** Starts a standalone cluster of one worker and gives its master's address. */
+  async startCluster(): Promise<string> {
+    const worker = { workers: 1, worker_cores: 2, worker_memory_mb: 1024 };
+    const nothing = { master_url: null, bootstrap_script: null, env: {} };
+    await this.daemons.apply({ role: 'master-and-workers', ...worker, ...nothing });
+    await eventually(() => this.observed?.state === 'ready', { timeoutMs: 60_000, what: 'a cluster' });
+    return this.observed?.master_url ?? '';
+  }
+
+  /** Runs to its end what `change` says, which is Python where `python` is given. */
+  async run({ python, ...change }: Partial<RunSpec> & { mounts: RunMount[]; python?: string }): Promise<EndedRun> {
+    this.runs += 1;
+    const script = `${this.dir}/job-${this.runs}.py`;
+    if (python !== undefined) writeFileSync(script, python);
+    const application = python === undefined ? null : { kind: 'uri' as const, index: 0, name: 'job.py', uri: script };
+    let report: RunReport | null = null;
+    const run = Run.accept(
+      {
+        nodeDir: this.dir,
+        runtime: this.runtime,
+        env: () => this.daemons.env,
+        controlPlane: takesLogs(),
+        log: this.log,
+        changed: (next) => (report = next),
+        applicationGone: (master, id) => this.daemons.applicationGone(master, id),
+      },
+      {
+        run_id: String(this.runs),
+        correlation_id: 'test',
+        spec: { ...SPEC, application, ...change },
+        offsets: { stdout: 0, stderr: 0 },
+      },
+    );
+    const ticker = setInterval(() => run.tick(), 50);
+    try {
+      await run.begin();
+      await eventually(() => run.ended, { timeoutMs: RUN_DEADLINE_MS, what: 'the end of the run' });
+    } finally {
+      clearInterval(ticker);
+      run.close();
+    }
+    const read = (stream: string): string => textOf(`${this.dir}/runs/${this.runs}/${stream}`);
+    return { ...(report as unknown as RunReport), stdout: read('stdout'), stderr: read('stderr') };
+  }
+
+  /** Files below the node's folder that hold one of the texts. */
+  filesWith(...texts: string[]): string[] {
+    const names = readdirSync(this.dir, { recursive: true, encoding: 'utf8' }).map((name) => join(this.dir, name));
+    return names.filter((path) => {
+      const content = textOf(path);
+      return texts.some((text) => content.includes(text));
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.daemons.stop();
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** Python that writes one JSON object per figure, and the first line of the cause where there is an error instead. */
+export const REPORTING = `
+import glob, json, os, stat
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+sc = spark.sparkContext
+hadoop = sc._jsc.hadoopConfiguration()
+def figure(name, action):
+    try:
+        value = action()
+    except Exception as error:
+        cause = getattr(error, 'java_exception', None)
+        value = 'ERROR ' + (str(cause) if cause is not None else str(error))
+    print(json.dumps({name: value}), flush=True)
+`;
+
+/** The run, if it is DONE; otherwise an error with the end of its log. */
+export function done(run: EndedRun): EndedRun {
+  if (run.outcome === 'done') return run;
+  throw new Error(`${run.reason}: ${run.message}\n${run.stderr.slice(-6_000)}`);
+}
+
+/** Lines of a job's output that are JSON objects, as one. */
+export function results(run: EndedRun): Record<string, unknown> {
+  const lines = run.stdout.split('\n').filter((line) => line.startsWith('{'));
+  if (lines.length === 0) throw new Error(`The job said nothing: ${run.message}\n${run.stderr.slice(-4_000)}`);
+  return Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as Record<string, unknown>;
+}
+
+function preparedRuntime(): Omit<SparkRuntime, 'home'> {
+  const file = process.env.TEST_RUNTIME_JSON;
+  if (!file) throw new Error('TEST_RUNTIME_JSON is not set; run `npm test -- --only=stores`.');
+  return JSON.parse(readFileSync(file, 'utf8')) as Omit<SparkRuntime, 'home'>;
+}
+
+/** All that a run without workspace files asks of its control plane. */
+function takesLogs(): ControlPlane {
+  const sendLog = (_path: string, offset: number, chunk: Buffer): Promise<number> =>
+    Promise.resolve(offset + chunk.length);
+  return { sendLog, lastContact: performance.now() } as unknown as ControlPlane;
+}
+
+/** Content of a file; empty for a folder, or what has just gone. */
+function textOf(path: string): string {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'latin1') : '';
+  } catch {
+    return '';
+  }
+}
