@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
-//   --only=unit,medium    these phases, with what they need; `stores` runs only when it is named
+//   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium, stores and e2e, the files whose path matches
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
@@ -30,7 +30,6 @@ const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_EN
  * @property {number} limit milliseconds
  * @property {boolean} [quick]
  * @property {boolean} [auxiliary] prepares what later phases need; counts only when it fails
- * @property {boolean} [named] runs only when it is named
  * @property {(run: Run) => Promise<unknown>} action
  */
 
@@ -48,14 +47,17 @@ const PHASES = [
   { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
   { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
   { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
-  // Only when named: no operation uses the adapters yet. The limit covers the build of MinIO.
-  { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, named: true, action: (run) => run.needStoreServers() },
-  { name: 'stores', limit: 20 * MINUTE, named: true, action: (run) => run.stores() },
+  // Its limit covers the build of MinIO.
+  { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needStoreServers() },
+  { name: 'stores', limit: 20 * MINUTE, action: (run) => run.stores() },
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
 
 /** Phases that only prepare, and the phases they prepare for. */
-const PREPARED = { runtime: ['migrations', 'medium', 'store-servers', 'stores', 'e2e'], 'store-servers': ['stores'] };
+const PREPARED = {
+  runtime: ['migrations', 'medium', 'store-servers', 'stores', 'e2e'],
+  'store-servers': ['stores', 'e2e'],
+};
 
 /** @returns {Phase} */
 function staticPhase(name, minutes, [binary, ...args]) {
@@ -190,9 +192,9 @@ class Run {
 
   async e2e() {
     await this.needBuild();
-    const { env } = await this.needServices();
+    const [services, stores] = [await this.needServices(), await this.needStoreServers()];
     // One file at a time: each starts its own platform and Spark.
-    return this.jest('e2e', ['--testTimeout=300000', '--runInBand'], env);
+    return this.jest('e2e', ['--testTimeout=300000', '--runInBand'], { ...services.env, ...stores.env });
   }
 
   /** One PostgreSQL and one Redis for all phases; tests make databases of their own in them. */
@@ -369,7 +371,7 @@ function selectPhases() {
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
   const isSelected = (name) => only.includes(name) || PREPARED[name]?.some((prepared) => only.includes(prepared));
-  const isUsual = ({ named, quick }) => !named && (!values.quick || quick);
+  const isUsual = ({ quick }) => !values.quick || quick;
   const phases = PHASES.filter((phase) => (only ? isSelected(phase.name) : isUsual(phase)));
   return { phases, match: values.match };
 }

@@ -1,0 +1,149 @@
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { newBucketName, storeServers } from '../stores/harness/store-servers';
+import type { ApiClient, Json } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
+import { JobDesk } from './harness/jobs';
+import { PlatformUnderTest } from './harness/platform';
+
+const ONPREM = 3;
+const CUSTOM_S3_CREDENTIALS = 5;
+const CUSTOM_S3_STORAGE = 3;
+const STORE = 'file:///platform/object-storage-manager';
+
+const MAIN = `
+import json
+import helper
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+numbers = spark.read.csv('/mnt/data/numbers.csv', header=True, inferSchema=True)
+numbers.selectExpr('n * 2 AS n').write.mode('overwrite').parquet('/mnt/data/doubled')
+print('REPORT ' + json.dumps({
+    'sum': numbers.agg({'n': 'sum'}).collect()[0][0],
+    'doubled': spark.read.parquet('/mnt/data/doubled').agg({'n': 'sum'}).collect()[0][0],
+    'named': open(SparkFiles.get('a name.txt')).read(),
+    'helper': helper.NAME,
+}))
+`;
+
+// Real: API, worker, Spark on local nodes, and MinIO as the object store.
+describe('object storage', () => {
+  const { minio } = storeServers();
+  const bucket = newBucketName();
+  let platform: PlatformUnderTest;
+  let client: ApiClient;
+  let estate: Estate;
+  let desk: JobDesk;
+  let managerId: number;
+  let mountId: number;
+  let clusterId: number;
+
+  beforeAll(async () => {
+    await createBucket();
+    platform = await PlatformUnderTest.start({ name: 'object-storage' });
+    client = await platform.admin();
+    estate = await describeEstate(client, platform.runtime.sparkVersion);
+    desk = await JobDesk.open(client, 'storage');
+    const credentialsId = await storeCredentials();
+    managerId = await made('/object_storage_manager', 'object_storage_manager_id', {
+      name: 'landing',
+      cloud_provider_id: ONPREM,
+      credentials_conf_id: credentialsId,
+      object_storage_bucket_name: bucket,
+    });
+    mountId = await made('/cluster/mount', 'mount_id', {
+      name: 'Data',
+      storage_type_id: CUSTOM_S3_STORAGE,
+      source: `s3a://${bucket}/data`,
+      mount_point: '/mnt/data',
+      credentials_config_id: credentialsId,
+    });
+    clusterId = await createCluster(client, estate, 'with-storage', {
+      object_storage_manager_id: managerId,
+      mount_ids: [mountId],
+      spark_config: { 'py-files': [`${STORE}/code/helper.py`] },
+    });
+    await startCluster(client, clusterId);
+  });
+
+  afterAll(() => platform?.close());
+
+  async function createBucket(): Promise<void> {
+    const { url: endpoint, accessKeyId, secretAccessKey } = minio;
+    const credentials = { accessKeyId, secretAccessKey };
+    const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
+    await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+    s3.destroy();
+  }
+
+  async function storeCredentials(): Promise<number> {
+    const { url, accessKeyId, secretAccessKey } = minio;
+    const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: url };
+    return made('/credential_config', 'credentials_conf_id', {
+      name: 'store',
+      credential_type_id: CUSTOM_S3_CREDENTIALS,
+      base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(keys)).toString('base64') },
+    });
+  }
+
+  async function made(path: string, key: string, body: object): Promise<number> {
+    return Number((await client.post(path, body))[key]);
+  }
+
+  const upload = (path: string, data: string) =>
+    client.upload('/object_storage_manager/files', data, {
+      query: { object_storage_manager_id: managerId, path, overwrite: true },
+    });
+  const filesIn = async (file_path: string): Promise<Json[]> =>
+    (await client.get('/object_storage_manager/files', { object_storage_manager_id: managerId, file_path })).data;
+
+  it('gives jobs their files, and directories at their mount points', async () => {
+    await upload('code/main.py', MAIN);
+    await upload('code/helper.py', 'NAME = "of the store"\n');
+    await upload('a name.txt', 'hello from the store');
+    await upload('data/numbers.csv', 'n\n1\n2\n39\n');
+    const job = await desk.complete(clusterId, 'report', {
+      job_type: 'Python3',
+      command: `${STORE}/code/main.py`,
+      files: [`${STORE}/a name.txt`],
+    });
+    expect(job).toMatchObject({ job_status: 'DONE' });
+    const [, report] = /^REPORT (.*)$/m.exec(await desk.log(job.job_id, 'stdout')) ?? [];
+    expect(JSON.parse(report ?? '{}')).toEqual({
+      sum: 42,
+      doubled: 84,
+      named: 'hello from the store',
+      helper: 'of the store',
+    });
+    // What the job wrote at the mount point is a directory of the bucket.
+    const written = await filesIn('data/doubled');
+    expect(written.map(({ file_name }) => file_name)).toContain('_SUCCESS');
+    expect(written.map(({ file_name }) => file_name)).toContainEqual(expect.stringMatching(/^part-.*\.parquet$/));
+    for (const stream of ['stdout', 'stderr'] as const) {
+      expect(await desk.log(job.job_id, stream)).not.toContain(minio.secretAccessKey);
+    }
+  });
+
+  it('ends a job whose file is not in the store with that reason', async () => {
+    const job = await desk.complete(clusterId, 'absent', { job_type: 'Python3', command: `${STORE}/code/absent.py` });
+    expect(job).toMatchObject({ job_status: 'ERROR', reason_code: 'FILE_NOT_FOUND' });
+    expect(job.reason).toContain('code/absent.py');
+  });
+
+  it('refuses a job for a cluster without an object storage manager, and the cluster goes on', async () => {
+    const bare = await createCluster(client, estate, 'without-storage');
+    const conf = await desk.describe(bare, 'unreachable', { job_type: 'Python3', command: `${STORE}/code/main.py` });
+    const answer = await client.request('POST', `${desk.path}/job`, { json: { job_conf_id: conf } });
+    answer.expectError(400, 'JOB.FILE_UNAVAILABLE');
+  });
+
+  it('keeps mounts and managers as long as the cluster may use them', async () => {
+    const mount = await client.request('DELETE', '/cluster/mount', { query: { mount_id: mountId } });
+    mount.expectError(400, 'RECORD.IN_USE');
+    const manager = { query: { object_storage_manager_id: managerId } };
+    (await client.request('DELETE', '/object_storage_manager', manager)).expectError(400, 'RECORD.IN_USE');
+    await destroyCluster(client, clusterId);
+    await client.delete('/cluster/mount', 201, { query: { mount_id: mountId } });
+    await client.delete('/object_storage_manager', 201, manager);
+  });
+});
