@@ -7,12 +7,7 @@ import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
-import {
-  CLOUD_PROVIDER_ID,
-  type CloudProviderName,
-  type CloudProviderRef,
-  ReferenceData,
-} from '../reference-data/reference-data.contract';
+import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import { bootDiskImageRef } from './boot-disk-images.contract';
 import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
 import type {
@@ -44,9 +39,7 @@ export class BootDiskImagesService extends ResourceService<
 
   protected filter(query: BootDiskImageListQuery): ResourceFilter {
     return (conditions) => {
-      if (query.cloud_provider !== undefined) {
-        conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
-      }
+      addProvider(conditions, query.cloud_provider);
       if (query.architecture_type !== undefined) {
         conditions.add(
           `t.architecture_type_id IN (SELECT a.machine_architecture_type_id FROM machine_architecture_types a

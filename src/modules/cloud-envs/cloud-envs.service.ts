@@ -15,7 +15,7 @@ import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { NetworkConfsService } from '../network-confs/network-confs.service';
 import {
-  CLOUD_PROVIDER_ID,
+  addProvider,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -58,9 +58,7 @@ export class CloudEnvsService extends ResourceService<
 
   protected filter(query: CloudEnvListQuery): ResourceFilter {
     return (conditions) => {
-      if (query.cloud_provider !== undefined) {
-        conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
-      }
+      addProvider(conditions, query.cloud_provider);
       if (query.architecture_type !== undefined) {
         conditions.add(
           `EXISTS (SELECT 1 FROM boot_disk_images b

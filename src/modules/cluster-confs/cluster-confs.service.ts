@@ -9,7 +9,7 @@ import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
+import { addProvider, ReferenceData } from '../reference-data/reference-data.contract';
 import { VolumeConfsService } from '../volume-confs/volume-confs.service';
 import type { VolumeData } from '../volume-confs/volume-confs.contract';
 import { clusterConfRef, machineTypeOf } from './cluster-confs.contract';
@@ -56,12 +56,7 @@ export class ClusterConfsService extends ResourceService<
 
   protected filter(query: ClusterConfListQuery): ResourceFilter {
     return (conditions) => {
-      if (query.cloud_provider !== undefined) {
-        conditions.add(
-          't.machine_type_id IN (SELECT m.machine_type_id FROM machine_types m WHERE m.cloud_provider_id = ?)',
-          CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
-        );
-      }
+      addProvider(conditions, query.cloud_provider, { table: 'machine_types', id: 'machine_type_id' });
       if (query.compute_type !== undefined) {
         const categoryId = this.referenceData.machineTypeCategoryId(query.compute_type);
         conditions.add('t.machine_type_category_id = ?', categoryId);

@@ -9,12 +9,7 @@ import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
-import {
-  CLOUD_PROVIDER_ID,
-  type CloudProviderName,
-  type CredentialTypeInfo,
-  ReferenceData,
-} from '../reference-data/reference-data.contract';
+import { addProvider, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { parseCredentials } from './credential-content';
 import { assertEndpointAllowed } from './credential-endpoint';
@@ -58,13 +53,8 @@ export class CredentialsConfsService extends ResourceService<
   }
 
   protected filter(query: CredentialsConfListQuery): ResourceFilter {
-    return (conditions) => {
-      if (query.cloud_provider === undefined) return;
-      conditions.add(
-        't.credential_type_id IN (SELECT c.credential_type_id FROM credential_types c WHERE c.cloud_provider_id = ?)',
-        CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
-      );
-    };
+    return (conditions) =>
+      addProvider(conditions, query.cloud_provider, { table: 'credential_types', id: 'credential_type_id' });
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<ColumnValues> {

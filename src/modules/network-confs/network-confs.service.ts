@@ -10,7 +10,7 @@ import type { ResourceFilter } from '../../platform/resources/resource-repositor
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
-  CLOUD_PROVIDER_ID,
+  addProvider,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -46,10 +46,7 @@ export class NetworkConfsService extends ResourceService<
   }
 
   protected filter(query: NetworkConfListQuery): ResourceFilter {
-    return (conditions) => {
-      if (query.cloud_provider === undefined) return;
-      conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
-    };
+    return (conditions) => addProvider(conditions, query.cloud_provider);
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<ColumnValues> {

@@ -9,12 +9,7 @@ import type { ResourceFilter } from '../../platform/resources/resource-repositor
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
-import {
-  CLOUD_PROVIDER_ID,
-  type CloudProviderName,
-  type CloudProviderRef,
-  ReferenceData,
-} from '../reference-data/reference-data.contract';
+import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
   CreateObjectStorageManager,
   ObjectStorageManagerListQuery,
@@ -51,10 +46,7 @@ export class ObjectStorageManagersService extends ResourceService<
   }
 
   protected filter(query: ObjectStorageManagerListQuery): ResourceFilter {
-    return (conditions) => {
-      if (query.cloud_provider === undefined) return;
-      conditions.add('t.cloud_provider_id = ?', CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName]);
-    };
+    return (conditions) => addProvider(conditions, query.cloud_provider);
   }
 
   protected async columnsOfNew(scope: TenantScope, body: CreateObjectStorageManager, tx: Tx): Promise<ColumnValues> {

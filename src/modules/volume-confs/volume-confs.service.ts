@@ -8,12 +8,7 @@ import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import {
-  CLOUD_PROVIDER_ID,
-  type CloudProviderName,
-  type DiskTypeInfo,
-  ReferenceData,
-} from '../reference-data/reference-data.contract';
+import { addProvider, type DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
   CreateVolumeConf,
   UpdateVolumeConf,
@@ -63,13 +58,7 @@ export class VolumeConfsService extends ResourceService<
   }
 
   protected filter(query: VolumeConfListQuery): ResourceFilter {
-    return (conditions) => {
-      if (query.cloud_provider === undefined) return;
-      conditions.add(
-        't.disk_type_id IN (SELECT d.disk_type_id FROM disk_types d WHERE d.cloud_provider_id = ?)',
-        CLOUD_PROVIDER_ID[query.cloud_provider as CloudProviderName],
-      );
-    };
+    return (conditions) => addProvider(conditions, query.cloud_provider, { table: 'disk_types', id: 'disk_type_id' });
   }
 
   protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<ColumnValues> {
