@@ -5,15 +5,16 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { SparkByHand } from './bench/by-hand.mjs';
-import { compare, describe } from './bench/comparison.mjs';
+import { compare, describe, measure } from './bench/comparison.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
+import { prepareTransfer } from './bench/transfer.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search'];
+const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
 /** Those that need a million records. */
@@ -33,6 +34,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   lookup   GET of a lookup, signed in, against the same express handler without authentication
   list     GET of a page of 100 from 1,000,000 configurations, against the same from 1,000
   search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
+  transfer upload and download of a large file of an object storage manager, against the same SDK used directly, and the
+           memory that they take; the store is one that keeps nothing
 
 Options:
   --only=job,lookup        measure these only
@@ -75,7 +78,7 @@ class Bench {
     console.log(`[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`);
   };
 
-  /** @returns {Promise<import('./bench/comparison.mjs').Comparison[]>} */
+  /** @returns {Promise<(import('./bench/comparison.mjs').Comparison | import('./bench/comparison.mjs').Measure)[]>} */
   async run() {
     const { print, signal } = this;
     const install = { onProgress: print, signal };
@@ -96,6 +99,7 @@ class Bench {
       const results = this.only.some((name) => OF_CLUSTER.includes(name)) ? await this.ofCluster() : [];
       if (this.only.includes('lookup')) results.push(await this.lookup());
       if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion()));
+      if (this.only.includes('transfer')) results.push(...(await this.transfer()));
       measured = true;
       return results;
     } finally {
@@ -218,6 +222,36 @@ class Bench {
       results.push(comparison);
     }
     return results.reduce((worse, other) => (other.ratio > worse.ratio ? other : worse));
+  }
+
+  async transfer() {
+    const { upload, download, growth, close } = await prepareTransfer(this.platform, this.signal);
+    try {
+      const side = { unit: 'MiB/s', goal: { atLeast: 0.8 } };
+      return [
+        await this.compare({
+          ...side,
+          ...upload,
+          name: 'upload',
+          title: 'upload of 256 MiB, against the SDK used directly',
+        }),
+        await this.compare({
+          ...side,
+          ...download,
+          name: 'download',
+          title: 'download of 256 MiB, against the SDK used directly',
+        }),
+        measure({
+          name: 'memory',
+          title: 'growth of the resident memory of the API while 5 GiB are uploaded and downloaded',
+          unit: 'MiB',
+          goal: { below: 64 },
+          value: await growth(),
+        }),
+      ];
+    } finally {
+      await close();
+    }
   }
 
   async served({ baseline, product, close }, comparison) {

@@ -231,14 +231,14 @@ class Run {
 
   async startStores() {
     const { prepareStoreServers, startStoreServers } = await import('./embedded/store-servers.mjs');
-    const { runtimeDir, runtime } = await this.needServices();
+    const { env, runtimeDir, runtime } = await this.needServices();
     const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
     const programs = await prepareStoreServers(runtimeDir, runtime, options);
     const { servers, stop } = await startStoreServers(this.folder, programs, { signal: this.signal });
     this.services.push({ stop });
     const file = join(this.folder, 'store-servers.json');
     writeFileSync(file, JSON.stringify(servers), { mode: 0o600 });
-    return { env: { TEST_STORE_SERVERS: file } };
+    return { env: { ...env, TEST_STORE_SERVERS: file } };
   }
 
   /** Ends what the run started. Whatever tests left running is ended too, and named. */

@@ -6,6 +6,7 @@ import {
   type ObjectStore,
   ObjectStoreError,
   type ReadOptions,
+  type StatOptions,
   type StoreContent,
   type StoreEntry,
   type StorePage,
@@ -59,10 +60,12 @@ export class KeyedObjectStore implements ObjectStore {
     }
   }
 
-  async stat(path: string, { signal }: CallOptions = {}): Promise<StoreEntry | null> {
+  async stat(path: string, { kind, signal }: StatOptions = {}): Promise<StoreEntry | null> {
     const prefix = directoryKey(path);
     const info = path === '' ? null : await this.call(signal, (ended) => this.keys.head(path, ended));
-    if (info) return entryOf(info);
+    const entry = info && entryOf(info);
+    if (entry && (kind === undefined || kind === entry.kind)) return entry;
+    if (kind === 'file') return null;
     const request = { prefix, delimited: false, token: null, limit: 1 };
     const { objects } = await this.call(signal, (ended) => this.keys.list(request, ended));
     return objects.length > 0 || path === '' ? directoryEntry(prefix) : null;

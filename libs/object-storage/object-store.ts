@@ -31,6 +31,11 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+export interface StatOptions extends CallOptions {
+  /** Answers nothing of the other kind, also where both have the path. */
+  kind?: StoreEntry['kind'];
+}
+
 export interface ListOptions extends CallOptions {
   /** Everything below the directory rather than what lies in it. */
   recursive?: boolean;
@@ -66,7 +71,7 @@ export interface ObjectStore {
   /** What lies in a directory, or anywhere below it; a directory that does not exist is empty. */
   list(directory: string, options?: ListOptions): Promise<StorePage>;
   /** Null when there is nothing at the path. */
-  stat(path: string, options?: CallOptions): Promise<StoreEntry | null>;
+  stat(path: string, options?: StatOptions): Promise<StoreEntry | null>;
   /** Throws `NOT_FOUND` for what is absent or a directory, `INVALID_RANGE` for a range that begins past the end. */
   read(path: string, options?: ReadOptions): Promise<StoreContent>;
   /**

@@ -32,6 +32,9 @@ export async function withDeadline<T>(
   }
 }
 
+/** With less, the connection would be stopped and started again for every chunk that arrives. */
+const BUFFERED_BYTES = 2 ** 20;
+
 /**
  * Passes a stream of the store on, in constant memory: it fails when the store gives nothing for `idleMs` (a reader that
  * takes its time does not count), when it ends early, and when the caller's signal says so.
@@ -47,6 +50,7 @@ export function guardedStream(
 ): Readable {
   let received = 0;
   const guard = new Transform({
+    highWaterMark: BUFFERED_BYTES,
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
       timer.refresh();

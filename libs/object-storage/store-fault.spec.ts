@@ -9,6 +9,7 @@ describe('storeFault', () => {
     [403, 'AuthorizationFailure', 'ACCESS_DENIED', false],
     [403, undefined, 'ACCESS_DENIED', false],
     [400, 'invalid_grant', 'INVALID_CREDENTIALS', false],
+    [400, undefined, 'INVALID_REQUEST', false],
     [412, undefined, 'ALREADY_EXISTS', false],
     [409, 'BlobAlreadyExists', 'ALREADY_EXISTS', false],
     [400, 'InvalidBlockList', 'UNAVAILABLE', true],

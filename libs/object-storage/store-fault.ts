@@ -58,6 +58,8 @@ const CODES: Readonly<Record<string, ObjectStoreErrorCode>> = {
 };
 
 const STATUSES: Readonly<Record<number, ObjectStoreErrorCode>> = {
+  // Of answers without a body, which have no code.
+  400: 'INVALID_REQUEST',
   401: 'INVALID_CREDENTIALS',
   403: 'ACCESS_DENIED',
   404: 'NOT_FOUND',

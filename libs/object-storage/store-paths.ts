@@ -13,8 +13,12 @@ export interface ListPosition {
   isRest: boolean;
 }
 
-/** Whether a key without its closing slash is a path: names divided by single slashes, none of them `.` or `..`. */
+/**
+ * Whether a key without its closing slash is a path: names divided by single slashes, none of them `.` or `..`, together
+ * no longer than a key that every provider takes. Azure has longer ones.
+ */
 export function isPath(path: string): boolean {
+  if (Buffer.byteLength(path) >= MAX_KEY_BYTES) return false;
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (path === '' || /[\u0000-\u001f\u007f]/.test(path) || /\p{Surrogate}/u.test(path)) return false;
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
@@ -22,7 +26,7 @@ export function isPath(path: string): boolean {
 
 /** Throws `INVALID_REQUEST` unless this is a path that, as a directory too, is a key of every provider. */
 export function assertPath(path: string): void {
-  if (isPath(path) && Buffer.byteLength(path) < MAX_KEY_BYTES) return;
+  if (isPath(path)) return;
   throw new ObjectStoreError(
     'INVALID_REQUEST',
     `A path has names divided by single slashes, no control characters and at most ${MAX_KEY_BYTES - 1} bytes.`,

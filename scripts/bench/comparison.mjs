@@ -12,6 +12,9 @@
  * @property {number} ratio of the medians, product to baseline
  * @property {boolean} holds
  *
+ * A figure that is compared with nothing.
+ * @typedef {{name: string, title: string, unit: string, goal: {below: number}, value: number, holds: boolean}} Measure
+ *
  * @typedef {object} Summary
  * @property {number} median
  * @property {number} min
@@ -50,11 +53,25 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
   return { name, title, unit, goal, ...summary, ratio, holds };
 }
 
+/** @param {Omit<Measure, 'holds'>} figure @returns {Measure} */
+export function measure(figure) {
+  return { ...figure, holds: figure.value < figure.goal.below };
+}
+
 /**
- * @param {Comparison} comparison
+ * @param {Comparison | Measure} result
  * @returns {string} some lines for people
  */
-export function describe({ name, title, unit, goal, baseline, product, ratio, holds }) {
+export function describe(result) {
+  return 'value' in result ? describeMeasure(result) : describeComparison(result);
+}
+
+function describeMeasure({ name, title, unit, goal, value, holds }) {
+  const goalText = `goal below ${goal.below}: ${holds ? 'holds' : 'MISSED'}`;
+  return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${goalText}`].join('\n');
+}
+
+function describeComparison({ name, title, unit, goal, baseline, product, ratio, holds }) {
   const side = (what, { median, min, max, rounds }) =>
     `    ${what.padEnd(9)}${number(median).padStart(9)} ${unit}   min ${number(min)}, max ${number(max)}, ${rounds.length} rounds`;
   const wanted = 'atMost' in goal ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`;

@@ -32,6 +32,7 @@ export class PlatformUnderBench {
   clusterId = 0;
   workerCores = 0;
   connections = new Agent({ keepAlive: true, maxSockets: 1 });
+  /** @type {() => number} */ apiPid;
   /** @type {(() => Promise<unknown>)[]} */
   undo = [];
 
@@ -68,6 +69,7 @@ export class PlatformUnderBench {
       signal,
     });
     this.undo.push(() => platform.stop());
+    this.apiPid = () => platform.pids().api;
     const { baseUrl, username, password } = platform;
     this.administrator = { baseUrl, username, password, signal };
     this.session = await login(this.administrator);

@@ -12,6 +12,8 @@ export interface StorageConfig {
   workspaceQuotaBytes: number | null;
   /** A call of an object store, and a pause in one of its streams, end after this, milliseconds. */
   objectStoreTimeoutMs: number;
+  /** Uploads to object stores that one process carries at once; each holds up to 32 MiB. */
+  objectStoreMaxUploads: number;
 }
 
 export function readStorageConfig(env: EnvReader): StorageConfig {
@@ -22,6 +24,7 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
     logsDir: join(dir, 'logs'),
     logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),
     objectStoreTimeoutMs: env.integer('OBJECT_STORE_TIMEOUT_MS', { default: 30_000, min: 100, max: 600_000 }),
+    objectStoreMaxUploads: env.integer('OBJECT_STORE_MAX_UPLOADS', { default: 8, min: 1, max: 1000 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,
   };
 }

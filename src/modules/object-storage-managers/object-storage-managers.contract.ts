@@ -1,15 +1,19 @@
 import { Field } from '../../platform/http/fields';
-import { jsonObject } from '../../platform/resources/json-object';
+import { productName } from '../../platform/product/product-name';
 import { known } from '../../platform/resources/known';
 import {
   credentialConfRef,
   type CredentialsConfData,
-  credentialsConfJson,
   CredentialTypeRef,
 } from '../credentials-confs/credentials-confs.contract';
 import { CloudProviderRef, type ReferenceData } from '../reference-data/reference-data.contract';
 
 export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
+
+/** What the full path of every file of a manager begins with, and a reference to it from a job. */
+export function fileRoot(): string {
+  return `file:///${productName().toLowerCase()}/object-storage-manager/`;
+}
 
 /** Credentials inside an object storage manager. */
 export class ObjectStorageCredentialsRef {
@@ -37,24 +41,6 @@ export interface ObjectStorageManagerData {
   cloud_provider_id: number;
   object_storage_bucket_name: string;
   credentials_conf: CredentialsConfData;
-}
-
-const COLUMNS: readonly (keyof ObjectStorageManagerData)[] = [
-  'object_storage_manager_id',
-  'name',
-  'description',
-  'cloud_provider_id',
-  'object_storage_bucket_name',
-];
-
-/** SQL of {@link ObjectStorageManagerData} as one jsonb value; with {@link objectStorageManagerJoins}. */
-export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
-  return jsonObject(om, COLUMNS, { credentials_conf: credentialsConfJson(oc) });
-}
-
-/** Joins of what a manager refers to; `om` is joined already. */
-export function objectStorageManagerJoins(om = 'om', oc = 'oc', join: 'JOIN' | 'LEFT JOIN' = 'JOIN'): string {
-  return `${join} credentials_confs ${oc} ON ${oc}.tenant_id = ${om}.tenant_id AND ${oc}.credentials_conf_id = ${om}.credentials_conf_id`;
 }
 
 export function objectStorageManagerRef(

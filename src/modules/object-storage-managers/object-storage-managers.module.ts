@@ -2,13 +2,25 @@ import { Module } from '@nestjs/common';
 import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { FileAnswers } from './object-storage-file-answers';
+import { ObjectStorageFilesRepository } from './object-storage-files.repository';
+import { ObjectStorageFilesService } from './object-storage-files.service';
 import { ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStorageManagersService } from './object-storage-managers.service';
 import { ObjectStores } from './object-stores';
+import { UploadSlots } from './upload-slots';
 
 @Module({
   imports: [ReferenceDataModule, ClusterUsageModule, CredentialsConfsModule],
-  providers: [ObjectStorageManagersService, ObjectStorageManagersRepository, ObjectStores],
-  exports: [ObjectStorageManagersService],
+  providers: [
+    ObjectStorageManagersService,
+    ObjectStorageManagersRepository,
+    ObjectStores,
+    ObjectStorageFilesService,
+    ObjectStorageFilesRepository,
+    FileAnswers,
+    UploadSlots,
+  ],
+  exports: [ObjectStorageManagersService, ObjectStorageFilesService],
 })
 export class ObjectStorageManagersModule {}

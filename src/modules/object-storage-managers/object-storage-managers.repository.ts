@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuditRow } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
-import { objectStorageManagerJoins, type ObjectStorageManagerData } from './object-storage-managers.contract';
+import type { ObjectStorageManagerData } from './object-storage-managers.contract';
 
 export interface ObjectStorageManagerRow extends AuditRow, ObjectStorageManagerData {
   tenant_id: string;
@@ -19,7 +19,8 @@ export class ObjectStorageManagersRepository extends ResourceRepository<ObjectSt
       table: 'object_storage_managers',
       idColumn: 'object_storage_manager_id',
       columns: `t.*, ${credentialsConfJson('oc')} AS credentials_conf, oc.last_update_date AS credentials_updated`,
-      joins: objectStorageManagerJoins('t'),
+      joins: `JOIN credentials_confs oc ON oc.tenant_id = t.tenant_id
+        AND oc.credentials_conf_id = t.credentials_conf_id`,
       code: 'OBJECT_STORAGE_MANAGER',
       label: 'object storage manager',
     });

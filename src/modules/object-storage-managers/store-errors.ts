@@ -20,8 +20,9 @@ const KINDS: Record<ObjectStoreErrorCode, ErrorKind> = {
   REFUSED: 'upstream',
 };
 
-/** The error of a store as a refusal with its reason; any other error as it is. */
+/** The error of a store as a refusal with its reason; any other error, also of what it was to store, as it is. */
 export function fromStore(error: unknown): unknown {
   if (!(error instanceof ObjectStoreError)) return error;
+  if (error.cause instanceof DomainError) return error.cause;
   return new DomainError(KINDS[error.code], `OBJECT_STORAGE.${error.code}`, error.message, {}, { cause: error });
 }

@@ -6,6 +6,7 @@ import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-prin
 import { Message } from '../../platform/http/answers';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
+import { FILE_SIZE_HEADER, UPLOAD_HEADERS } from '../../platform/http/upload-body';
 import {
   UploadQuery,
   WorkspaceFileListQuery,
@@ -19,7 +20,6 @@ import { WorkspaceSelector } from './dto/workspace.dto';
 import { WorkspaceFilesService } from './workspace-files.service';
 
 const tag = 'Workspace files';
-const headers = { 'x-file-size': 'Full length of the file in bytes; must match what arrives' };
 
 @Controller()
 export class WorkspaceFilesController {
@@ -69,13 +69,13 @@ export class WorkspaceFilesController {
     answer: Answers.one(WorkspaceFileWrite),
     errors: [409, 413],
     binaryBody: true,
-    headers,
+    headers: UPLOAD_HEADERS,
   })
   upload(
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
     @Query() query: UploadQuery,
-    @Headers('x-file-size') size: string | undefined,
+    @Headers(FILE_SIZE_HEADER) size: string | undefined,
     @Req() request: Request,
   ): Promise<WorkspaceFileWrite> {
     return this.files.upload(scope, workspace, query, size, request);

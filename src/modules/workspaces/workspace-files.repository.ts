@@ -5,7 +5,7 @@ import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuditRow } from '../../platform/http/answers';
 import { firstRow, literalPattern, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import { ancestorsOf, nameOf, normalizePath, parentOf } from './file-path';
+import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 
 export interface WorkspaceFileRow extends AuditRow {
   workspace_file_id: number;

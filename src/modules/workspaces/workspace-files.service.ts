@@ -1,15 +1,14 @@
-import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { ZipArchive } from 'archiver';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { BlobStoreError, DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
 import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { currentContext } from '../../platform/context/request-context';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
+import { sendFile, sendZip, type ZipEntry } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
+import { announcedSize, assertUploadSize, discardRest, UploadBody } from '../../platform/http/upload-body';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
@@ -20,7 +19,7 @@ import type {
   WorkspaceFileUsage,
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
-import { fileType, nameOf, normalizePath, parentOf } from './file-path';
+import { fileType, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import { type FileSelector, type WorkspaceFileRow, WorkspaceFilesRepository } from './workspace-files.repository';
 import { WorkspacesService } from './workspaces.service';
 
@@ -75,24 +74,39 @@ export class WorkspaceFilesService {
     return read(await this.repository.select(scope, workspace, selector), workspace);
   }
 
-  /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
-   * size leaves neither.
-   */
   async upload(
     scope: TenantScope,
     workspace: WorkspaceContext,
     query: UploadQuery,
-    announcedSize: string | undefined,
-    body: IncomingMessage,
+    sizeHeader: string | undefined,
+    request: Request,
+  ): Promise<WorkspaceFileWrite> {
+    try {
+      return await this.receive(scope, workspace, query, announcedSize(sizeHeader), request);
+    } catch (error) {
+      discardRest(request);
+      throw error;
+    }
+  }
+
+  /**
+   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
+   * size leaves neither.
+   */
+  private async receive(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    query: UploadQuery,
+    expected: number | null,
+    request: Request,
   ): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
-    const expected = parseSize(announcedSize);
     if (query.is_dir) return this.makeDirectory(scope, workspace, path);
     await this.transactions.read((tx) => this.assertWritable(tx, workspace, path, query.overwrite));
+    assertUploadSize(expected, this.config.http.maxUploadBytes);
+    const body = new UploadBody(request, this.config.http.maxUploadBytes);
     const blob = await this.store(body, expected);
-    const idempotency = currentContext()?.idempotency;
-    if (idempotency) idempotency.requestHash = `${idempotency.requestHash}:${blob.sha256}`;
+    body.addToIdempotency();
     let used = false;
     try {
       const written = await this.transactions.run(async (tx) => {
@@ -128,10 +142,10 @@ export class WorkspaceFilesService {
   ): Promise<void> {
     const file = await this.repository.select(scope, workspace, selector);
     if (file.is_dir) {
-      await this.sendZip(file, response);
+      await sendZip(response, `${file.name}.zip`, this.zipEntries(file));
       return;
     }
-    await this.sendFile(file, response);
+    await this.sendContent(file, response);
   }
 
   /** Sends a workspace's file by its path to a node agent. */
@@ -140,7 +154,7 @@ export class WorkspaceFilesService {
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
     const file = await this.repository.select(scope, workspace, { file_path: path });
     if (file.is_dir) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
-    await this.sendFile(file, response);
+    await this.sendContent(file, response);
   }
 
   async usage(workspace: WorkspaceContext): Promise<WorkspaceFileUsage> {
@@ -161,38 +175,26 @@ export class WorkspaceFilesService {
     return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
   }
 
-  private async sendFile(file: WorkspaceFileRow, response: Response): Promise<void> {
-    const source = await this.blobs.read(file.blob_key ?? '').catch((error: unknown) => {
+  private async sendContent(file: WorkspaceFileRow, response: Response): Promise<void> {
+    const source = await this.open(file);
+    await sendFile(response, source, { name: file.name, sizeBytes: file.size_bytes ?? 0 });
+  }
+
+  private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {
+    for (const file of await this.repository.filesBelow(directory.workspace_id, directory.path)) {
+      const name = file.path.slice(directory.path.length + 1);
+      yield { name, open: file.is_dir ? null : () => this.open(file) };
+    }
+  }
+
+  private open(file: WorkspaceFileRow): Promise<Readable> {
+    return this.blobs.read(file.blob_key ?? '').catch((error: unknown) => {
       throw asDomainError(error);
     });
-    response.setHeader('Content-Type', 'application/octet-stream');
-    response.setHeader('Content-Length', String(file.size_bytes ?? 0));
-    response.setHeader('Content-Disposition', contentDisposition(file.name));
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    await pipeline(source, response);
   }
 
-  private async sendZip(directory: WorkspaceFileRow, response: Response): Promise<void> {
-    const files = await this.repository.filesBelow(directory.workspace_id, directory.path);
-    const zip = new ZipArchive({ zlib: { level: 1 } });
-    response.setHeader('Content-Type', 'application/zip');
-    response.setHeader('Content-Disposition', contentDisposition(`${directory.name}.zip`));
-    const sent = pipeline(zip, response);
-    for (const file of files) {
-      const name = file.path.slice(directory.path.length + 1);
-      if (file.is_dir) zip.append('', { name: `${name}/` });
-      else zip.append(await this.blobs.read(file.blob_key ?? ''), { name });
-    }
-    await zip.finalize();
-    await sent;
-  }
-
-  private async store(body: IncomingMessage, expected: number | null): Promise<StoredBlob> {
-    const limit = this.config.http.maxUploadBytes;
-    if (expected !== null && expected > limit) {
-      throw new DomainError('too-large', 'FILE.TOO_LARGE', `A file has at most ${limit} bytes.`);
-    }
-    const blob = await this.blobs.write(body, limit).catch((error: unknown) => {
+  private async store(body: Readable, expected: number | null): Promise<StoredBlob> {
+    const blob = await this.blobs.write(body, this.config.http.maxUploadBytes).catch((error: unknown) => {
       throw asDomainError(error);
     });
     if (expected !== null && blob.size !== expected) {
@@ -268,21 +270,8 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-function parseSize(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^\d{1,15}$/.test(text)) throw invalid('REQUEST.INVALID', 'x-file-size must be a number of bytes.');
-  return Number(text);
-}
-
 function place(workspace: WorkspaceContext, path: string): Record<string, unknown> {
   return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
-}
-
-/** Quoted file name; characters that a header cannot carry go in the extended form. */
-function contentDisposition(name: string): string {
-  const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
-  const extended = plain === name ? '' : `; filename*=UTF-8''${encodeURIComponent(name)}`;
-  return `attachment; filename="${plain}"${extended}`;
 }
 
 function asDomainError(error: unknown): unknown {

@@ -44,6 +44,24 @@ export class Transactions {
     }
   }
 
+  /**
+   * Whether the request's `Idempotency-Key` has come before: for an operation whose effect outside the database would be
+   * refused the second time, which then asks {@link repeat} instead.
+   */
+  async isRepeated(): Promise<boolean> {
+    const { idempotency = null } = currentContext() ?? {};
+    if (!idempotency) return false;
+    const sql = 'SELECT 1 FROM idempotency_keys WHERE user_id = $1 AND key = $2';
+    return (await firstRow(this.dataSource.manager, sql, [idempotency.userId, idempotency.key])) !== null;
+  }
+
+  /** The answer that was given to the repeated request; refuses another request with the same key. */
+  async repeat<T>(): Promise<T> {
+    return this.run<T>(() => {
+      throw conflict('REQUEST.IDEMPOTENCY_EXPIRED', 'This Idempotency-Key has just expired. Send the request again.');
+    });
+  }
+
   /** Runs reads that must see one state of the database. */
   async read<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction('REPEATABLE READ', fn);

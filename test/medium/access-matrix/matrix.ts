@@ -7,6 +7,7 @@ import { AccessTokens } from '../../../src/modules/iam/access-tokens';
 import { TenantSecretsService } from '../../../src/modules/secrets/tenant-secrets.service';
 import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/logging/logger';
+import { MEMORY_S3_KEYS, MemoryS3 } from '../harness/memory-s3';
 import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
 import { type Answer, problemsOf } from './answer-checks';
 import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
@@ -65,6 +66,7 @@ export class AccessMatrix {
     readonly app: INestApplication,
     readonly operations: Operation[],
     private readonly database: TestDatabase,
+    private readonly store: MemoryS3,
     private readonly records: TenantRecordsMaker,
     private readonly callers: CallerMaker,
     private readonly baseUrl: string,
@@ -80,19 +82,22 @@ export class AccessMatrix {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     const dataSource = app.get(DataSource);
-    const records = new TenantRecordsMaker(
-      dataSource,
-      config.storage,
-      app.get(TenantSecretsService, { strict: false }),
-    );
+    const store = await MemoryS3.start();
+    const keys = { ...MEMORY_S3_KEYS, S3_ENDPOINT: store.url };
+    const secrets = app.get(TenantSecretsService, { strict: false });
+    const records = new TenantRecordsMaker(dataSource, config.storage, {
+      store,
+      seal: (tx, tenantId, id) => secrets.seal(tx, tenantId, 'credentials_confs', id, keys),
+    });
     const callers = new CallerMaker(dataSource, app.get(AccessTokens, { strict: false }), config);
     await callers.makeLoginAccount();
     const operations = operationsOf(createOpenApiDocument(app, '0'));
-    return new AccessMatrix(app, operations, database, records, callers, `http://127.0.0.1:${port}`);
+    return new AccessMatrix(app, operations, database, store, records, callers, `http://127.0.0.1:${port}`);
   }
 
   async stop(): Promise<void> {
     await this.app.close();
+    await this.store.stop();
     await this.database.drop();
   }
 

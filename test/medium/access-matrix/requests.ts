@@ -159,6 +159,11 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   deleteObjectStorageManager: ({ unused }) => unused,
   enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
   ...Object.fromEntries(
+    ['listObjectStorageFiles', 'searchObjectStorageFiles', 'getObjectStorageFile', 'deleteObjectStorageFile']
+      .concat('downloadObjectStorageFile')
+      .map((id) => [id, ({ storageFile }: TenantRecords) => storageFile]),
+  ),
+  ...Object.fromEntries(
     ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf', 'Mount'].flatMap(
       (kind) => [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
     ),

@@ -22,6 +22,8 @@ const CONDITION = new RegExp(String.raw`${COLUMN} (?:(?:=|<>) (?:\$\d+(?:::uuid)
  * tenant-isolation.medium-spec.ts holds, so that the id leads to no other tenant's record.
  */
 const COMPOSITE_JOIN = /^(\w+)\.tenant_id = (\w+)\.tenant_id\s+AND \1\.(\w+_id) = \2\.\3\b/;
+/** Records of a page, found by the keys that the same statement has chosen before. */
+const KEY_OF_PAGE = /\bt\.tenant_id = page\.page_tenant_id\b/g;
 /** Any comparison at all, so that none is overlooked. */
 const COMPARISON = new RegExp(String.raw`${COLUMN}\s*(?:=|<>|!=|<|>|\bIN\b|\bNOT\b)|=\s*${COLUMN}`, 'gi');
 
@@ -70,7 +72,7 @@ export class SqlConditions {
   /** Comparisons with a tenant that `conditions` does not know the form of. */
   unknownComparisons(): string[] {
     return [...this.sent.keys()].flatMap((statement) => {
-      const known = matchesIn(statement, CONDITION);
+      const known = [...matchesIn(statement, CONDITION), ...matchesIn(statement, KEY_OF_PAGE)];
       const isKnown = (at: number) => known.some(({ index, text }) => at >= index && at < index + text.length);
       return matchesIn(statement, COMPARISON)
         .filter(({ index }) => !isKnown(index))

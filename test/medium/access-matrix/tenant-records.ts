@@ -4,9 +4,9 @@ import type { DataSource } from 'typeorm';
 import { DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
 import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
 import type { StorageConfig } from '../../../src/config/storage.config';
-import type { TenantSecretsService } from '../../../src/modules/secrets/tenant-secrets.service';
 import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
+import type { MemoryS3 } from '../harness/memory-s3';
 import { insertPlain } from '../harness/records';
 
 /** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
@@ -36,6 +36,9 @@ export const REFERENCE = {
   storage_type_id: 3,
 } as const;
 
+/** The type of credentials that opens an S3-compatible store. */
+const CUSTOM_S3 = 5;
+
 export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
@@ -52,6 +55,8 @@ export interface TenantRecords {
   clusters: Record<'running' | 'stopped' | 'destroyed' | 'disabled', { cluster_id: number; cluster_name: string }>;
   disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
+  /** A file of the object storage manager. */
+  storageFile: { file_id: number; file_path: string; file_name: string };
   /** A further workspace, for permissions that are held on another than the one called for. */
   otherWorkspace: WorkspaceRef;
 }
@@ -59,6 +64,13 @@ export interface TenantRecords {
 export interface WorkspaceRef {
   workspace_id: number;
   workspace_name: string;
+}
+
+/** Where the object storage managers of the tenants have their buckets. */
+export interface StoreOfRecords {
+  store: MemoryS3;
+  /** Seals the credentials of the store for a row. */
+  seal: (tx: Tx, tenantId: string, credentialsConfId: number) => Promise<Buffer>;
 }
 
 /** Makes tenants with a record of each kind. */
@@ -71,7 +83,7 @@ export class TenantRecordsMaker {
   constructor(
     private readonly dataSource: DataSource,
     storage: StorageConfig,
-    private readonly secrets: TenantSecretsService,
+    private readonly objectStorage: StoreOfRecords,
   ) {
     this.blobs = new DirectoryBlobStore(storage.filesDir);
     this.logs = new DirectoryLogStore(storage.logsDir);
@@ -108,12 +120,11 @@ export class TenantRecordsMaker {
       return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
     };
     const tenant = { tenantId, tenantName };
-    const seal = (table: string, id: number, values: object) => this.secrets.seal(tx, tenantId, table, id, values);
-    return insertRecords({ tx, side, ...tenant, text, blob, nextId, nameOf, insert, named, seal });
+    return insertRecords({ tx, side, ...tenant, ...this.objectStorage, text, blob, nextId, nameOf, insert, named });
   }
 }
 
-interface Inserting {
+interface Inserting extends StoreOfRecords {
   tx: Tx;
   side: Side;
   tenantId: string;
@@ -126,22 +137,34 @@ interface Inserting {
   insert: (table: string, idColumn: string, values: object) => Promise<number>;
   /** Inserts a record with a name and answers both, as `<prefix>_id` and `<prefix>_name`. */
   named: (table: string, prefix: string, values?: object) => Promise<Record<string, string | number>>;
-  seal: (table: string, id: number, values: object) => Promise<Buffer>;
 }
 
 async function insertRecords(into: Inserting): Promise<{ records: TenantRecords; logs: LogName[] }> {
   const people = await insertPeople(into);
-  const storeCredentials = await insertStoreCredentials(into);
-  const used = await insertInfrastructure(into, storeCredentials);
-  const unused = await insertInfrastructure(into, storeCredentials, used);
+  const managers = { used: await insertObjectStorageManager(into), unused: await insertObjectStorageManager(into) };
+  const storeCredentials = managers.used.credentials;
+  const infrastructure = await insertInfrastructure(into);
+  const used = { ...infrastructure, ...managers.used.ref, ...(await insertMount(into, storeCredentials)) };
+  const unused = {
+    ...(await insertInfrastructure(into, infrastructure)),
+    ...managers.unused.ref,
+    ...(await insertMount(into, storeCredentials)),
+  };
   const clusters = await insertClusters(into, used);
   const work = await insertWork(into, clusters.running, people.values.user_id);
   return {
     records: {
       side: into.side,
       tenantId: into.tenantId,
-      values: { ...people.values, ...used, ...clusters.running, ...clusters.node, ...work.values },
+      values: {
+        ...people.values,
+        ...used,
+        ...clusters.running,
+        ...clusters.node,
+        ...work.values,
+      },
       unused: { ...people.unused, ...unused },
+      storageFile: managers.used.file,
       disabledUser: people.disabledUser,
       storeCredentials,
       clusters: clusters.byState,
@@ -188,27 +211,14 @@ async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: 
   };
 }
 
-async function insertStoreCredentials({ tx, named, seal, text }: Inserting) {
-  const credentials = await named('credentials_confs', 'credentials_conf', {
-    credential_type_id: REFERENCE.store_credential_type_id,
-  });
-  const id = Number(credentials['credentials_conf_id']);
-  const keys = { AWS_ACCESS_KEY_ID: text, AWS_SECRET_ACCESS_KEY: text, S3_ENDPOINT: 'http://127.0.0.1:9' };
-  const sealed = await seal('credentials_confs', id, keys);
-  await tx.query('UPDATE credentials_confs SET sealed = $2 WHERE credentials_conf_id = $1', [id, sealed]);
-  return credentials;
-}
-
 /**
  * One record of each kind that clusters are described with. They refer to those of `others`, so that nothing refers to
  * them, or to each other.
  */
 async function insertInfrastructure(
-  into: Inserting,
-  storeCredentials: Record<string, string | number>,
+  { named }: Inserting,
   others?: Record<string, string | number>,
 ): Promise<Record<string, string | number>> {
-  const { named } = into;
   const provider = { cloud_provider_id: REFERENCE.cloud_provider_id };
   const credentials = await named('credentials_confs', 'credentials_conf', {
     credential_type_id: REFERENCE.credential_type_id,
@@ -234,13 +244,7 @@ async function insertInfrastructure(
     machine_type_id: REFERENCE.machine_type_id,
     volume_conf_id: (others ?? volume)['volume_conf_id'],
   });
-  const manager = await named('object_storage_managers', 'object_storage_manager', {
-    ...provider,
-    credentials_conf_id: storeCredentials['credentials_conf_id'],
-    object_storage_bucket_name: 'bucket',
-  });
-  const mount = await insertMount(into, storeCredentials);
-  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf, ...manager, ...mount };
+  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf };
 }
 
 /** A mount; the credentials that open it have another name among parameters. */
@@ -255,6 +259,31 @@ async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials
     credentials_conf_id: credentialsId,
   });
   return { mount_id: id, mount_name: name, credentials_config_id: credentialsId };
+}
+
+/** An object storage manager with a file in a bucket of its own. */
+async function insertObjectStorageManager({ tx, tenantId, text, store, seal, nameOf, insert, named }: Inserting) {
+  const credentials = await named('credentials_confs', 'credentials_conf', { credential_type_id: CUSTOM_S3 });
+  const credentialsConfId = Number(credentials['credentials_conf_id']);
+  const sealed = await seal(tx, tenantId, credentialsConfId);
+  await tx.query('UPDATE credentials_confs SET sealed = $2 WHERE credentials_conf_id = $1', [
+    credentialsConfId,
+    sealed,
+  ]);
+  const bucket = nameOf('bucket');
+  const ref = await named('object_storage_managers', 'object_storage_manager', {
+    cloud_provider_id: REFERENCE.cloud_provider_id,
+    credentials_conf_id: credentialsConfId,
+    object_storage_bucket_name: bucket,
+  });
+  const path = `${nameOf('file')}.txt`;
+  store.put(bucket, path, Buffer.from(`${text} content`));
+  const id = await insert('object_storage_files', 'object_storage_file_id', {
+    object_storage_manager_id: ref['object_storage_manager_id'],
+    path,
+    is_dir: false,
+  });
+  return { ref, credentials, file: { file_id: id, file_path: path, file_name: path } };
 }
 
 type ClusterRef = TenantRecords['clusters']['running'];

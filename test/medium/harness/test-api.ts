@@ -134,12 +134,17 @@ export class TestApi {
     await this.app.close();
   }
 
+  /** For requests that {@link call} does not make. */
+  urlOf(path: string): string {
+    return `${this.baseUrl}${path}`;
+  }
+
   async call(
     method: string,
     path: string,
     options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
   ): Promise<TestAnswer> {
-    const response = await fetch(`${this.baseUrl}${path}`, {
+    const response = await fetch(this.urlOf(path), {
       method,
       headers: {
         ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),

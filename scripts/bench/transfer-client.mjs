@@ -1,0 +1,125 @@
+// Carries one large object, by the SDK straight to the store or by HTTP to the API. Told what to do by its parent, and
+// ends with it.
+import { request as httpRequest } from 'node:http';
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+
+/** As the product has them. */
+const PART_BYTES = 8 * 2 ** 20;
+const PARALLEL_PARTS = 3;
+
+const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
+
+/** @param {{endpoint: string, bucket: string, key: string, bytes: number, keys: object}} transfer */
+async function uploadBySdk({ bucket: Bucket, key: Key, bytes, ...location }) {
+  const client = clientOf(location);
+  const part = Buffer.alloc(PART_BYTES, CHUNK);
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+  const Parts = [];
+  const count = Math.ceil(bytes / PART_BYTES);
+  let next = 0;
+  const sendParts = async () => {
+    while (next < count) {
+      const PartNumber = (next += 1);
+      const Body = part.subarray(0, Math.min(PART_BYTES, bytes - (PartNumber - 1) * PART_BYTES));
+      const { ETag } = await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_PARTS }, sendParts));
+  Parts.sort((a, b) => a.PartNumber - b.PartNumber);
+  await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+  client.destroy();
+  return bytes;
+}
+
+async function downloadBySdk({ bucket: Bucket, key: Key, ...location }) {
+  const client = clientOf(location);
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  const received = await count(Body);
+  client.destroy();
+  return received;
+}
+
+function clientOf({ endpoint, keys: { accessKeyId, secretAccessKey } }) {
+  return new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+}
+
+/** @param {{url: string, token: string, bytes: number}} transfer */
+function uploadByApi({ url, token, bytes }) {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' };
+    const request = httpRequest(url, { method: 'POST', headers: { ...headers, 'content-length': bytes } });
+    request.on('error', reject);
+    request.on('response', (response) => text(response).then((body) => resolve(sizeIn(response, body)), reject));
+    write(request, bytes);
+  });
+}
+
+function write(request, left) {
+  while (left > 0) {
+    const chunk = CHUNK.subarray(0, Math.min(left, CHUNK.length));
+    left -= chunk.length;
+    if (!request.write(chunk)) {
+      const rest = left;
+      request.once('drain', () => write(request, rest));
+      return;
+    }
+  }
+  request.end();
+}
+
+function sizeIn(response, body) {
+  if (response.statusCode !== 200) throw new Error(`The upload was answered ${response.statusCode}: ${body}`);
+  return Number(JSON.parse(body).file_size_bytes);
+}
+
+function downloadByApi({ url, token }) {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { headers: { authorization: `Bearer ${token}` } });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      if (response.statusCode === 200) count(response).then(resolve, reject);
+      else text(response).then((body) => reject(new Error(`Answered ${response.statusCode}: ${body}`)), reject);
+    });
+    request.end();
+  });
+}
+
+function count(stream) {
+  return new Promise((resolve, reject) => {
+    let received = 0;
+    stream.on('data', (chunk) => (received += chunk.length));
+    stream.on('error', reject);
+    stream.on('end', () => resolve(received));
+  });
+}
+
+async function text(stream) {
+  let all = '';
+  for await (const chunk of stream) all += chunk;
+  return all;
+}
+
+const TRANSFERS = { uploadBySdk, downloadBySdk, uploadByApi, downloadByApi };
+
+process.on('message', ({ kind, ...transfer }) => {
+  const started = performance.now();
+  TRANSFERS[kind](transfer).then(
+    (bytes) => process.send({ bytes, ms: performance.now() - started }),
+    (error) => process.send({ error: error.message }),
+  );
+});
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,109 @@
+import { jsonb } from '../../platform/persistence/sql';
+import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
+import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
+import type { ClusterDraft } from './cluster-rules';
+import type { ClusterType } from './cluster-state';
+import type { ClusterRow } from './clusters.repository';
+import type { ClusterSettings, CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
+
+const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
+const DEFAULT_CLEAN_UP_MINUTES = 240;
+const DEFAULT_PARALLEL_JOBS = 5;
+
+/** The cluster that the request describes. */
+export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: ClusterConfData): ClusterDraft {
+  return {
+    clusterType: body.cluster_type as ClusterType,
+    cloudEnv,
+    clusterConf,
+    sparkInfraVersionId: body.spark_infra_version_id,
+    isTurboEnabled: body.is_turbo_enabled ?? false,
+    isCudaEnabled: body.is_cuda_enabled ?? false,
+    isSpotInstance: body.is_spot_instance,
+    minInstances: body.min_instances ?? null,
+    maxInstances: body.max_instances ?? null,
+    numOfWorkers: body.engine_cluster_spark_config?.num_of_workers ?? null,
+    disk: {
+      typeId: body.disk_type_id ?? null,
+      size: body.size ?? null,
+      iops: body.disk_iops ?? null,
+      throughputMb: body.disk_throughput_MB ?? null,
+    },
+  };
+}
+
+/** The cluster as it will be: what the request gives, else what it is. */
+export function changedDraft(
+  row: ClusterRow,
+  body: UpdateCluster,
+  cloudEnv: CloudEnvData,
+  clusterConf: ClusterConfData,
+): ClusterDraft {
+  const engine = body.engine_cluster_spark_config ?? {};
+  const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
+  return {
+    clusterType: row.cluster_type,
+    cloudEnv,
+    clusterConf,
+    sparkInfraVersionId: body.spark_infra_version_id ?? row.spark_infra_version_id,
+    isTurboEnabled: body.is_turbo_enabled ?? row.is_turbo_enabled,
+    isCudaEnabled: body.is_cuda_enabled ?? row.is_cuda_enabled,
+    isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
+    minInstances: merged(body.min_instances, row.min_instances),
+    maxInstances: merged(body.max_instances, row.max_instances),
+    numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
+    disk: {
+      typeId: merged(body.disk_type_id, row.disk_type_id),
+      size: body.size ?? row.disk_size,
+      iops: body.disk_iops ?? row.disk_iops,
+      throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
+    },
+  };
+}
+
+/** Columns of a new cluster, defaults filled in. */
+export function newClusterColumns(
+  body: CreateCluster,
+  draft: ClusterDraft,
+  labels: Record<string, string>,
+): Record<string, unknown> {
+  const { max_parallel_spark_job_execution_per_instance: parallelJobs = DEFAULT_PARALLEL_JOBS } =
+    body.engine_cluster_spark_config ?? {};
+  return {
+    name: body.name,
+    description: body.description,
+    labels: jsonb(labels),
+    idle_timeout_ms: body.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS,
+    cluster_type: body.cluster_type,
+    is_spot_instance: body.is_spot_instance,
+    is_turbo_enabled: draft.isTurboEnabled,
+    is_cuda_enabled: draft.isCudaEnabled,
+    enable_public_ip: body.enable_public_ip,
+    block_project_ssh_keys: body.block_project_ssh_keys ?? true,
+    bootstrap_shell_script: body.bootstrap_shell_script,
+    cloud_env_id: body.cloud_env_id,
+    cluster_conf_id: body.cluster_conf_id,
+    object_storage_manager_id: body.object_storage_manager_id,
+    spark_infra_version_id: body.spark_infra_version_id,
+    spark_config: jsonb(body.spark_config ?? {}),
+    max_parallel_jobs: parallelJobs,
+    num_of_workers: draft.numOfWorkers,
+    min_instances: draft.minInstances,
+    max_instances: draft.maxInstances,
+    clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
+    keep_scratch_disk: body.keep_scratch_disk,
+    cloud_identity: body.cloud_identity,
+    ...diskColumns(body, body.disk_type_id),
+  };
+}
+
+/** The disk fields of a request, which change the volume of the cluster configuration. */
+export function diskColumns(body: ClusterSettings, diskTypeId: number | null | undefined): Record<string, unknown> {
+  return {
+    disk_type_id: diskTypeId,
+    disk_iops: body.disk_iops,
+    disk_throughput_mb: body.disk_throughput_MB,
+    disk_size: body.size,
+    number_of_disks: body.number_of_disks,
+  };
+}

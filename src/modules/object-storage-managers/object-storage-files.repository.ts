@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
+import { parentOf } from '../../platform/files/file-path';
+import type { AuditRow } from '../../platform/http/answers';
+import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
+import { AUDIT_COLUMNS, AUDIT_JOINS } from '../../platform/resources/resource-repository';
+
+/** What of a manager has an id. */
+export interface FileKey {
+  path: string;
+  isDir: boolean;
+}
+
+export interface ObjectStorageFileRow extends AuditRow {
+  object_storage_file_id: number;
+  object_storage_manager_id: number;
+  tenant_id: string;
+  path: string;
+  is_dir: boolean;
+}
+
+/** Two requests may show the same files for the first time while a third deletes some. */
+const TRIES = 5;
+
+/** Ids of the paths of managers; rows say nothing of whether there is a file. */
+@Injectable()
+export class ObjectStorageFilesRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The path with an id; null when this manager of the tenant has none such. */
+  async find(scope: TenantScope, managerId: number, id: number): Promise<FileKey | null> {
+    const row = await firstRow<ObjectStorageFileRow>(
+      this.dataSource.manager,
+      `SELECT * FROM object_storage_files
+       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND object_storage_file_id = $3 AND to_date = 'infinity'`,
+      [scope.tenantId, managerId, id],
+    );
+    return row && { path: row.path, isDir: row.is_dir };
+  }
+
+  /** The rows of files and of the directories that they lie in; makes those that are not there yet. */
+  async identify(scope: TenantScope, managerId: number, files: readonly FileKey[], tx?: Tx): Promise<FileIds> {
+    const executor = tx ?? this.dataSource.manager;
+    const wanted = [...withParents(files).values()];
+    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+      const found = new FileIds(await this.current(executor, scope, managerId, wanted));
+      const missing = wanted.filter((key) => !found.has(key));
+      if (missing.length === 0) return found;
+      await this.insert(executor, scope, managerId, missing, null);
+    }
+    throw new Error('The files that were to be shown are deleted again and again');
+  }
+
+  /** Makes the row of an uploaded file or directory, or notes in it who wrote it last. */
+  async write(tx: Tx, scope: TenantScope, managerId: number, key: FileKey): Promise<FileIds> {
+    await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
+    await tx.query(
+      `UPDATE object_storage_files SET modified_by_user_id = $5, last_update_date = now()
+       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
+      [scope.tenantId, managerId, key.path, key.isDir, scope.userId],
+    );
+    return this.identify(scope, managerId, [key], tx);
+  }
+
+  /** Ends the row of a file, or those of a directory and everything below it. */
+  async close(tx: Tx, scope: TenantScope, managerId: number, { path, isDir }: FileKey): Promise<void> {
+    await tx.query(
+      `UPDATE object_storage_files SET to_date = now(), modified_by_user_id = $6, last_update_date = now()
+       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND to_date = 'infinity'
+         AND ((path = $3 AND is_dir = $4) OR ($4 AND path LIKE $5))`,
+      [scope.tenantId, managerId, path, isDir, `${literalPattern(path)}/%`, scope.userId],
+    );
+  }
+
+  private current(tx: Tx, scope: TenantScope, managerId: number, keys: FileKey[]): Promise<ObjectStorageFileRow[]> {
+    return rows<ObjectStorageFileRow>(
+      tx,
+      `SELECT t.*, ${AUDIT_COLUMNS} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
+       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUDIT_JOINS}
+       WHERE t.tenant_id = $1 AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
+      [scope.tenantId, managerId, ...columnsOf(keys)],
+    );
+  }
+
+  /** In one order, so that two requests wait for each other and do not block each other. */
+  private async insert(
+    tx: Tx,
+    scope: TenantScope,
+    managerId: number,
+    keys: FileKey[],
+    authorId: number | null,
+  ): Promise<void> {
+    await tx.query(
+      `INSERT INTO object_storage_files
+         (tenant_id, object_storage_manager_id, path, is_dir, created_by_user_id, modified_by_user_id)
+       SELECT $1, $2, path, is_dir, $5::bigint, $5::bigint FROM unnest($3::text[], $4::boolean[]) AS missing (path, is_dir)
+       ORDER BY path COLLATE "C", is_dir
+       ON CONFLICT (tenant_id, object_storage_manager_id, path, is_dir) WHERE to_date = 'infinity' DO NOTHING`,
+      [scope.tenantId, managerId, ...columnsOf(keys), authorId],
+    );
+  }
+}
+
+/** Rows by what they are the ids of. */
+export class FileIds {
+  private readonly rows: Map<string, ObjectStorageFileRow>;
+
+  constructor(found: readonly ObjectStorageFileRow[]) {
+    this.rows = new Map(found.map((row) => [textOf({ path: row.path, isDir: row.is_dir }), row]));
+  }
+
+  has(key: FileKey): boolean {
+    return this.rows.has(textOf(key));
+  }
+
+  rowOf(key: FileKey): ObjectStorageFileRow {
+    const row = this.rows.get(textOf(key));
+    if (!row) throw new Error(`${key.path} was not asked for`);
+    return row;
+  }
+
+  /** Id of the directory that a path lies in; null at the root. */
+  parentIdOf({ path }: FileKey): number | null {
+    const parent = parentOf(path);
+    return parent === '' ? null : this.rowOf({ path: parent, isDir: true }).object_storage_file_id;
+  }
+}
+
+function withParents(files: readonly FileKey[]): Map<string, FileKey> {
+  const parents = files.map(({ path }) => ({ path: parentOf(path), isDir: true }));
+  return new Map([...files, ...parents].filter(({ path }) => path !== '').map((key) => [textOf(key), key]));
+}
+
+/** No path ends in a slash. */
+function textOf({ path, isDir }: FileKey): string {
+  return isDir ? `${path}/` : path;
+}
+
+function columnsOf(keys: readonly FileKey[]): [string[], boolean[]] {
+  return [keys.map(({ path }) => path), keys.map(({ isDir }) => isDir)];
+}

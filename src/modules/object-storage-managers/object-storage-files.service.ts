@@ -1,0 +1,305 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ObjectStore, StoreEntry } from '../../../libs/object-storage/object-store';
+import { Config } from '../../config/config';
+import type { TenantScope } from '../../platform/auth/principal';
+import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { ancestorsOf, invalidPath, nameOf } from '../../platform/files/file-path';
+import type { Message } from '../../platform/http/answers';
+import { sendFile, sendZip, type ZipEntry } from '../../platform/http/file-answer';
+import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
+import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
+import {
+  announcedSize,
+  assertNoBody,
+  assertUploadSize,
+  discardRest,
+  UploadBody,
+} from '../../platform/http/upload-body';
+import { Transactions } from '../../platform/persistence/transactions';
+import type {
+  ObjectStorageFileListQuery,
+  ObjectStorageFileRead,
+  ObjectStorageFileSelector,
+  ObjectStorageFileWrite,
+  ObjectStorageUploadQuery,
+} from './dto/object-storage-file.dto';
+import { FileAnswers, keyOf } from './object-storage-file-answers';
+import { type FileKey, ObjectStorageFilesRepository } from './object-storage-files.repository';
+import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
+import { destinationOf, pathOf } from './object-storage-paths';
+import { ObjectStores } from './object-stores';
+import { fromStore } from './store-errors';
+import { entriesOf, type EntriesPage, hasInName, pageOfEntries, pageOfFound } from './store-walk';
+import { UploadSlots } from './upload-slots';
+
+/** Questions that one upload asks the store at once. */
+const ASKED_AT_ONCE = 8;
+
+/** Where a request points: a path, and which of its two kinds if it says so by an id. */
+interface Place {
+  path: string;
+  kind?: StoreEntry['kind'];
+}
+
+/** A manager of the caller's tenant with its opened store. */
+interface Opened {
+  manager: ObjectStorageManagerRow;
+  store: ObjectStore;
+}
+
+/** Files of object storage managers. The store alone says which there are; the database gives them their ids. */
+@Injectable()
+export class ObjectStorageFilesService {
+  constructor(
+    private readonly config: Config,
+    private readonly transactions: Transactions,
+    private readonly managers: ObjectStorageManagersRepository,
+    private readonly files: ObjectStorageFilesRepository,
+    private readonly stores: ObjectStores,
+    private readonly slots: UploadSlots,
+    private readonly answers: FileAnswers,
+  ) {}
+
+  /** A page of a directory, or of those in it with a part of the name; of a file, the file itself. */
+  async list(
+    scope: TenantScope,
+    query: ObjectStorageFileListQuery,
+    partOfName?: string,
+  ): Promise<Page<ObjectStorageFileRead>> {
+    const opened = await this.open(scope, selectorOf(query));
+    const place = await this.place(scope, opened, query);
+    const { entries, total } = await ofStore(this.entries(opened, place, query, partOfName));
+    return pageOf(await this.answers.read(scope, opened.manager, entries), total, query);
+  }
+
+  async get(scope: TenantScope, query: ObjectStorageFileSelector): Promise<ObjectStorageFileRead> {
+    const opened = await this.open(scope, selectorOf(query));
+    const entry = await this.entry(opened, await this.placeOfOne(scope, opened, query));
+    const [answer] = await this.answers.read(scope, opened.manager, [entry]);
+    return answer!;
+  }
+
+  /**
+   * Streams a file into the store, then gives it its row: an upload that is cut off, too long or not of the announced
+   * size leaves neither.
+   */
+  async upload(
+    scope: TenantScope,
+    query: ObjectStorageUploadQuery,
+    sizeHeader: string | undefined,
+    request: Request,
+  ): Promise<ObjectStorageFileWrite> {
+    try {
+      const path = destinationOf(query.path, query.target_dir, query.is_dir);
+      const opened = await this.open(scope, selectorOf(query));
+      if (query.is_dir) return await this.makeDirectory(scope, opened, path, query.overwrite, request);
+      const sizeBytes = sizeOf(request, announcedSize(sizeHeader));
+      assertUploadSize(sizeBytes, this.config.http.maxUploadBytes);
+      return await this.slots.run(() =>
+        this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, request),
+      );
+    } catch (error) {
+      discardRest(request);
+      throw fromStore(error);
+    }
+  }
+
+  async delete(scope: TenantScope, query: ObjectStorageFileSelector): Promise<Message> {
+    const opened = await this.open(scope, selectorOf(query));
+    const { path, kind } = await this.entry(opened, await this.placeOfOne(scope, opened, query));
+    const isDir = kind === 'directory';
+    const what = await ofStore(isDir ? deletedDirectory(opened.store, path) : deletedFile(opened.store, path));
+    return this.transactions.run(async (tx) => {
+      await this.files.close(tx, scope, opened.manager.object_storage_manager_id, { path, isDir });
+      return { message: `The ${what} is deleted.` };
+    });
+  }
+
+  /** Sends a file, or a directory as a zip stream. */
+  async download(scope: TenantScope, query: ObjectStorageFileSelector, response: Response): Promise<void> {
+    const opened = await this.open(scope, selectorOf(query));
+    const entry = await this.entry(opened, await this.placeOfOne(scope, opened, query));
+    if (entry.kind === 'file') await this.sendContent(opened.store, entry.path, response);
+    else await ofStore(sendZip(response, `${nameOf(entry.path)}.zip`, zipEntries(opened.store, entry.path)));
+  }
+
+  /** Sends a file by its path, or by its full path, to a node agent. */
+  async sendToNode(tenantId: string, managerId: number, path: string, response: Response): Promise<void> {
+    const scope = { tenantId, userId: 0, username: '' };
+    const opened = await this.open(scope, { id: managerId });
+    const entry = await this.entry(opened, { path: ofOne(pathOf(path)), kind: 'file' });
+    await this.sendContent(opened.store, entry.path, response);
+  }
+
+  private async open(scope: TenantScope, selector: RecordSelector): Promise<Opened> {
+    const manager = await this.managers.get(scope, selector);
+    return { manager, store: await this.stores.open(manager) };
+  }
+
+  /** Where a list begins: the root unless the request says otherwise. */
+  private async place(scope: TenantScope, { manager }: Opened, query: ObjectStorageFileSelector): Promise<Place> {
+    const { file_id: id, file_path: given } = query;
+    const path = given === undefined ? undefined : pathOf(given);
+    if (id === undefined) return { path: path ?? '' };
+    const key = await this.files.find(scope, manager.object_storage_manager_id, id);
+    if (key && (path === undefined || path === key.path)) {
+      return { path: key.path, kind: key.isDir ? 'directory' : 'file' };
+    }
+    throw absent(manager, path === undefined ? `id ${id}` : `id ${id} and path "${path}"`);
+  }
+
+  private async placeOfOne(scope: TenantScope, opened: Opened, query: ObjectStorageFileSelector): Promise<Place> {
+    if (query.file_id === undefined && query.file_path === undefined) {
+      throw invalid('REQUEST.SELECTOR_MISSING', 'One of file_id or file_path is required.');
+    }
+    const place = await this.place(scope, opened, query);
+    return { ...place, path: ofOne(place.path) };
+  }
+
+  /** What the store has at the place; 404 when that is nothing. */
+  private async entry({ manager, store }: Opened, { path, kind }: Place): Promise<StoreEntry> {
+    const entry = await ofStore(store.stat(path, { kind }));
+    if (!entry) throw absent(manager, `path "${path}"`);
+    return entry;
+  }
+
+  private async entries(
+    opened: Opened,
+    place: Place,
+    query: PageRequest & { recursive: boolean },
+    partOfName: string | undefined,
+  ): Promise<EntriesPage> {
+    const { store } = opened;
+    if (place.kind !== 'file') {
+      const directory = { path: place.path, recursive: query.recursive };
+      const page = await (partOfName === undefined
+        ? pageOfEntries(store, directory, query)
+        : pageOfFound(store, directory, partOfName, query));
+      // The usual case needs no further question.
+      if (page.total > 0 || place.path === '') return page;
+    }
+    const entry = await this.entry(opened, place);
+    const isShown = entry.kind === 'file' && (partOfName === undefined || hasInName(entry.path, partOfName));
+    return { entries: isShown && query.pageNumber === 1 ? [entry] : [], total: isShown ? 1 : 0 };
+  }
+
+  private async receive(
+    scope: TenantScope,
+    opened: Opened,
+    upload: { path: string; sizeBytes: number | null; overwrite: boolean },
+    request: Request,
+  ): Promise<ObjectStorageFileWrite> {
+    const { path, sizeBytes, overwrite } = upload;
+    if (await this.transactions.isRepeated()) {
+      const body = this.bodyOf(request);
+      for await (const _chunk of body);
+      body.addToIdempotency();
+      return this.transactions.repeat();
+    }
+    await this.assertDirectoriesAbove(opened, path);
+    if (await opened.store.stat(path, { kind: 'directory' })) {
+      throw conflict('OBJECT_STORAGE.IS_DIRECTORY', `"${path}" is a directory.`);
+    }
+    const body = this.bodyOf(request);
+    const entry = await opened.store.write(path, body, { overwrite, sizeBytes: sizeBytes ?? undefined });
+    body.addToIdempotency();
+    return this.record(scope, opened, entry);
+  }
+
+  private async makeDirectory(
+    scope: TenantScope,
+    opened: Opened,
+    path: string,
+    overwrite: boolean,
+    request: Request,
+  ): Promise<ObjectStorageFileWrite> {
+    await assertNoBody(request);
+    if (await this.transactions.isRepeated()) return this.transactions.repeat();
+    await this.assertDirectoriesAbove(opened, path);
+    const present = await opened.store.stat(path);
+    if (present?.kind === 'file') throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${path}" is a file.`);
+    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `There is a directory ${path} already.`);
+    await opened.store.makeDirectory(path);
+    const made = { path, kind: 'directory' as const, sizeBytes: 0, lastModified: null, contentType: null };
+    return this.record(scope, opened, made);
+  }
+
+  /** Should this fail, then the file is in the store without a row and gets one as soon as it is listed. */
+  private record(scope: TenantScope, { manager }: Opened, entry: StoreEntry): Promise<ObjectStorageFileWrite> {
+    return this.transactions.run(async (tx) => {
+      const key: FileKey = keyOf(entry);
+      const ids = await this.files.write(tx, scope, manager.object_storage_manager_id, key);
+      return this.answers.written(entry, ids);
+    });
+  }
+
+  /** A store would let a file have others below it; a file system, and so every zip file of it, would not. */
+  private async assertDirectoriesAbove({ store }: Opened, path: string): Promise<void> {
+    const directories = ancestorsOf(path);
+    for (let at = 0; at < directories.length; at += ASKED_AT_ONCE) {
+      const asked = directories.slice(at, at + ASKED_AT_ONCE);
+      const found = await Promise.all(asked.map((directory) => store.stat(directory, { kind: 'file' })));
+      const file = found.find((entry) => entry !== null);
+      if (file) throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${file.path}" is a file, not a directory.`);
+    }
+  }
+
+  private bodyOf(request: Request): UploadBody {
+    return new UploadBody(request, this.config.http.maxUploadBytes);
+  }
+
+  private async sendContent(store: ObjectStore, path: string, response: Response): Promise<void> {
+    const { entry, stream } = await ofStore(store.read(path));
+    await ofStore(sendFile(response, stream, { name: nameOf(path), sizeBytes: entry.sizeBytes }));
+  }
+}
+
+async function* zipEntries(store: ObjectStore, directory: string): AsyncGenerator<ZipEntry> {
+  for await (const entries of entriesOf(store, { path: directory, recursive: true })) {
+    for (const { path, kind, lastModified } of entries) {
+      const open = kind === 'directory' ? null : async () => (await store.read(path)).stream;
+      yield { name: path.slice(directory.length + 1), lastModified, open };
+    }
+  }
+}
+
+async function deletedFile(store: ObjectStore, path: string): Promise<string> {
+  await store.deleteFile(path);
+  return `file "${path}"`;
+}
+
+async function deletedDirectory(store: ObjectStore, path: string): Promise<string> {
+  const count = await store.deleteDirectory(path);
+  return `directory "${path}" with ${count} ${count === 1 ? 'file' : 'files'}`;
+}
+
+async function ofStore<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw fromStore(error);
+  }
+}
+
+function selectorOf(query: object): RecordSelector {
+  return selectorFrom(query, 'object_storage_manager');
+}
+
+function ofOne(path: string): string {
+  if (path === '') throw invalidPath('The path names the root and no file in it.');
+  return path;
+}
+
+function absent(manager: ObjectStorageManagerRow, what: string) {
+  const message = `There is no file with ${what} in the object storage manager "${manager.name}".`;
+  return notFound('OBJECT_STORAGE.NOT_FOUND', message);
+}
+
+/** The size that the client announces in one way or both, which then agree; null for a chunked body without it. */
+function sizeOf(request: Request, announced: number | null): number | null {
+  const length = request.headers['content-length'];
+  if (length === undefined || announced === null) return announced ?? (length === undefined ? null : Number(length));
+  if (Number(length) === announced) return announced;
+  throw invalid('OBJECT_STORAGE.SIZE_MISMATCH', `The upload has ${length} bytes, but ${announced} were announced.`);
+}

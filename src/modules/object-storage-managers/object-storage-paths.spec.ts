@@ -1,0 +1,59 @@
+import { destinationOf, fullPathOf, pathOf } from './object-storage-paths';
+
+const ROOT = 'file:///platform/object-storage-manager/';
+
+describe('destinationOf', () => {
+  it.each([
+    ['a.py', undefined, 'a.py'],
+    ['sub/a.py', 'dir', 'dir/sub/a.py'],
+    ['a.py', 'dir/', 'dir/a.py'],
+    ['a.py', '/', 'a.py'],
+    ['a.py', '', 'a.py'],
+    ['a.py', `${ROOT}dir`, 'dir/a.py'],
+    [`${ROOT}dir/a.py`, undefined, 'dir/a.py'],
+    ['ünïcode 文件?#%.py', undefined, 'ünïcode 文件?#%.py'],
+  ])('%s in %s is %s', (path, directory, expected) => {
+    expect(destinationOf(path, directory, false)).toBe(expected);
+  });
+
+  it('lets a directory end in a slash, and no file', () => {
+    expect(destinationOf('dir/', undefined, true)).toBe('dir');
+    expect(() => destinationOf('dir/', undefined, false)).toThrow('no empty names');
+  });
+
+  it.each([
+    ...['/a', '..', 'a/../b', './a', 'a//b', '', ' ', 'a\\b', 'a\u0000', 'a\u007f', '\ud800'],
+    ...['x'.repeat(1024), 'é'.repeat(512)],
+  ])('refuses a path (%#)', (path) => {
+    expect(() => destinationOf(path, undefined, false)).toThrow(expect.objectContaining({ code: 'FILE.INVALID_PATH' }));
+  });
+
+  it.each(['..', '/dir', 'b//c', 'x'.repeat(1022)])('refuses a directory (%#)', (directory) => {
+    expect(() => destinationOf('a', directory, false)).toThrow(expect.objectContaining({ code: 'FILE.INVALID_PATH' }));
+  });
+
+  it('takes the longest path there is', () => {
+    expect(destinationOf('x'.repeat(1023), undefined, false)).toHaveLength(1023);
+  });
+});
+
+describe('pathOf', () => {
+  it.each([
+    ['', ''],
+    ['/', ''],
+    [ROOT, ''],
+    ['dir/', 'dir'],
+    ['a\\b', 'a\\b'],
+    [`${ROOT.toUpperCase()}a`, 'a'],
+  ])('%j is %j', (given, expected) => {
+    expect(pathOf(given)).toBe(expected);
+  });
+
+  it.each(['/a', 'a//b', '//'])('refuses %j', (given) => {
+    expect(() => pathOf(given)).toThrow();
+  });
+
+  it('takes what answers give', () => {
+    expect(pathOf(fullPathOf('dir/a.py'))).toBe('dir/a.py');
+  });
+});

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { Response } from 'express';
+import { contentDisposition, sendFile, sendZip, type ZipEntry } from './file-answer';
+
+describe('contentDisposition', () => {
+  it.each([
+    ['a.txt', 'attachment; filename="a.txt"'],
+    ['a b.txt', 'attachment; filename="a b.txt"'],
+    ['a"b\\.txt', `attachment; filename="a_b_.txt"; filename*=UTF-8''a%22b%5C.txt`],
+    ["é('*).txt", `attachment; filename="_('*).txt"; filename*=UTF-8''%C3%A9%28%27%2A%29.txt`],
+    ['a\r\nSet-Cookie: b', `attachment; filename="a__Set-Cookie: b"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20b`],
+  ])('of %j is %s', (name, expected) => {
+    expect(contentDisposition(name)).toBe(expected);
+  });
+});
+
+describe('an answer with a file', () => {
+  const servers: Server[] = [];
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  /** What a client gets; an error before the first byte is answered as text. */
+  const answer = async (send: (response: Response) => Promise<void>) => {
+    const server = createServer((_request, response) => {
+      send(response as Response).catch((error: Error) => {
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end(error.message);
+      });
+    });
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  };
+
+  const failing = (after: string[]) =>
+    Readable.from(
+      (async function* () {
+        for (const part of after) yield Buffer.from(part);
+        await Promise.resolve();
+        throw new Error('the store failed');
+      })(),
+    );
+
+  it('has name and length, of an empty file too', async () => {
+    for (const content of ['content', '']) {
+      const source = Readable.from(content === '' ? [] : [Buffer.from(content)]);
+      const response = await answer((to) => sendFile(to, source, { name: 'a.txt', sizeBytes: content.length }));
+      expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.txt"');
+      expect(response.headers.get('content-length')).toBe(String(content.length));
+      expect(await response.text()).toBe(content);
+    }
+  });
+
+  it('is an error when the source fails before its first byte', async () => {
+    const response = await answer((to) => sendFile(to, failing([]), { name: 'a', sizeBytes: 9 }));
+    expect([response.status, await response.text()]).toEqual([500, 'the store failed']);
+    expect(response.headers.get('content-disposition')).toBeNull();
+    const zip = await answer((to) => sendZip(to, 'a.zip', entries([{ name: 'a', open: async () => failing([]) }])));
+    expect([zip.status, await zip.text()]).toEqual([500, 'the store failed']);
+  });
+
+  it('breaks off when the source fails later', async () => {
+    const response = await answer((to) => sendFile(to, failing(['some']), { name: 'a', sizeBytes: 9 }));
+    await expect(response.text()).rejects.toThrow();
+    const later: ZipEntry[] = [
+      { name: 'a', open: async () => Readable.from([Buffer.from('whole')]) },
+      { name: 'b', open: async () => failing(['some']) },
+    ];
+    const zip = await answer((to) => sendZip(to, 'a.zip', entries(later)));
+    await expect(zip.text()).rejects.toThrow();
+  });
+
+  it('opens the entries of a zip file one after the other', async () => {
+    let [open, most] = [0, 0];
+    const source = async () => {
+      open += 1;
+      most = Math.max(most, open);
+      return Readable.from([Buffer.from('content')]).on('close', () => (open -= 1));
+    };
+    const many = Array.from({ length: 50 }, (_, index): ZipEntry => ({ name: `file-${index}`, open: source }));
+    const response = await answer((to) => sendZip(to, 'many.zip', entries([{ name: 'dir', open: null }, ...many])));
+    const zip = Buffer.from(await response.arrayBuffer());
+    expect(zip.readUInt16LE(zip.length - 12)).toBe(51);
+    expect(most).toBe(1);
+  });
+
+  async function* entries(list: ZipEntry[]): AsyncGenerator<ZipEntry> {
+    await Promise.resolve();
+    yield* list;
+  }
+});

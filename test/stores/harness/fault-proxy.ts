@@ -1,0 +1,69 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a store that can stop passing on what the store sends. */
+export class FaultProxy {
+  /** Bytes of the store that are still passed on; then nothing comes any more, or the connection is cut. */
+  private left = Infinity;
+  private thenCuts = false;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async before(targetUrl: string): Promise<FaultProxy> {
+    const target = new URL(targetUrl);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const proxy = new FaultProxy(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    server.on('connection', (client) => proxy.join(client, connect(Number(target.port), target.hostname)));
+    return proxy;
+  }
+
+  /** From now on the store falls silent after so many bytes. */
+  hangAfter(bytes: number): void {
+    [this.left, this.thenCuts] = [bytes, false];
+  }
+
+  /** From now on its connections break after so many bytes. */
+  cutAfter(bytes: number): void {
+    [this.left, this.thenCuts] = [bytes, true];
+  }
+
+  heal(): void {
+    this.left = Infinity;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** Connections of the platform to the store. */
+  get connections(): number {
+    return this.sockets.size;
+  }
+
+  async stop(): Promise<void> {
+    this.heal();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private join(client: Socket, store: Socket): void {
+    this.sockets.add(client);
+    client.on('close', () => {
+      this.sockets.delete(client);
+      store.destroy();
+    });
+    store.on('close', () => client.destroy());
+    for (const socket of [client, store]) socket.on('error', () => {});
+    client.pipe(store);
+    store.on('data', (chunk) => {
+      if (this.left <= 0) {
+        if (this.thenCuts) client.destroy();
+        return;
+      }
+      this.left -= chunk.length;
+      if (client.write(chunk)) return;
+      store.pause();
+      client.once('drain', () => store.resume());
+    });
+  }
+}

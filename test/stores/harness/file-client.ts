@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { Readable } from 'node:stream';
+import { makeTenant, makeUser, PASSWORD } from '../../medium/harness/identities';
+import type { TestAnswer, TestApi } from '../../medium/harness/test-api';
+
+const ONPREM = 3;
+const CUSTOM_S3 = 5;
+
+export type Query = Record<string, string | number | boolean>;
+
+/** Keys of a credential and the bucket that it opens. */
+export interface BucketAccess {
+  endpoint: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  bucket: string;
+}
+
+export interface Upload {
+  body?: Buffer | Readable;
+  query?: Query;
+  headers?: Record<string, string>;
+}
+
+/** An administrator of a tenant of its own. */
+export async function tenantAdmin(api: TestApi): Promise<FileTenant> {
+  const name = `t${randomBytes(6).toString('hex')}`;
+  const tenantId = await makeTenant(api, name);
+  const userId = await makeUser(api, name, [tenantId], 'ADMIN');
+  return new FileTenant(api, await api.login(name, PASSWORD), tenantId, userId);
+}
+
+export class FileTenant {
+  constructor(
+    readonly api: TestApi,
+    readonly token: string,
+    readonly tenantId: string,
+    readonly userId: number,
+  ) {}
+
+  /** A manager of the bucket, made by the operations themselves. */
+  async manager({ endpoint, accessKeyId, secretAccessKey, bucket }: BucketAccess): Promise<FileClient> {
+    const name = `m${randomBytes(6).toString('hex')}`;
+    const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: endpoint };
+    const encoded = Buffer.from(JSON.stringify(keys)).toString('base64');
+    const credentials = await this.done('/credential_config', {
+      name,
+      credential_type_id: CUSTOM_S3,
+      base64_encoded_credentials: { encoded },
+    });
+    const manager = await this.done('/object_storage_manager', {
+      name,
+      cloud_provider_id: ONPREM,
+      credentials_conf_id: Number(credentials.credentials_conf_id),
+      object_storage_bucket_name: bucket,
+    });
+    return new FileClient(this, Number(manager.object_storage_manager_id), name);
+  }
+
+  private async done(path: string, body: object) {
+    const answer = await this.api.call('POST', path, { token: this.token, body });
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+}
+
+/** Calls the operations on the files of one manager. */
+export class FileClient {
+  constructor(
+    readonly tenant: FileTenant,
+    readonly managerId: number,
+    readonly managerName: string,
+  ) {}
+
+  list(query: Query = {}): Promise<TestAnswer> {
+    return this.call('GET', '/files', query);
+  }
+
+  search(fileName: string, query: Query = {}): Promise<TestAnswer> {
+    return this.call('GET', '/files/search', { file_name: fileName, ...query });
+  }
+
+  get(query: Query): Promise<TestAnswer> {
+    return this.call('GET', '/file', query);
+  }
+
+  delete(query: Query): Promise<TestAnswer> {
+    return this.call('DELETE', '/file', query);
+  }
+
+  download(query: Query, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.urlOf('/file/download', query), { headers: this.headers, signal });
+  }
+
+  /** A buffer is sent with its length, a stream in chunks. */
+  upload(path: string, { body, query = {}, headers = {} }: Upload = {}): Promise<TestAnswer> {
+    return new Promise((resolve, reject) => {
+      const length = Buffer.isBuffer(body) ? { 'content-length': String(body.length) } : {};
+      const request = httpRequest(this.urlOf('/files', { path, ...query }), {
+        method: 'POST',
+        agent: false,
+        headers: { ...this.headers, 'content-type': 'application/octet-stream', ...length, ...headers },
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString();
+          const { statusCode: status = 0 } = response;
+          const answerHeaders = new Headers(response.headers as Record<string, string>);
+          resolve({ status, headers: answerHeaders, body: text === '' ? null : JSON.parse(text) });
+        });
+      });
+      if (body === undefined || Buffer.isBuffer(body)) request.end(body);
+      else {
+        body.on('error', (error) => request.destroy(error));
+        body.pipe(request);
+      }
+    });
+  }
+
+  /** Rows of the manager's current files: what has an id. */
+  rows(): Promise<{ path: string; is_dir: boolean }[]> {
+    return this.tenant.api.database.query(
+      `SELECT path, is_dir FROM object_storage_files
+       WHERE object_storage_manager_id = $1 AND to_date = 'infinity' ORDER BY path, is_dir`,
+      [this.managerId],
+    );
+  }
+
+  private call(method: string, path: string, query: Query): Promise<TestAnswer> {
+    return this.tenant.api.call(method, this.pathOf(path, query), { token: this.tenant.token });
+  }
+
+  private urlOf(path: string, query: Query): string {
+    return this.tenant.api.urlOf(this.pathOf(path, query));
+  }
+
+  private pathOf(path: string, query: Query): string {
+    const all = { object_storage_manager_id: this.managerId, ...query };
+    const text = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]));
+    return `/object_storage_manager${path}?${new URLSearchParams(text).toString()}`;
+  }
+
+  private get headers() {
+    return { authorization: `Bearer ${this.tenant.token}` };
+  }
+}

@@ -1,0 +1,242 @@
+import { Readable } from 'node:stream';
+import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from '../medium/harness/test-api';
+import { FaultProxy } from './harness/fault-proxy';
+import { type BucketAccess, type FileClient, type FileTenant, tenantAdmin } from './harness/file-client';
+import { MinioBucket } from './harness/minio-bucket';
+import { newBucketName } from './harness/store-servers';
+
+const MEBIBYTE = 2 ** 20;
+const MAX_UPLOAD = 30 * MEBIBYTE;
+const MAX_UPLOADS = 2;
+
+describe('files of an object storage manager, when something goes wrong', () => {
+  let database: TestDatabase;
+  let api: TestApi;
+  let tenant: FileTenant;
+  let bucket: MinioBucket;
+  let files: FileClient;
+  let proxy: FaultProxy;
+  /** The same bucket, by way of the proxy. */
+  let proxied: FileClient;
+
+  const limits = {
+    HTTP_MAX_UPLOAD_BYTES: String(MAX_UPLOAD),
+    OBJECT_STORE_MAX_UPLOADS: String(MAX_UPLOADS),
+    OBJECT_STORE_TIMEOUT_MS: '1500',
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url, limits);
+    await prepare(config);
+    api = await TestApi.startWhole(config);
+    tenant = await tenantAdmin(api);
+  });
+
+  afterAll(async () => {
+    await api?.stop();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    bucket = await MinioBucket.make();
+    files = await tenant.manager(bucket.access);
+    proxy = await FaultProxy.before(bucket.access.endpoint);
+    proxied = await tenant.manager({ ...bucket.access, endpoint: proxy.url });
+  });
+
+  afterEach(async () => {
+    await proxy.stop();
+    bucket.close();
+  });
+
+  const nothingIsLeft = async () => {
+    expect(await bucket.keys()).toEqual([]);
+    expect(await bucket.unfinishedUploads()).toEqual([]);
+    expect(await files.rows()).toEqual([]);
+  };
+
+  it('leaves nothing of an upload whose client goes away', async () => {
+    const body = bytes(25 * MEBIBYTE, { endsWith: 'failure' });
+    await expect(files.upload('dir/file', { body })).rejects.toThrow('the client is gone');
+    await soon(async () => {
+      const [event] = await api.database.query(
+        `SELECT outcome, error_code FROM audit_events WHERE tenant_id = $1 AND operation = 'uploadObjectStorageFile'
+         ORDER BY audit_event_id DESC`,
+        [tenant.tenantId],
+      );
+      expect(event).toEqual({ outcome: 'refused', error_code: 'OBJECT_STORAGE.SOURCE_FAILED' });
+    });
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['more', 9 * MEBIBYTE, 8 * MEBIBYTE],
+    ['fewer', 17 * MEBIBYTE, 18 * MEBIBYTE],
+    ['more', 3, 2],
+    ['fewer', 2, 3],
+  ])('refuses %s bytes than announced (%i for %i)', async (_what, size, announced) => {
+    const headers = { 'x-file-size': String(announced) };
+    for (const body of [bytes(size), Buffer.alloc(size)]) {
+      const answer = await files.upload('file', { body, headers });
+      expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.SIZE_MISMATCH' } });
+    }
+    await nothingIsLeft();
+  });
+
+  it('refuses a size that is none', async () => {
+    const answer = await files.upload('file', { body: Buffer.alloc(3), headers: { 'x-file-size': '0x3' } });
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
+  });
+
+  it('refuses what is too large, announced or not', async () => {
+    const refused = { status: 413, body: { error_code: 'FILE.TOO_LARGE' } };
+    const headers = { 'x-file-size': String(MAX_UPLOAD + 1) };
+    expect(await files.upload('file', { body: bytes(MAX_UPLOAD + 1), headers })).toMatchObject(refused);
+    expect(await files.upload('file', { body: bytes(MAX_UPLOAD + 5 * MEBIBYTE) })).toMatchObject(refused);
+    await nothingIsLeft();
+    expect(await files.upload('file', { body: bytes(MAX_UPLOAD) })).toMatchObject({ status: 200 });
+  });
+
+  it('answers a refused client that goes on sending', async () => {
+    await bucket.put('file');
+    const answer = await files.upload('file', { body: bytes(20 * MEBIBYTE) });
+    expect(answer).toMatchObject({ status: 409, body: { error_code: 'OBJECT_STORAGE.ALREADY_EXISTS' } });
+  });
+
+  it('takes no more uploads at once than configured', async () => {
+    const held = Array.from({ length: MAX_UPLOADS }, () => new Readable({ read: () => {} }));
+    held.forEach((source) => source.push(Buffer.alloc(10)));
+    const underWay = held.map((body, index) => files.upload(`held-${index}`, { body }));
+    await soon(async () => {
+      const answer = await files.upload('further', { body: Buffer.from('x'), query: { overwrite: true } });
+      expect(answer).toMatchObject({ status: 429, body: { error_code: 'OBJECT_STORAGE.TOO_MANY_UPLOADS' } });
+      expect(answer.headers.get('retry-after')).toBe('10');
+    });
+    held.forEach((source) => source.push(null));
+    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await files.upload('further', { body: Buffer.from('x'), query: { overwrite: true } })).status).toBe(200);
+  });
+
+  describe('says why the store does not let it in', () => {
+    const refusalOf = async (access: Partial<BucketAccess>) => {
+      const client = await tenant.manager({ ...bucket.access, ...access });
+      const answers = [
+        await client.list(),
+        await client.search('x'),
+        await client.get({ file_path: 'file' }),
+        await client.upload('file', { body: Buffer.from('x') }),
+        await client.upload('dir', { query: { is_dir: true } }),
+        await client.delete({ file_path: 'file' }),
+      ];
+      const download = await client.download({ file_path: 'file' });
+      const bodies = [...answers.map(({ body }) => body), await download.json()];
+      return { statuses: [...answers.map(({ status }) => status), download.status], bodies };
+    };
+
+    it('without the bucket', async () => {
+      const { statuses, bodies } = await refusalOf({ bucket: newBucketName() });
+      expect(new Set(statuses)).toEqual(new Set([400]));
+      for (const body of bodies) expect(body.error_code).toBe('OBJECT_STORAGE.BUCKET_NOT_FOUND');
+    });
+
+    it('with a wrong secret, which it does not tell', async () => {
+      const secretAccessKey = 'a-secret-that-is-wrong';
+      const { statuses, bodies } = await refusalOf({ secretAccessKey });
+      expect(new Set(statuses)).toEqual(new Set([400]));
+      for (const body of bodies) {
+        expect(body.error_message).toMatch(/credential|access/);
+        expect(JSON.stringify(body)).not.toContain(secretAccessKey);
+      }
+      expect(bodies[0].error_code).toBe('OBJECT_STORAGE.INVALID_CREDENTIALS');
+      expect(bodies[0].error_message).toMatch(/signature/i);
+    });
+
+    it('where nobody listens', async () => {
+      const endpoint = 'http://127.0.0.1:9';
+      const { statuses, bodies } = await refusalOf({ endpoint });
+      expect(new Set(statuses)).toEqual(new Set([500]));
+      for (const body of bodies) expect(body.error_code).toBe('OBJECT_STORAGE.UNAVAILABLE');
+    });
+
+    it('on this machine, under the policy of production', async () => {
+      const client = await tenant.manager(bucket.access);
+      const keys = { SECRETS_MASTER_KEYS: process.env['SECRETS_MASTER_KEYS']! };
+      const strict = await TestApi.startWhole(
+        configure(database.url, { ...limits, ...keys, OUTBOUND_ADDRESSES: 'private' }),
+      );
+      try {
+        const answer = await strict.call(
+          'GET',
+          `/object_storage_manager/files?object_storage_manager_id=${client.managerId}`,
+          {
+            token: tenant.token,
+          },
+        );
+        expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.ADDRESS_REFUSED' } });
+      } finally {
+        await strict.stop();
+      }
+    });
+  });
+
+  it('passes on that the store does not take a name', async () => {
+    const answer = await files.upload('n'.repeat(1000), { body: Buffer.from('x') });
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_REQUEST' } });
+  });
+
+  it('gives up a store that does not answer', async () => {
+    proxy.hangAfter(0);
+    const answers = [await proxied.list(), await proxied.get({ file_path: 'file' })];
+    answers.push(await proxied.upload('file', { body: Buffer.from('x') }));
+    const download = await proxied.download({ file_path: 'file' });
+    const codes = [
+      ...answers.map(({ body }) => body.error_code),
+      ((await download.json()) as { error_code: string }).error_code,
+    ];
+    expect(codes).toEqual(Array.from({ length: 4 }, () => 'OBJECT_STORAGE.TIMEOUT'));
+    expect([...answers.map(({ status }) => status), download.status]).toEqual([500, 500, 500, 500]);
+  });
+
+  it.each(['hang', 'cut'] as const)('breaks a download off when the store does (%s)', async (fault) => {
+    await bucket.put('dir/file', Buffer.alloc(20 * MEBIBYTE, 'not to be compressed well '));
+    for (const path of ['dir/file', 'dir']) {
+      const response = await proxied.download({ file_path: path });
+      expect(response.status).toBe(200);
+      if (fault === 'hang') proxy.hangAfter(0);
+      else proxy.cutAfter(0);
+      await expect(response.arrayBuffer()).rejects.toThrow();
+      proxy.heal();
+    }
+  });
+
+  it('stops reading when the client of a download goes away', async () => {
+    await bucket.put('dir/file', Buffer.alloc(25 * MEBIBYTE));
+    for (const path of ['dir/file', 'dir']) {
+      proxy.heal();
+      await soon(async () => expect(proxy.connections).toBe(0));
+      const controller = new AbortController();
+      const response = await proxied.download({ file_path: path }, controller.signal);
+      await response.body!.getReader().read();
+      const during = proxy.connections;
+      controller.abort();
+      await soon(async () => expect(proxy.connections).toBeLessThan(during));
+    }
+  });
+});
+
+/** A stream of so many bytes, without its length known beforehand. */
+function bytes(size: number, { endsWith = 'end' }: { endsWith?: 'end' | 'failure' } = {}): Readable {
+  const chunk = Buffer.alloc(64 * 1024, 'some bytes ');
+  let given = 0;
+  return new Readable({
+    read() {
+      if (given < size) {
+        const next = chunk.subarray(0, Math.min(chunk.length, size - given));
+        given += next.length;
+        this.push(next);
+      } else if (endsWith === 'end') this.push(null);
+      else this.destroy(new Error('the client is gone'));
+    },
+  });
+}
