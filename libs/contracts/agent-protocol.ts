@@ -43,9 +43,9 @@ export interface DesiredDaemons {
 
 /** Where a file of a run comes from; `name` is its file name in the staging folder. */
 export interface RunFile {
-  /** `workspace`: fetched from `GET /agent/v1/runs/{run_id}/files/{index}`; `uri`: Spark reads it itself. */
-  kind: 'workspace' | 'uri';
-  /** Index for the fetch of a workspace file, counted over all files of the run. */
+  /** `fetched`: from `GET /agent/v1/runs/{run_id}/files/{index}`; `uri`: Spark reads it itself. */
+  kind: 'fetched' | 'uri';
+  /** Index for the fetch, counted over all files of the run. */
   index: number;
   name: string;
   uri: string | null;

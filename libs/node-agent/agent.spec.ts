@@ -192,7 +192,7 @@ class FakeControlPlane {
 const SPEC: RunSpec = {
   kind: 'python',
   name: 'job',
-  application: { kind: 'workspace', index: 0, name: 'main.py', uri: null },
+  application: { kind: 'fetched', index: 0, name: 'main.py', uri: null },
   code: null,
   class_name: null,
   arguments: [],

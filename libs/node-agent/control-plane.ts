@@ -87,7 +87,7 @@ export class ControlPlane {
     return answer.size;
   }
 
-  /** Fetches a workspace file of a run into `target`, which appears only when it is whole. */
+  /** Fetches a file of a run into `target`, which appears only when it is whole. */
   async fetchFile(
     runId: string,
     index: number,

@@ -272,7 +272,7 @@ export class Run {
     const spec = this.spec();
     const staged = [spec.application, ...spec.files, ...spec.jars, ...spec.py_files, ...spec.archives];
     const files = [...staged, ...spec.properties_files].filter((file) => file !== null);
-    const problem = await this.stage(files.filter((file) => file.kind === 'workspace'));
+    const problem = await this.stage(files.filter((file) => file.kind === 'fetched'));
     if (this.journal.stop) return this.finishStopped(null);
     if (problem) return this.fail(problem.reason, problem.message, problem.outcome);
 
@@ -484,7 +484,7 @@ export class Run {
 
   /** Staged files keep their names, which Python imports and Spark's file lookup depend on. */
   private locate(file: RunFile): string {
-    if (file.kind === 'workspace') {
+    if (file.kind === 'fetched') {
       const name = file.name.replace(/^.*\//, '');
       return `${this.dir}/staging/${file.index}/${/^\.{0,2}$/.test(name) ? 'file' : name}`;
     }

@@ -19,14 +19,14 @@ const paths: RunPaths = {
   stdout: '/run/stdout',
   stdoutBegin: '/run/stdout.begin',
 };
-const workspace = (index: number, name: string): RunFile => ({ kind: 'workspace', index, name, uri: null });
+const fetched = (index: number, name: string): RunFile => ({ kind: 'fetched', index, name, uri: null });
 const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', uri: address });
 const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
 
 const spec = (change: Partial<RunSpec>): RunSpec => ({
   kind: 'python',
   name: 'a job',
-  application: workspace(0, 'main.py'),
+  application: fetched(0, 'main.py'),
   code: null,
   class_name: null,
   arguments: [],
@@ -150,10 +150,10 @@ describe('submitCommand', () => {
       kind: 'jar',
       application: uri('s3a://b/app.jar'),
       class_name: 'com.x.Main',
-      files: [workspace(1, 'a.csv'), uri('s3a://b/c')],
-      jars: [workspace(2, 'l.jar')],
-      py_files: [workspace(3, 'h.py')],
-      archives: [workspace(4, 'e.zip')],
+      files: [fetched(1, 'a.csv'), uri('s3a://b/c')],
+      jars: [fetched(2, 'l.jar')],
+      py_files: [fetched(3, 'h.py')],
+      archives: [fetched(4, 'e.zip')],
       packages: ['g:a:1', 'g:b:2'],
       repositories: ['https://r'],
       driver_memory: '1g',

@@ -41,7 +41,7 @@ export interface SubmitCommand {
   files: GeneratedFile[];
 }
 
-/** Says where a file of a run is: the staged path of a workspace file, the URI of any other. */
+/** Says where a file of a run is: the staged path of a fetched file, the URI of any other. */
 export type LocateFile = (file: RunFile) => string;
 
 /** Environment of every process of a node: the named runtimes and nothing of the agent's own environment. */

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ClustersModule } from '../clusters/clusters.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
+import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
@@ -9,7 +10,7 @@ import { NodeTokenGuard } from './node-token.guard';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
-  imports: [ClustersModule, JobsModule, LogsModule, WorkspacesModule],
+  imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, WorkspacesModule],
   providers: [AgentsService, NodeTokenGuard, NodeWakeUps],
   controllers: [AgentsController],
 })

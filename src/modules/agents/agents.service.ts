@@ -14,6 +14,7 @@ import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { NodeRow } from '../clusters/clusters.contract';
 import { RunReportsService } from '../jobs/run-reports.service';
 import { LogsService } from '../logs/logs.service';
+import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import type { Poll, Register, Report } from './dto/agent.dto';
 import { bearerToken } from './node-token.guard';
@@ -32,6 +33,7 @@ export class AgentsService {
     private readonly nodes: ClusterNodesService,
     private readonly runs: RunReportsService,
     private readonly files: WorkspaceFilesService,
+    private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
     private readonly wakeUps: NodeWakeUps,
   ) {}
@@ -90,8 +92,10 @@ export class AgentsService {
   }
 
   async sendRunFile(node: NodeRow, runId: number, index: number, response: Response): Promise<void> {
-    const { tenantId, workspaceId, path } = await this.runs.workspaceFile(node, runId, index);
-    await this.files.sendToNode(tenantId, workspaceId, path, response);
+    const place = await this.runs.stagedFile(node, runId, index);
+    const { tenantId, path } = place;
+    if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);
+    else await this.objectStorageFiles.sendToNode(tenantId, place.managerId, path, response);
   }
 }
 

@@ -11,6 +11,13 @@ import { OPERATION_DEADLINE_MS } from './operation-deadlines';
 export interface RunCluster extends LockedCluster {
   sparkConfig: SparkConfig;
   maxParallelJobs: number;
+  objectStorageManagerId: number | null;
+}
+
+interface Inherited {
+  spark_config: SparkConfig;
+  max_parallel_jobs: number;
+  object_storage_manager_id: number | null;
 }
 
 const REFUSING: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
@@ -24,12 +31,17 @@ export class ClusterSlotsService {
   async lock(tx: Tx, clusterId: number): Promise<RunCluster | null> {
     const cluster = await lockCluster(tx, clusterId);
     if (!cluster) return null;
-    const row = await firstRow<{ spark_config: SparkConfig; max_parallel_jobs: number }>(
+    const row = await firstRow<Inherited>(
       tx,
-      'SELECT spark_config, max_parallel_jobs FROM clusters WHERE cluster_id = $1',
+      'SELECT spark_config, max_parallel_jobs, object_storage_manager_id FROM clusters WHERE cluster_id = $1',
       [clusterId],
     );
-    return { ...cluster, sparkConfig: row?.spark_config ?? {}, maxParallelJobs: row?.max_parallel_jobs ?? 1 };
+    return {
+      ...cluster,
+      sparkConfig: row?.spark_config ?? {},
+      maxParallelJobs: row?.max_parallel_jobs ?? 1,
+      objectStorageManagerId: row?.object_storage_manager_id ?? null,
+    };
   }
 
   /** 409 when the cluster cannot take a run now or later. */

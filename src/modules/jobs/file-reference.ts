@@ -1,16 +1,28 @@
 import { invalid } from '../../platform/errors/domain-error';
 import { fileRoot } from '../object-storage-managers/object-storage-managers.contract';
 
-/** Where a job's file is: a URI Spark reads itself, or a path in the run's workspace. */
-export type FileReference = { kind: 'uri'; uri: string } | { kind: 'workspace'; path: string };
+/** A file that the node's agent fetches from the API: of the run's workspace, or of the cluster's object storage manager. */
+export type StagedFile = { kind: 'workspace' | 'object-storage'; path: string };
+
+/** Where a job's file is: a URI that Spark reads itself, or a file to fetch. */
+export type FileReference = { kind: 'uri'; uri: string } | StagedFile;
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
-/** Reads a file named by `command`, `files`, `jars` and the like. */
+/** Reads a file named by `command`, `files`, `jars` and the like; the path is taken as it is, without escapes. */
 export function parseFileReference(text: string): FileReference {
-  if (text.toLowerCase().startsWith(fileRoot())) {
-    throw invalid('JOB.FILE_UNAVAILABLE', `"${text}" lies in an object storage manager, and the cluster has none.`);
-  }
+  const root = fileRoot();
+  if (text.toLowerCase().startsWith(root)) return { kind: 'object-storage', path: text.slice(root.length) };
   if (SCHEME.test(text)) return { kind: 'uri', uri: text };
   return { kind: 'workspace', path: text.replace(/^\/+/, '') };
+}
+
+/** Throws a 400 that names the first file which a cluster without an object storage manager cannot reach. */
+export function assertReachable(texts: readonly string[], hasObjectStorage: boolean): void {
+  const unreachable = texts.find((text) => parseFileReference(text).kind === 'object-storage');
+  if (hasObjectStorage || unreachable === undefined) return;
+  throw invalid(
+    'JOB.FILE_UNAVAILABLE',
+    `"${unreachable}" lies in an object storage manager, and the cluster has none.`,
+  );
 }

@@ -16,7 +16,13 @@ import { type RunRow, RunsRepository } from './runs.repository';
 interface ClusterOfNode {
   spark_config: SparkConfig;
   max_parallel_jobs: number;
+  object_storage_manager_id: number | null;
 }
+
+/** Where a file that a node fetches lies. */
+export type StagedFilePlace = { tenantId: string; path: string } & (
+  { kind: 'workspace'; workspaceId: number } | { kind: 'object-storage'; managerId: number }
+);
 
 /** The node agents' side of runs: what a node should run, and what it reports about it. */
 @Injectable()
@@ -52,15 +58,17 @@ export class RunReportsService {
   }
 
   /** Where a file of a run lies; 404 when the run is not the node's or has no such file. */
-  async workspaceFile(
-    node: NodeRow,
-    runId: number,
-    index: number,
-  ): Promise<{ tenantId: string; workspaceId: number; path: string }> {
+  async stagedFile(node: NodeRow, runId: number, index: number): Promise<StagedFilePlace> {
     const run = await this.ofNode(node, runId);
-    const path = this.specOf(run, node, await this.clusterOf(node)).workspacePaths[index];
-    if (path === undefined) throw notFound('JOB.FILE_NOT_FOUND', `The job ${runId} has no file ${index}.`);
-    return { tenantId: run.tenant_id, workspaceId: run.workspace_id, path };
+    const cluster = await this.clusterOf(node);
+    const file = this.specOf(run, node, cluster).staged[index];
+    if (!file) throw notFound('JOB.FILE_NOT_FOUND', `The job ${runId} has no file ${index}.`);
+    const { kind, path } = file;
+    if (kind === 'workspace') return { kind, path, tenantId: run.tenant_id, workspaceId: run.workspace_id };
+    const managerId = cluster.object_storage_manager_id;
+    if (managerId !== null) return { kind, path, tenantId: run.tenant_id, managerId };
+    // The cluster had one when the run was submitted.
+    throw notFound('JOB.FILE_NOT_FOUND', `"${path}" lies in an object storage manager, and the cluster has none.`);
   }
 
   async assertOnNode(node: NodeRow, runId: number): Promise<void> {
@@ -119,9 +127,12 @@ export class RunReportsService {
 
   private async clusterOf(node: NodeRow): Promise<ClusterOfNode> {
     const [cluster] = await this.transactions.read<ClusterOfNode[]>((tx) =>
-      tx.query('SELECT spark_config, max_parallel_jobs FROM clusters WHERE cluster_id = $1', [node.cluster_id]),
+      tx.query(
+        'SELECT spark_config, max_parallel_jobs, object_storage_manager_id FROM clusters WHERE cluster_id = $1',
+        [node.cluster_id],
+      ),
     );
-    return cluster ?? { spark_config: {}, max_parallel_jobs: 1 };
+    return cluster ?? { spark_config: {}, max_parallel_jobs: 1, object_storage_manager_id: null };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RunFile, RunMount, RunSpec } from '../../../libs/contracts/agent-protocol';
 import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
-import { parseFileReference } from './file-reference';
+import { parseFileReference, type StagedFile } from './file-reference';
 import { JOB_TYPE_RULES, type RunnableLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -27,7 +27,7 @@ export interface SpecInput {
 
 /** Hands out file indexes over all files of a run, in a fixed order, so that a later request finds the same file. */
 class FileList {
-  readonly workspacePaths: string[] = [];
+  readonly staged: StagedFile[] = [];
   private next = 0;
 
   add(texts: readonly string[]): RunFile[] {
@@ -39,8 +39,8 @@ class FileList {
     const index = this.next;
     this.next += 1;
     if (reference.kind === 'uri') return { kind: 'uri', index, name: lastPart(reference.uri), uri: reference.uri };
-    this.workspacePaths[index] = reference.path;
-    return { kind: 'workspace', index, name: lastPart(reference.path), uri: null };
+    this.staged[index] = reference;
+    return { kind: 'fetched', index, name: lastPart(reference.path), uri: null };
   }
 }
 
@@ -60,8 +60,8 @@ export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number)
   return Math.max(512, Math.floor((memoryMb - reserved) / maxParallelJobs));
 }
 
-/** Everything the agent needs for a run, and the workspace path behind each file index. */
-export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths: string[] } {
+/** Everything the agent needs for a run, and what is behind the index of each file that it fetches. */
+export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: StagedFile[] } {
   const { settings, language, name } = input.snapshot;
   const files = new FileList();
   const spec: RunSpec = {
@@ -77,7 +77,16 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; workspacePaths:
     timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
     kill_grace_ms: input.killGraceMs,
   };
-  return { spec, workspacePaths: files.workspacePaths };
+  return { spec, staged: files.staged };
+}
+
+/** Every file that a run of these settings names. */
+export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
+  const { command, files, jars, archives, properties_file } = settings;
+  return joined(
+    ...[command === null ? [] : [command], files, jars, archives, properties_file],
+    ...[cluster.files, cluster.jars, cluster['py-files'], cluster.archives],
+  );
 }
 
 /** Settings that the cluster's come before: later entries win in Spark. */

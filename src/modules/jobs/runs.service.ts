@@ -28,8 +28,9 @@ import type {
   WorkflowErrorRead,
 } from './dto/job.dto';
 import { invalid } from '../../platform/errors/domain-error';
+import { assertReachable } from './file-reference';
 import { clusterInfo, JobConfsService } from './job-confs.service';
-import type { JobConfSnapshot } from './run-spec';
+import { filesNamed, type JobConfSnapshot } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
 import { type RunDetailRow, RunsRepository } from './runs.repository';
@@ -67,6 +68,7 @@ export class RunsService {
       const cluster = await this.clusters.lock(tx, conf.cluster_id);
       if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${conf.cluster_id}.`);
       this.clusters.assertTakesRuns(cluster);
+      assertReachable(filesNamed(conf.settings, cluster.sparkConfig), cluster.objectStorageManagerId !== null);
       const snapshot: JobConfSnapshot = {
         job_conf_id: conf.job_conf_id,
         name: conf.name,

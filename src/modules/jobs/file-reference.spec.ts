@@ -1,0 +1,29 @@
+import { assertReachable, parseFileReference } from './file-reference';
+
+describe('parseFileReference', () => {
+  it.each([
+    ['jobs/main.py', { kind: 'workspace', path: 'jobs/main.py' }],
+    ['/jobs/main.py', { kind: 'workspace', path: 'jobs/main.py' }],
+    ['s3a://bucket/main.py', { kind: 'uri', uri: 's3a://bucket/main.py' }],
+    ['local:/opt/main.py', { kind: 'uri', uri: 'local:/opt/main.py' }],
+    ['file:///opt/main.py', { kind: 'uri', uri: 'file:///opt/main.py' }],
+    ['file:///platform/object-storage-manager/a b/%20.py', { kind: 'object-storage', path: 'a b/%20.py' }],
+    ['FILE:///PLATFORM/Object-Storage-Manager/Main.py', { kind: 'object-storage', path: 'Main.py' }],
+    ['file:///platform/other/main.py', { kind: 'uri', uri: 'file:///platform/other/main.py' }],
+  ])('reads %s', (text, expected) => {
+    expect(parseFileReference(text)).toEqual(expected);
+  });
+});
+
+describe('assertReachable', () => {
+  const files = ['main.py', 'file:///platform/object-storage-manager/lib.jar'];
+
+  it('takes files of an object storage manager where the cluster has one', () => {
+    expect(() => assertReachable(files, true)).not.toThrow();
+    expect(() => assertReachable(files.slice(0, 1), false)).not.toThrow();
+  });
+
+  it('names the file that cannot be reached', () => {
+    expect(() => assertReachable(files, false)).toThrow('lib.jar" lies in an object storage manager');
+  });
+});
