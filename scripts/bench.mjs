@@ -225,22 +225,21 @@ class Bench {
   }
 
   async transfer() {
-    const { upload, download, growth, close } = await prepareTransfer(this.platform, this.signal);
+    const { machine, network, growth, close } = await prepareTransfer(this.platform, this.signal);
+    const through = (name, direction, sides, store) =>
+      this.compare({
+        ...sides[direction],
+        name,
+        title: `${direction} of 256 MiB, against the SDK used directly, ${store}`,
+        unit: 'MiB/s',
+        goal: { atLeast: 0.8 },
+      });
     try {
-      const side = { unit: 'MiB/s', goal: { atLeast: 0.8 } };
       return [
-        await this.compare({
-          ...side,
-          ...upload,
-          name: 'upload',
-          title: 'upload of 256 MiB, against the SDK used directly',
-        }),
-        await this.compare({
-          ...side,
-          ...download,
-          name: 'download',
-          title: 'download of 256 MiB, against the SDK used directly',
-        }),
+        await through('upload', 'upload', machine, 'to a store as fast as the machine'),
+        await through('download', 'download', machine, 'from a store as fast as the machine'),
+        await through('upload-net', 'upload', network, 'to a store behind 2.5 Gbit/s'),
+        await through('download-net', 'download', network, 'from a store behind 2.5 Gbit/s'),
         measure({
           name: 'memory',
           title: 'growth of the resident memory of the API while 5 GiB are uploaded and downloaded',

@@ -115,17 +115,27 @@ async function* cut(source: Readable, options: PartsOptions, buffers: BufferPool
 
 /** The chunks of a source; its failure and its silence are `SOURCE_FAILED`. */
 async function* chunksOf(source: Readable, idleMs: number): AsyncGenerator<Buffer> {
-  const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+  let isWaiting = false;
+  const timer = setTimeout(() => {
+    // What keeps the next part back may be the store.
+    if (isWaiting) source.destroy(stalled(idleMs));
+    else timer.refresh();
+  }, idleMs);
   try {
+    const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
     for (;;) {
-      const timer = setTimeout(() => source.destroy(stalled(idleMs)), idleMs);
-      const next = await iterator.next().finally(() => clearTimeout(timer));
+      timer.refresh();
+      isWaiting = true;
+      const next = await iterator.next();
+      isWaiting = false;
       if (next.done) return;
       yield typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
     }
   } catch (error) {
     if (error instanceof ObjectStoreError) throw error;
     throw new ObjectStoreError('SOURCE_FAILED', 'The upload ended before all bytes had arrived.', { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -10,6 +10,9 @@ const BYTES = 256 * MEBIBYTE;
 const LONG_BYTES = 5 * 1024 * MEBIBYTE;
 const SAMPLE_EVERY_MS = 100;
 
+/** 2.5 Gbit/s: more than one connection to a cloud's store brings, and about what small machines there have. */
+const NETWORK_BYTES_PER_SECOND = 312_500_000;
+
 const KEYS = { accessKeyId: 'any', secretAccessKey: 'any' };
 const BUCKET = 'bench';
 
@@ -19,39 +22,29 @@ const CUSTOM_S3 = 5;
 
 /**
  * Sides of the comparisons: MiB per second of one object through the API and by the SDK straight to the store, which
- * keeps nothing and so is no slower than the machine.
+ * keeps nothing. Once the store is as fast as the machine, where API, client and store share its processors; once it is
+ * behind a network.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
 export async function prepareTransfer(platform, signal) {
   const processes = new MeasuringProcesses(signal);
   try {
-    const { port } = await ask(processes.start(STORE), {});
-    const endpoint = `http://127.0.0.1:${port}`;
     const client = processes.start(CLIENT);
-    const managerId = await makeManager(platform.session, endpoint);
-    const transfer = async (message) => {
-      const wanted = message.bytes ?? BYTES;
-      const { bytes, ms, error } = await ask(client, { bytes: wanted, ...message });
-      if (error || bytes !== wanted) throw new Error(`${message.kind} failed: ${error ?? `${bytes} bytes`}`);
-      return wanted / MEBIBYTE / (ms / 1000);
+    const lane = async (name, told) => {
+      const { port } = await ask(processes.start(STORE), told);
+      return transfersBy(client, platform.session, name, `http://127.0.0.1:${port}`);
     };
-    const bySdk = (kind, key) => transfer({ kind, endpoint, bucket: BUCKET, key, keys: KEYS });
-    const byApi = (kind, path, query, bytes = BYTES) => {
-      const url = new URL(`${platform.session.baseUrl}/api/v1/object_storage_manager${path}`);
-      url.search = new URLSearchParams({ object_storage_manager_id: String(managerId), ...query }).toString();
-      return transfer({ kind, url: url.href, token: platform.session.token, bytes });
-    };
-    const up = (bytes) => byApi('uploadByApi', '/files', { path: 'uploaded', overwrite: 'true' }, bytes);
-    const down = (bytes = BYTES) => byApi('downloadByApi', '/file/download', { file_path: `zeros-${bytes}` }, bytes);
+    const machine = await lane('bench-machine', {});
+    const network = await lane('bench-network', { bytesPerSecond: NETWORK_BYTES_PER_SECOND });
     return {
-      upload: { baseline: () => bySdk('uploadBySdk', 'by-sdk'), product: () => up() },
-      download: { baseline: () => bySdk('downloadBySdk', `zeros-${BYTES}`), product: () => down() },
+      machine: sidesOf(machine),
+      network: sidesOf(network),
       growth: async () => {
-        await up(64 * MEBIBYTE);
+        await machine.up(64 * MEBIBYTE);
         return memoryGrowth(platform.apiPid(), async () => {
-          await up(LONG_BYTES);
-          await down(LONG_BYTES);
+          await machine.up(LONG_BYTES);
+          await machine.down(LONG_BYTES);
         });
       },
       close: () => processes.close(),
@@ -62,7 +55,35 @@ export async function prepareTransfer(platform, signal) {
   }
 }
 
-async function makeManager(session, endpoint) {
+function sidesOf({ bySdk, up, down }) {
+  return {
+    upload: { baseline: () => bySdk('uploadBySdk', 'by-sdk'), product: () => up() },
+    download: { baseline: () => bySdk('downloadBySdk', `zeros-${BYTES}`), product: () => down() },
+  };
+}
+
+/** Transfers to and from the store at the endpoint, which the API knows by a manager of the name. */
+async function transfersBy(client, session, name, endpoint) {
+  const managerId = await makeManager(session, name, endpoint);
+  const transfer = async (message) => {
+    const wanted = message.bytes ?? BYTES;
+    const { bytes, ms, error } = await ask(client, { bytes: wanted, ...message });
+    if (error || bytes !== wanted) throw new Error(`${message.kind} failed: ${error ?? `${bytes} bytes`}`);
+    return wanted / MEBIBYTE / (ms / 1000);
+  };
+  const byApi = (kind, path, query, bytes = BYTES) => {
+    const url = new URL(`${session.baseUrl}/api/v1/object_storage_manager${path}`);
+    url.search = new URLSearchParams({ object_storage_manager_id: String(managerId), ...query }).toString();
+    return transfer({ kind, url: url.href, token: session.token, bytes });
+  };
+  return {
+    bySdk: (kind, key) => transfer({ kind, endpoint, bucket: BUCKET, key, keys: KEYS }),
+    up: (bytes) => byApi('uploadByApi', '/files', { path: 'uploaded', overwrite: 'true' }, bytes),
+    down: (bytes = BYTES) => byApi('downloadByApi', '/file/download', { file_path: `zeros-${bytes}` }, bytes),
+  };
+}
+
+async function makeManager(session, name, endpoint) {
   const keys = {
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
@@ -70,14 +91,14 @@ async function makeManager(session, endpoint) {
   };
   const credentials = await session.json('POST', '/credential_config', {
     body: {
-      name: 'bench-store',
+      name,
       credential_type_id: CUSTOM_S3,
       base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(keys)).toString('base64') },
     },
   });
   const manager = await session.json('POST', '/object_storage_manager', {
     body: {
-      name: 'bench-store',
+      name,
       cloud_provider_id: ONPREM,
       credentials_conf_id: Number(credentials.credentials_conf_id),
       object_storage_bucket_name: BUCKET,
