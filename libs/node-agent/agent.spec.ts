@@ -29,6 +29,7 @@ import type {
 import { Agent, type AgentEnd } from './agent';
 import type { AgentConfig } from './config';
 import { markedProcesses, signal } from './processes';
+import { plainRunSpec } from '../testing/run-spec';
 
 jest.setTimeout(30_000);
 
@@ -189,39 +190,11 @@ class FakeControlPlane {
   }
 }
 
-const SPEC: RunSpec = {
-  kind: 'python',
-  name: 'job',
+const SPEC = plainRunSpec({
   application: { kind: 'fetched', index: 0, name: 'main.py', uri: null },
-  code: null,
-  class_name: null,
-  arguments: [],
   master: 'local[1]',
-  conf: [],
-  files: [],
-  jars: [],
-  py_files: [],
-  archives: [],
-  properties_files: [],
-  packages: [],
-  repositories: [],
-  mounts: [],
-  driver_memory: null,
-  driver_cores: null,
-  driver_java_options: null,
-  driver_library_path: null,
-  driver_class_path: null,
-  executor_memory: null,
-  executor_cores: null,
-  total_executor_cores: null,
-  num_executors: null,
-  principal: null,
-  keytab: null,
-  queue: null,
-  env: {},
-  timeout_ms: null,
   kill_grace_ms: 10_000,
-};
+});
 
 /** Stands for spark-submit: makes the event log that names the application and runs the application as a shell script. */
 const FAKE_SUBMIT = `#!/bin/sh

@@ -1,3 +1,4 @@
+import { plainRunSpec } from '../testing/run-spec';
 import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
 import { propertyKeys, submitCommand, type RunPaths } from './submit-command';
 import { SubmitError } from './submit-error';
@@ -23,40 +24,7 @@ const fetched = (index: number, name: string): RunFile => ({ kind: 'fetched', in
 const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', uri: address });
 const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
 
-const spec = (change: Partial<RunSpec>): RunSpec => ({
-  kind: 'python',
-  name: 'a job',
-  application: fetched(0, 'main.py'),
-  code: null,
-  class_name: null,
-  arguments: [],
-  master: 'local[2]',
-  conf: [],
-  files: [],
-  jars: [],
-  py_files: [],
-  archives: [],
-  properties_files: [],
-  packages: [],
-  repositories: [],
-  mounts: [],
-  driver_memory: null,
-  driver_cores: null,
-  driver_java_options: null,
-  driver_library_path: null,
-  driver_class_path: null,
-  executor_memory: null,
-  executor_cores: null,
-  total_executor_cores: null,
-  num_executors: null,
-  principal: null,
-  keytab: null,
-  queue: null,
-  env: {},
-  timeout_ms: null,
-  kill_grace_ms: 1000,
-  ...change,
-});
+const spec = (change: Partial<RunSpec>): RunSpec => plainRunSpec({ application: fetched(0, 'main.py'), ...change });
 const command = (
   change: Partial<RunSpec>,
   nodeEnv: Record<string, string> = {},

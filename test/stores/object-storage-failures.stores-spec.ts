@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from '../medium/harness/test-api';
+import { configure, soon, startWholeApi, TestApi, type TestDatabase } from '../medium/harness/test-api';
 import { FaultProxy } from './harness/fault-proxy';
 import { type BucketAccess, type FileClient, type FileTenant, tenantAdmin } from './harness/file-client';
 import { MinioBucket } from './harness/minio-bucket';
@@ -10,8 +10,9 @@ const MAX_UPLOAD = 30 * MEBIBYTE;
 const MAX_UPLOADS = 2;
 
 describe('files of an object storage manager, when something goes wrong', () => {
-  let database: TestDatabase;
   let api: TestApi;
+  let database: TestDatabase;
+  let stop: (() => Promise<void>) | undefined;
   let tenant: FileTenant;
   let bucket: MinioBucket;
   let files: FileClient;
@@ -26,17 +27,11 @@ describe('files of an object storage manager, when something goes wrong', () => 
   };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url, limits);
-    await prepare(config);
-    api = await TestApi.startWhole(config);
+    ({ api, database, stop } = await startWholeApi(limits));
     tenant = await tenantAdmin(api);
   });
 
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
-  });
+  afterAll(() => stop?.());
 
   beforeEach(async () => {
     bucket = await MinioBucket.make();

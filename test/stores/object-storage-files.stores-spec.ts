@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import type { Response } from 'express';
 import { ObjectStorageFilesService } from '../../src/modules/object-storage-managers/object-storage-files.service';
-import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from '../medium/harness/test-api';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { type FileClient, type FileTenant, type Query, tenantAdmin } from './harness/file-client';
 import { MinioBucket } from './harness/minio-bucket';
 import { unzip } from './harness/unzip';
@@ -11,24 +11,18 @@ import { unzip } from './harness/unzip';
 const ROOT = 'file:///platform/object-storage-manager/';
 
 describe('files of object storage managers', () => {
-  let database: TestDatabase;
   let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
   let tenant: FileTenant;
   let bucket: MinioBucket;
   let files: FileClient;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    api = await TestApi.startWhole(config);
+    ({ api, stop } = await startWholeApi());
     tenant = await tenantAdmin(api);
   });
 
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
-  });
+  afterAll(() => stop?.());
 
   beforeEach(async () => {
     bucket = await MinioBucket.make();

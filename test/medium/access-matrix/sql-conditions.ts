@@ -102,7 +102,9 @@ export class SqlConditions {
   private rewrite(statement: unknown): unknown {
     if (typeof statement !== 'string' || !statement.includes('tenant_id')) return statement;
     const id = correlationId();
-    if (id.startsWith(CORRELATION_PREFIX)) this.note(statement, id.slice(CORRELATION_PREFIX.length));
+    // The matrix makes its records by some of the same statements.
+    if (!id.startsWith(CORRELATION_PREFIX)) return statement;
+    this.note(statement, id.slice(CORRELATION_PREFIX.length));
     return this.replaced?.statement === statement ? this.replaced.by : statement;
   }
 

@@ -180,3 +180,23 @@ function required(name: string): string {
   if (!value) throw new Error(`${name} is not set: run the tests through npm test`);
   return value;
 }
+
+/** The API as it is served, over a database of its own. */
+export async function startWholeApi(
+  environment: Record<string, string> = {},
+): Promise<{ api: TestApi; database: TestDatabase; stop(): Promise<void> }> {
+  const database = await createTestDatabase();
+  try {
+    const config = configure(database.url, environment);
+    await prepare(config);
+    const api = await TestApi.startWhole(config);
+    const stop = async () => {
+      await api.stop();
+      await database.drop();
+    };
+    return { api, database, stop };
+  } catch (error) {
+    await database.drop();
+    throw error;
+  }
+}

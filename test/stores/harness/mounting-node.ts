@@ -8,42 +8,17 @@ import { NodeLog } from '../../../libs/node-agent/node-log';
 import { Run } from '../../../libs/node-agent/run';
 import type { SparkRuntime } from '../../../libs/spark/submit-command';
 import { eventually } from '../../../libs/testing/eventually';
+import { plainRunSpec } from '../../../libs/testing/run-spec';
 
 const RUN_DEADLINE_MS = 150_000;
 
-const SPEC: RunSpec = {
-  kind: 'python',
+const SPEC = plainRunSpec({
   name: 'mounts',
-  application: null,
-  code: null,
-  class_name: null,
-  arguments: [],
-  master: 'local[2]',
   conf: ['spark.sql.shuffle.partitions=2', 'spark.ui.enabled=false'],
-  files: [],
-  jars: [],
-  py_files: [],
-  archives: [],
-  properties_files: [],
-  packages: [],
-  repositories: [],
-  mounts: [],
   driver_memory: '512m',
-  driver_cores: null,
-  driver_java_options: null,
-  driver_library_path: null,
-  driver_class_path: null,
   executor_memory: '512m',
-  executor_cores: null,
-  total_executor_cores: null,
-  num_executors: null,
-  principal: null,
-  keytab: null,
-  queue: null,
-  env: {},
   timeout_ms: RUN_DEADLINE_MS - 10_000,
-  kill_grace_ms: 1_000,
-};
+});
 
 /** How a run ended, with what it wrote. */
 export interface EndedRun extends RunReport {
