@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FakeProxmox } from '../../libs/testing/fake-proxmox';
 import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
-import { IamModule } from '../../src/modules/iam/iam.module';
 import type { Role } from '../../src/platform/auth/roles';
-import { type Caller, People, refusal } from './harness/people';
-import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+import { type Caller, type People, refusal, startPeople } from './harness/people';
+import type { TestApi } from './harness/test-api';
 
 const TYPE = { basicAuth: 3, customS3: 5 };
 const SECRET = 'the secret of the store';
@@ -13,8 +12,8 @@ const SECRET = 'the secret of the store';
 const encoded = (values: object) => ({ encoded: Buffer.from(JSON.stringify(values)).toString('base64') });
 
 describe('checkCredentialsConf', () => {
-  let database: TestDatabase;
   let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
   let people: People;
   let own: string;
   let admin: Caller;
@@ -24,10 +23,7 @@ describe('checkCredentialsConf', () => {
 
   beforeAll(async () => {
     store = await serveOnLoopback(answerAsStore);
-    database = await createTestDatabase();
-    await prepare(configure(database.url));
-    api = await TestApi.start([IamModule, CredentialsConfsApiModule]);
-    people = new People(api);
+    ({ api, people, stop } = await startPeople([CredentialsConfsApiModule]));
     own = await people.tenant();
     admin = await people.admin(own);
   });
@@ -42,8 +38,7 @@ describe('checkCredentialsConf', () => {
   });
 
   afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
+    await stop?.();
     await store?.stop();
   });
 

@@ -2,14 +2,7 @@ import type { DataSource } from 'typeorm';
 import { VolumeConfsRepository } from '../../src/modules/volume-confs/volume-confs.repository';
 import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/http/page';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
-import {
-  configure,
-  createTestDatabase,
-  prepare,
-  type TestAnswer,
-  TestApi,
-  type TestDatabase,
-} from './harness/test-api';
+import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const MANY = 20_000;
 const LIMIT = 1_000;
@@ -40,17 +33,14 @@ interface Volume {
 
 // Real: the whole API and PostgreSQL.
 describe('lists', () => {
-  let database: TestDatabase;
   let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
   let token: string;
   let mine: Tenancy;
   let foreign: Tenancy;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const config = configure(database.url);
-    await prepare(config);
-    api = await TestApi.startWhole(config);
+    ({ api, stop } = await startWholeApi());
     mine = await makeTenancy(api.database.manager, 'mine');
     foreign = await makeTenancy(api.database.manager, 'foreign');
     await fill();
@@ -58,10 +48,7 @@ describe('lists', () => {
     await select(mine);
   });
 
-  afterAll(async () => {
-    await api?.stop();
-    await database?.drop();
-  });
+  afterAll(() => stop?.());
 
   /** Volumes of both tenants in turn; the other tenant's names differ by a word that none of mine has. */
   async function fill(): Promise<void> {

@@ -1,5 +1,6 @@
-import { AddressRefusedError, type OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import type { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { invalid } from '../../platform/errors/domain-error';
+import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
 import type { AcceptedKeys } from '../../platform/resources/accepted-keys';
 import type { CloudProviderName } from '../reference-data/reference-data.contract';
 import { LOCAL_ENDPOINT } from './cloud-envs.contract';
@@ -23,7 +24,7 @@ export const CLOUD_ENV_KEYS: Record<CloudProviderName, AcceptedKeys<CloudEnvKey>
   OnPrem: { accepted: ['endpoint', 'onprem_node_names'], required: ['endpoint'] },
 };
 
-/** Checks the endpoint of an OnPrem environment; whether its host may be called is seen for good when it is called. */
+/** Checks the endpoint of an OnPrem environment. */
 export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound: OutboundPolicy): void {
   if (endpoint === LOCAL_ENDPOINT) {
     if (localEnabled) return;
@@ -39,10 +40,5 @@ export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound
       'endpoint must not carry a user name or password; they belong in the credentials configuration.',
     );
   }
-  try {
-    outbound.assertUrl(endpoint);
-  } catch (error) {
-    if (!(error instanceof AddressRefusedError)) throw error;
-    throw invalid(ENDPOINT_REFUSED, error.message);
-  }
+  assertUrlAllowed(outbound, endpoint, ENDPOINT_REFUSED);
 }

@@ -4,7 +4,7 @@ import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from './cluster-state';
 import type { ClusterRow } from './clusters.repository';
-import type { ClusterSettings, CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
+import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
@@ -93,14 +93,14 @@ export function newClusterColumns(
     clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
     keep_scratch_disk: body.keep_scratch_disk,
     cloud_identity: body.cloud_identity,
-    ...diskColumns(body, body.disk_type_id),
+    ...diskColumns(body),
   };
 }
 
 /** The disk fields of a request, which change the volume of the cluster configuration. */
-export function diskColumns(body: ClusterSettings, diskTypeId: number | null | undefined): Record<string, unknown> {
+export function diskColumns(body: CreateCluster | UpdateCluster): Record<string, unknown> {
   return {
-    disk_type_id: diskTypeId,
+    disk_type_id: body.disk_type_id,
     disk_iops: body.disk_iops,
     disk_throughput_mb: body.disk_throughput_MB,
     disk_size: body.size,

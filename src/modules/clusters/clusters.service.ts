@@ -354,7 +354,7 @@ export class ClustersService {
       max_instances: draft.maxInstances,
       keep_scratch_disk: body.keep_scratch_disk,
       cloud_identity: body.cloud_identity,
-      ...diskColumns(body, body.disk_type_id),
+      ...diskColumns(body),
     };
   }
 

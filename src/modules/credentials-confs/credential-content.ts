@@ -2,6 +2,9 @@ import { createPrivateKey } from 'node:crypto';
 import { invalid } from '../../platform/errors/domain-error';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
 
+/** The outbound policy does not admit an endpoint of credentials, or one that they are checked at. */
+export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';
+
 type Check = (key: string, value: string) => void;
 
 /** Keys of a credential type, each with what its value must be beside a non-empty text. */

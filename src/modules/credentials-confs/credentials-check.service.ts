@@ -12,7 +12,7 @@ import { DomainError, invalid } from '../../platform/errors/domain-error';
 import type { RecordSelector } from '../../platform/http/selector';
 import { Transactions } from '../../platform/persistence/transactions';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
-import { endpointRefused } from './credential-endpoint';
+import { ENDPOINT_REFUSED } from './credential-content';
 import { CredentialsConfsRepository } from './credentials-confs.repository';
 import { CredentialsConfsService } from './credentials-confs.service';
 import type { CredentialsCheckResult } from './dto/credentials-conf.dto';
@@ -86,7 +86,7 @@ async function translated(check: () => Promise<CredentialCheck>): Promise<Creden
   try {
     return await check();
   } catch (error) {
-    if (error instanceof AddressRefusedError) throw endpointRefused(error);
+    if (error instanceof AddressRefusedError) throw invalid(ENDPOINT_REFUSED, error.message);
     if (error instanceof CheckUnsupportedError) throw invalid('CREDENTIALS_CONF.CHECK_UNSUPPORTED', error.message);
     if (!(error instanceof ProviderUnreachableError)) throw error;
     throw new DomainError(

@@ -3,6 +3,7 @@ import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import type { TenantScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
@@ -11,8 +12,7 @@ import { type ColumnValues, ResourceService } from '../../platform/resources/res
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
-import { parseCredentials } from './credential-content';
-import { assertEndpointAllowed } from './credential-endpoint';
+import { ENDPOINT_REFUSED, parseCredentials } from './credential-content';
 import type { RevealedCredentials } from './credentials-confs.contract';
 import { CREDENTIALS_CONFS, type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
 import type {
@@ -119,7 +119,8 @@ export class CredentialsConfsService extends ResourceService<
 
   private acceptedValues(credentialTypeId: number, encoded: string): Record<string, string> {
     const values = parseCredentials(credentialTypeId, encoded);
-    assertEndpointAllowed(values, this.outbound);
+    const endpoint = values['S3_ENDPOINT'];
+    if (endpoint !== undefined) assertUrlAllowed(this.outbound, endpoint, ENDPOINT_REFUSED);
     return values;
   }
 

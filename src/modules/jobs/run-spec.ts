@@ -73,6 +73,7 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: StagedF
     arguments: splitArguments(input.arguments ?? settings.arguments ?? ''),
     master: input.node.role === 'single' ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
     ...inherited(input, files),
+    mounts: input.mounts,
     ...resources(input),
     timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
     kill_grace_ms: input.killGraceMs,
@@ -82,27 +83,34 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: StagedF
 
 /** Every file that a run of these settings names. */
 export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
-  const { command, files, jars, archives, properties_file } = settings;
-  return joined(
-    ...[command === null ? [] : [command], files, jars, archives, properties_file],
-    ...[cluster.files, cluster.jars, cluster['py-files'], cluster.archives],
-  );
+  return joined(settings.command === null ? [] : [settings.command], ...Object.values(fileLists(settings, cluster)));
+}
+
+/** The files besides the application, the cluster's before the job's. */
+function fileLists(settings: Required<JobSettings>, cluster: SparkConfig) {
+  return {
+    files: joined(cluster.files, settings.files),
+    jars: joined(cluster.jars, settings.jars),
+    py_files: joined(cluster['py-files']),
+    archives: joined(cluster.archives, settings.archives),
+    properties_files: joined(settings.properties_file),
+  };
 }
 
 /** Settings that the cluster's come before: later entries win in Spark. */
 function inherited(input: SpecInput, files: FileList) {
   const { settings } = input.snapshot;
   const cluster = input.sparkConfig;
+  const named = fileLists(settings, cluster);
   return {
     conf: joined(cluster.conf, settings.conf, input.conf).map(confEntry),
-    files: files.add(joined(cluster.files, settings.files)),
-    jars: files.add(joined(cluster.jars, settings.jars)),
-    py_files: files.add(joined(cluster['py-files'])),
-    archives: files.add(joined(cluster.archives, settings.archives)),
-    properties_files: files.add(joined(settings.properties_file)),
+    files: files.add(named.files),
+    jars: files.add(named.jars),
+    py_files: files.add(named.py_files),
+    archives: files.add(named.archives),
+    properties_files: files.add(named.properties_files),
     packages: joined(cluster.packages, settings.packages),
     repositories: joined(cluster.repositories, settings.repositories),
-    mounts: input.mounts,
     env: parseEnvironment(joined(cluster.env_var)),
   };
 }

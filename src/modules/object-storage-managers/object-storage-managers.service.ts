@@ -20,7 +20,7 @@ import type {
 import { objectStorageManagerRef } from './object-storage-managers.contract';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
-import { assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';
+import { storeCloudProvider, assertOpensStores, STORE_CLOUD_PROVIDERS } from './store-providers';
 
 const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager' };
 
@@ -98,7 +98,7 @@ export class ObjectStorageManagersService extends ResourceService<
     bucket: string,
     tx: Tx,
   ): Promise<void> {
-    const name = STORE_CLOUD_PROVIDERS.find((known) => known === provider.name);
+    const name = storeCloudProvider(provider.cloud_provider_id);
     if (!name) {
       throw invalid(
         'OBJECT_STORAGE_MANAGER.PROVIDER_UNSUPPORTED',

@@ -6,10 +6,9 @@ import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../config/config';
 import { Transactions } from '../../platform/persistence/transactions';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
-import { CLOUD_PROVIDERS, CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
 import type { ObjectStorageManagerRow } from './object-storage-managers.repository';
 import { fromStore } from './store-errors';
-import { STORE_ACCESS, type StoreCloudProviderName } from './store-providers';
+import { STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
 
 /** Stores kept open; each holds the access tokens that its provider gave. */
 const KEPT = 200;
@@ -34,8 +33,9 @@ export class ObjectStores {
     const kept = this.kept.get(key);
     if (kept) return kept;
     const { values } = await this.transactions.read((tx) => this.credentialsConfs.reveal(tx, tenantId, credentialsId));
-    const provider = CLOUD_PROVIDERS.find((name) => CLOUD_PROVIDER_ID[name] === manager.cloud_provider_id);
-    const store = this.make(provider as StoreCloudProviderName, manager.object_storage_bucket_name, values);
+    const provider = storeCloudProvider(manager.cloud_provider_id);
+    if (!provider) throw new Error(`Object storage manager ${id} is of a provider without object stores`);
+    const store = this.make(provider, manager.object_storage_bucket_name, values);
     this.kept.set(key, store);
     return store;
   }
