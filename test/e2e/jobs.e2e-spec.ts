@@ -229,6 +229,18 @@ describe('workspaces and their files', () => {
     (await put('dir', 'a file', { overwrite: true })).expectError(409, 'FILE.IS_DIRECTORY');
   });
 
+  it('are uploaded once for one Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'upload-once' };
+    const send = (data: string) =>
+      admin.request('POST', '/workspace/files', { data, headers, query: select({ path: 'once.txt' }) });
+    const first = await send('content');
+    expect(first.status).toBe(200);
+    const again = await send('content');
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    (await send('other')).expectError(409, 'REQUEST.IDEMPOTENCY_MISMATCH');
+    expect((await bytes('once.txt')).data.toString()).toBe('content');
+  });
+
   it.each(['../up', 'a/../../up', '..', '.', '/', 'a/./b', 'a\\b', 'a\nb', '%2e%2e/../x', 'x'.repeat(256)])(
     'do not leave the workspace by the path %j',
     async (path) => {

@@ -192,9 +192,7 @@ export class ObjectStorageFilesService {
   ): Promise<ObjectStorageFileWrite> {
     const { path, sizeBytes, overwrite } = upload;
     if (await this.transactions.isRepeated()) {
-      const body = this.bodyOf(request);
-      for await (const _chunk of body);
-      body.addToIdempotency();
+      await this.bodyOf(request).compare();
       return this.transactions.repeat();
     }
     await this.assertDirectoriesAbove(opened, path);

@@ -102,9 +102,13 @@ export class WorkspaceFilesService {
   ): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
     if (query.is_dir) return this.makeDirectory(scope, workspace, path);
+    if (await this.transactions.isRepeated()) {
+      await this.bodyOf(request).compare();
+      return this.transactions.repeat();
+    }
     await this.transactions.read((tx) => this.assertWritable(tx, workspace, path, query.overwrite));
     assertUploadSize(expected, this.config.http.maxUploadBytes);
-    const body = new UploadBody(request, this.config.http.maxUploadBytes);
+    const body = this.bodyOf(request);
     const blob = await this.store(body, expected);
     body.addToIdempotency();
     let used = false;
@@ -191,6 +195,10 @@ export class WorkspaceFilesService {
     return this.blobs.read(file.blob_key ?? '').catch((error: unknown) => {
       throw asDomainError(error);
     });
+  }
+
+  private bodyOf(request: Request): UploadBody {
+    return new UploadBody(request, this.config.http.maxUploadBytes);
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {

@@ -56,6 +56,12 @@ export class UploadBody extends Transform {
     done(null, chunk);
   }
 
+  /** Takes in all bytes of a request that has come before, only to know whether they are the same. */
+  async compare(): Promise<void> {
+    for await (const _chunk of this);
+    this.addToIdempotency();
+  }
+
   /** Makes the bytes a part of what the request's `Idempotency-Key` stands for; they have all arrived. */
   addToIdempotency(): void {
     const idempotency = currentContext()?.idempotency;
