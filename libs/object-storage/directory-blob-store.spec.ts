@@ -35,6 +35,17 @@ describe('DirectoryBlobStore', () => {
     expect(await readdir(join(root, 'incoming'))).toEqual([]);
   });
 
+  it('takes a source that fails at once for cut off', async () => {
+    const gone = Object.assign(new Error('gone'), { code: 'ECONNRESET' });
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const source = new Readable({ read: () => {} });
+      const written = store.write(source, 100);
+      source.destroy(gone);
+      await expect(written).rejects.toMatchObject({ problem: 'cut-off' });
+    }
+    expect(await readdir(join(root, 'incoming'))).toEqual([]);
+  });
+
   it('answers absent for a key it does not have and for one that is a path', async () => {
     await expect(store.read('ab/00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({ problem: 'absent' });
     await expect(store.read('../../etc/passwd')).rejects.toMatchObject({ problem: 'absent' });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -41,7 +41,8 @@ export class DirectoryBlobStore {
     const id = randomUUID();
     const key = `${id.slice(0, 2)}/${id}`;
     const temporary = join(this.root, 'incoming', id);
-    await mkdir(join(this.root, 'incoming'), { recursive: true });
+    // The source may fail before its first byte is asked for; without a listener that ends the process.
+    source.on('error', () => {});
     const hash = createHash('sha256');
     let size = 0;
     const meter = new Transform({
@@ -53,8 +54,10 @@ export class DirectoryBlobStore {
       },
     });
     try {
-      await pipeline(source, meter, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
-      await syncToDisk(temporary);
+      await mkdir(join(this.root, 'incoming'), { recursive: true });
+      // Opened before the source can fail: a file still being opened would appear after its removal.
+      const file = await open(temporary, 'wx', 0o600);
+      await pipeline(source, meter, file.createWriteStream({ flush: true }));
       await mkdir(join(this.root, key.slice(0, 2)), { recursive: true });
       await rename(temporary, join(this.root, key));
     } catch (error) {
@@ -101,15 +104,6 @@ export class DirectoryBlobStore {
   private path(key: string): string {
     if (!KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
     return join(this.root, key);
-  }
-}
-
-async function syncToDisk(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 
