@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipArchive } from 'archiver';
 import type { Response } from 'express';
+import { freeTransferred } from './transfer-memory';
 
 /** A file or directory on its way into a zip file. */
 export interface ZipEntry {
@@ -74,6 +75,7 @@ function setFileHeaders(response: Response, name: string, contentType: string): 
 
 /** A client that goes away ends the reading and is nobody's failure. */
 async function transfer(source: Readable, response: Response): Promise<void> {
+  source.on('data', (chunk: Buffer) => freeTransferred(chunk.length));
   try {
     await pipeline(source, response);
   } catch (error) {
