@@ -11,12 +11,6 @@ const esModules = [
   'uint8array-extras',
   '@borewit',
   '@tokenizer',
-  // archiver and its own
-  'archiver',
-  'compress-commons',
-  'crc32-stream',
-  'is-stream',
-  'zip-stream',
   // openid-client and its own
   'openid-client',
   'oauth4webapi',

@@ -4,11 +4,14 @@ import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module'
 import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconciler';
 import { HealthModule } from './modules/health/health.module';
 import { IamWorkerModule } from './modules/iam/iam.worker.module';
+import { SessionSweeper } from './modules/iam/workflows/session-sweeper';
 import { SsoLoginSweeper } from './modules/iam/workflows/sso-login-sweeper';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
 import { LogSweeper } from './modules/logs/workflows/log-sweeper';
+import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
+import { FileIdSweeper } from './modules/object-storage-managers/workflows/file-id-sweeper';
 import { FileSweeper } from './modules/workspaces/workflows/file-sweeper';
 import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
@@ -29,6 +32,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
     WorkspacesWorkerModule,
     LogsWorkerModule,
     IamWorkerModule,
+    ObjectStorageManagersWorkerModule,
   ],
   providers: [
     Queues,
@@ -38,7 +42,15 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
     WorkerHealthServer,
     {
       provide: RECONCILERS,
-      inject: [ClusterReconciler, JobReconciler, FileSweeper, LogSweeper, SsoLoginSweeper],
+      inject: [
+        ClusterReconciler,
+        JobReconciler,
+        FileSweeper,
+        LogSweeper,
+        SsoLoginSweeper,
+        SessionSweeper,
+        FileIdSweeper,
+      ],
       useFactory: (...reconcilers: Reconciler[]) => reconcilers,
     },
   ],

@@ -9,6 +9,8 @@ export interface WorkerConfig {
   leaseMs: number;
   /** Between two passes of the reconcilers, milliseconds. */
   reconcileMs: number;
+  /** Ids of deleted files and logins that ended longer ago are removed, days. */
+  endedRowsKeptDays: number;
   /** Fallback poll of the outbox when no wake-up came, milliseconds. */
   relayPollMs: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
@@ -24,6 +26,7 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
     concurrency: env.integer('WORKER_CONCURRENCY', { default: 10, min: 1, max: 1000 }),
     leaseMs: env.integer('WORKFLOW_LEASE_MS', { default: 15_000, min: 500 }),
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
+    endedRowsKeptDays: env.integer('ENDED_ROWS_RETENTION_DAYS', { default: 90, min: 1 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
     healthPort: healthPort === 0 ? null : healthPort,
     crashPoint: env.optional('WORKFLOW_CRASH_POINT'),

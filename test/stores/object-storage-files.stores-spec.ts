@@ -3,29 +3,57 @@ import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import type { Response } from 'express';
 import { ObjectStorageFilesService } from '../../src/modules/object-storage-managers/object-storage-files.service';
-import { startWholeApi, type TestApi } from '../medium/harness/test-api';
-import { type FileClient, type FileTenant, type Query, tenantAdmin } from './harness/file-client';
-import { MinioBucket } from './harness/minio-bucket';
+import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { GoogleSignIn } from './harness/emulated-clouds';
+import { bytes, type FileClient, type FileTenant, type Query, refusals, tenantAdmin } from './harness/file-client';
+import { newBucketName } from './harness/store-servers';
+import { AzureContainer, GcsBucket, MinioBucket, type TestBucket } from './harness/test-bucket';
 import { unzip } from './harness/unzip';
 
 const ROOT = 'file:///platform/object-storage-manager/';
 
-describe('files of object storage managers', () => {
+type Gcs = typeof import('../../libs/object-storage/gcs-key-space');
+type Azure = typeof import('../../libs/object-storage/azure-key-space');
+type Emulated = typeof import('./harness/emulated-clouds');
+
+// All is as it is served, but for where the two clouds are.
+jest.mock('../../libs/object-storage/gcs-key-space', (): Gcs => {
+  const actual = jest.requireActual<Gcs>('../../libs/object-storage/gcs-key-space');
+  const { emulatedGcs } = jest.requireActual<Emulated>('./harness/emulated-clouds');
+  return { ...actual, gcsLocation: (keys) => emulatedGcs(actual.gcsLocation(keys)) };
+});
+jest.mock('../../libs/object-storage/azure-key-space', (): Azure => {
+  const actual = jest.requireActual<Azure>('../../libs/object-storage/azure-key-space');
+  const { emulatedAzure } = jest.requireActual<Emulated>('./harness/emulated-clouds');
+  return { ...actual, azureLocation: emulatedAzure };
+});
+
+const PROVIDERS: { provider: string; make: () => Promise<TestBucket> }[] = [
+  { provider: 'OnPrem', make: () => MinioBucket.make() },
+  { provider: 'GCP', make: () => GcsBucket.make() },
+  { provider: 'Azure', make: () => AzureContainer.make() },
+];
+
+describe.each(PROVIDERS)('files of object storage managers of $provider', ({ provider, make }) => {
   let api: TestApi;
   let stop: (() => Promise<void>) | undefined;
   let tenant: FileTenant;
-  let bucket: MinioBucket;
+  let bucket: TestBucket;
   let files: FileClient;
 
   beforeAll(async () => {
     ({ api, stop } = await startWholeApi());
     tenant = await tenantAdmin(api);
+    await GoogleSignIn.start();
   });
 
-  afterAll(() => stop?.());
+  afterAll(async () => {
+    await stop?.();
+    GoogleSignIn.stop();
+  });
 
   beforeEach(async () => {
-    bucket = await MinioBucket.make();
+    bucket = await make();
     files = await tenant.manager(bucket.access);
   });
 
@@ -76,7 +104,7 @@ describe('files of object storage managers', () => {
     const { body: got } = await files.get({ file_id: id });
     expect(got).toMatchObject({
       object_storage_manager_file_id: id,
-      object_storage_manager: { object_storage_manager_id: files.managerId, cloud_provider: { name: 'OnPrem' } },
+      object_storage_manager: { object_storage_manager_id: files.managerId, cloud_provider: { name: provider } },
       file_size_bytes: '8',
       parent_id: Number(uploaded.parent_id),
       created_by: { user_id: tenant.userId },
@@ -367,6 +395,40 @@ describe('files of object storage managers', () => {
     ).toBe(200);
     const { body } = await files.download({ file_path: 'large' });
     expect((await buffer(body!)).equals(content)).toBe(true);
-    expect(await bucket.unfinishedUploads()).toEqual([]);
+    expect((await bucket.unfinishedUploads()) ?? []).toEqual([]);
+  });
+
+  it('leaves nothing of an upload whose client goes away', async () => {
+    const body = bytes(25 * 2 ** 20, { endsWith: 'failure' });
+    await expect(files.upload('dir/file', { body })).rejects.toThrow('the client is gone');
+    await soon(async () => {
+      const [event] = await api.database.query(
+        `SELECT outcome, error_code FROM audit_events WHERE tenant_id = $1 AND operation = 'uploadObjectStorageFile'
+         ORDER BY audit_event_id DESC`,
+        [tenant.tenantId],
+      );
+      expect(event).toEqual({ outcome: 'refused', error_code: 'OBJECT_STORAGE.SOURCE_FAILED' });
+    });
+    expect(await bucket.keys()).toEqual([]);
+    expect((await bucket.unfinishedUploads()) ?? []).toEqual([]);
+    expect(await files.rows()).toEqual([]);
+  });
+
+  it('says that there is no such bucket', async () => {
+    const { statuses, bodies } = await refusals(await tenant.manager({ ...bucket.access, bucket: newBucketName() }));
+    expect(new Set(statuses)).toEqual(new Set([400]));
+    for (const body of bodies) expect(body['error_code']).toBe('OBJECT_STORAGE.BUCKET_NOT_FOUND');
+  });
+
+  it('says that the secret is wrong, and does not tell it', async () => {
+    const { access, secret } = bucket.wrongSecret;
+    const { statuses, bodies } = await refusals(await tenant.manager(access));
+    expect(new Set(statuses)).toEqual(new Set([400]));
+    for (const body of bodies) {
+      expect(body['error_message']).toMatch(/credential|access/);
+      expect(JSON.stringify(body)).not.toContain(secret);
+    }
+    expect(bodies[0]?.['error_code']).toBe('OBJECT_STORAGE.INVALID_CREDENTIALS');
+    expect(bodies[0]?.['error_message']).toMatch(/sign|authenticate/i);
   });
 });

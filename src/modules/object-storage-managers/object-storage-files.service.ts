@@ -6,7 +6,8 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import { ancestorsOf, invalidPath, nameOf } from '../../platform/files/file-path';
 import type { Message } from '../../platform/http/answers';
-import { sendFile, sendZip, type ZipEntry } from '../../platform/http/file-answer';
+import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
+import { sendFile, sendZip } from '../../platform/http/file-answer';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import {
@@ -256,10 +257,15 @@ export class ObjectStorageFilesService {
 async function* zipEntries(store: ObjectStore, directory: string): AsyncGenerator<ZipEntry> {
   for await (const entries of entriesOf(store, { path: directory, recursive: true })) {
     for (const { path, kind, lastModified } of entries) {
-      const open = kind === 'directory' ? null : async () => (await store.read(path)).stream;
+      const open = kind === 'directory' ? null : () => contentOf(store, path);
       yield { name: path.slice(directory.length + 1), lastModified, open };
     }
   }
+}
+
+async function contentOf(store: ObjectStore, path: string): Promise<ZipContent> {
+  const { entry, stream } = await store.read(path);
+  return { stream, sizeBytes: entry.sizeBytes };
 }
 
 async function deletedFile(store: ObjectStore, path: string): Promise<string> {

@@ -6,7 +6,8 @@ import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
-import { sendFile, sendZip, type ZipEntry } from '../../platform/http/file-answer';
+import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
+import { sendFile, sendZip } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
 import { announcedSize, assertUploadSize, discardRest, UploadBody } from '../../platform/http/upload-body';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
@@ -187,8 +188,12 @@ export class WorkspaceFilesService {
   private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {
     for (const file of await this.repository.filesBelow(directory.workspace_id, directory.path)) {
       const name = file.path.slice(directory.path.length + 1);
-      yield { name, open: file.is_dir ? null : () => this.open(file) };
+      yield { name, open: file.is_dir ? null : () => this.contentOf(file) };
     }
+  }
+
+  private async contentOf(file: WorkspaceFileRow): Promise<ZipContent> {
+    return { stream: await this.open(file), sizeBytes: file.size_bytes ?? 0 };
   }
 
   private open(file: WorkspaceFileRow): Promise<Readable> {

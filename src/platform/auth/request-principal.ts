@@ -1,14 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../errors/domain-error';
+import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
 import type { Principal, TenantScope, WorkspaceContext } from './principal';
 
-/** What the guards leave on a request. */
+/** What the guards leave on a request, and the error filter. */
 export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
   principal?: Principal;
   workspace?: WorkspaceContext;
+  fault?: Fault | null;
 }
 
 export function tenantNotSelected(): Error {

@@ -14,9 +14,15 @@ export interface ErrorBody {
 export interface ErrorAnswer {
   status: number;
   body: ErrorBody;
-  /** Whether the cause is ours and belongs in the log with its stack. */
-  unexpected: boolean;
+  /** Null for a refusal, which is in order. */
+  fault: Fault | null;
 }
+
+/**
+ * Who has to look at a failure: the operators of the platform, who need the stack, or those of a service that the user
+ * named, who have done nothing here.
+ */
+export type Fault = 'ours' | 'upstream';
 
 const STATUS: Record<ErrorKind, number> = {
   invalid: 400,
@@ -41,10 +47,15 @@ export function answerError(thrown: unknown, correlationId: string, listsConflic
   const error = toDomainError(thrown);
   if (!error) {
     const text = 'The request failed unexpectedly. Quote the correlation id when you report it.';
-    return { status: 500, body: body(text, 'INTERNAL', {}, correlationId), unexpected: true };
+    return { status: 500, body: body(text, 'INTERNAL', {}, correlationId), fault: 'ours' };
   }
   const status = error.kind === 'conflict' && !listsConflict ? 400 : STATUS[error.kind];
-  return { status, body: body(error.message, error.code, error.details, correlationId), unexpected: status >= 500 };
+  return { status, body: body(error.message, error.code, error.details, correlationId), fault: faultOf(error, status) };
+}
+
+function faultOf({ kind }: DomainError, status: number): Fault | null {
+  if (kind === 'upstream') return 'upstream';
+  return status >= 500 ? 'ours' : null;
 }
 
 function toDomainError(thrown: unknown): DomainError | null {

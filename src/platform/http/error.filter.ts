@@ -4,7 +4,7 @@ import { AuditTrail } from '../audit/audit-trail';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { correlationId } from '../context/request-context';
 import { DomainError } from '../errors/domain-error';
-import { answerError } from '../errors/error-answer';
+import { answerError, type ErrorBody, type Fault } from '../errors/error-answer';
 import { LOGGER, type Logger } from '../logging/logger';
 
 /** The one place where errors become answers. */
@@ -21,8 +21,9 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const header = response.getHeader('x-correlation-id');
     const id = typeof header === 'string' ? header : correlationId();
-    const { status, body, unexpected } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
-    if (unexpected) this.logger.error({ err: thrown, operation: request.operation?.id }, 'A request failed');
+    const { status, body, fault } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
+    if (fault) this.log(fault, { thrown, body, operation: request.operation?.id });
+    request.fault = fault;
     await this.audit.noteRefusal(request, status, body.error_code);
     if (response.headersSent) {
       // A stream broke off halfway: the client must not take what it got for the whole.
@@ -35,5 +36,12 @@ export class ErrorFilter implements ExceptionFilter {
     if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
     response.removeHeader('Content-Disposition');
     response.status(status).json(body);
+  }
+
+  private log(fault: Fault, failed: { thrown: unknown; body: ErrorBody; operation: string | undefined }): void {
+    const { thrown, body, operation } = failed;
+    const { error_code: code, error_message: reason, correlation_id } = body;
+    if (fault === 'ours') this.logger.error({ err: thrown, operation, correlation_id }, 'A request failed');
+    else this.logger.warn({ code, reason, operation, correlation_id }, 'A service that a user named failed');
   }
 }

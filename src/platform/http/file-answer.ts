@@ -1,17 +1,8 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ZipArchive } from 'archiver';
 import type { Response } from 'express';
-import { freeTransferred } from './transfer-memory';
-
-/** A file or directory on its way into a zip file. */
-export interface ZipEntry {
-  /** Path in the zip file. */
-  name: string;
-  lastModified?: Date | null;
-  /** Opens the content when its turn has come; null for a directory. */
-  open: (() => Promise<Readable>) | null;
-}
+import { freeTransferred } from '../files/transfer-memory';
+import { firstByte, type ZipEntry, zipStream } from '../files/zip-stream';
 
 /** Answers a file to be saved. An error before its first byte is thrown; after that it breaks the connection off. */
 export async function sendFile(
@@ -19,6 +10,7 @@ export async function sendFile(
   source: Readable,
   { name, sizeBytes }: { name: string; sizeBytes: number },
 ): Promise<void> {
+  response.once('close', () => source.destroy());
   await firstByte(source);
   setFileHeaders(response, name, 'application/octet-stream');
   response.setHeader('Content-Length', String(sizeBytes));
@@ -26,30 +18,15 @@ export async function sendFile(
 }
 
 /**
- * Answers entries as a zip file, one after the other, so that however many there are no more than one is open. Errors as
- * with {@link sendFile}: a zip file that ends early can be told from a whole one.
+ * Answers entries as a zip file. Errors as with {@link sendFile}: a zip file that ends early can be told from a whole one.
  */
 export async function sendZip(response: Response, name: string, entries: AsyncIterable<ZipEntry>): Promise<void> {
-  const opened = openedInTurn(entries);
-  let next = await opened.next();
-  const zip = new ZipArchive({ zlib: { level: 1 } });
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const zip = zipStream(entries, gone.signal);
+  await firstByte(zip);
   setFileHeaders(response, name, 'application/zip');
-  const sent = transfer(zip, response);
-  try {
-    for (; !next.done && !response.destroyed; next = await opened.next()) {
-      const { entry, source } = next.value;
-      await Promise.race([appended(zip, entry, source), sent]);
-    }
-    if (next.done) await Promise.race([zip.finalize(), sent]);
-    await sent;
-  } catch (error) {
-    response.destroy();
-    await sent.catch(() => {});
-    throw error;
-  } finally {
-    await opened.return(undefined);
-    zip.destroy();
-  }
+  await transfer(zip, response);
 }
 
 /** Quoted file name; characters that a header cannot carry go in the extended form. */
@@ -87,38 +64,4 @@ const GONE = ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_
 
 function isGone(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && GONE.includes(String(error.code));
-}
-
-/** Waits until the source has something to give, or has ended; throws what it fails with. */
-function firstByte(source: Readable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (source.errored) reject(source.errored);
-    if (source.readableLength > 0 || source.destroyed) resolve();
-    source.once('error', reject);
-    source.once('close', resolve);
-    source.once('readable', resolve);
-  });
-}
-
-async function* openedInTurn(
-  entries: AsyncIterable<ZipEntry>,
-): AsyncGenerator<{ entry: ZipEntry; source: Readable | null }, void, undefined> {
-  for await (const entry of entries) {
-    const source = (await entry.open?.()) ?? null;
-    try {
-      if (source) await firstByte(source);
-      yield { entry, source };
-    } finally {
-      source?.destroy();
-    }
-  }
-}
-
-function appended(zip: ZipArchive, entry: ZipEntry, source: Readable | null): Promise<void> {
-  return new Promise((resolve, reject) => {
-    zip.once('entry', () => resolve());
-    source?.once('error', reject);
-    const data = { name: source ? entry.name : `${entry.name}/`, date: entry.lastModified ?? undefined };
-    zip.append(source ?? '', data);
-  });
 }

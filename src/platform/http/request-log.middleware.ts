@@ -7,7 +7,7 @@ export function requestLogMiddleware(logger: Logger) {
   return (request: AuthenticatedRequest, response: Response, next: NextFunction): void => {
     const started = process.hrtime.bigint();
     response.once('close', () => {
-      const level = response.statusCode >= 500 ? 'error' : request.operation?.access.kind === 'node' ? 'debug' : 'info';
+      const level = levelOf(request, response);
       if (!logger.isLevelEnabled(level)) return;
       logger[level](
         {
@@ -26,4 +26,13 @@ export function requestLogMiddleware(logger: Logger) {
     });
     next();
   };
+}
+
+function levelOf(
+  { fault, operation }: AuthenticatedRequest,
+  { statusCode }: Response,
+): 'error' | 'warn' | 'info' | 'debug' {
+  if (fault === 'upstream') return 'warn';
+  if (statusCode >= 500) return 'error';
+  return operation?.access.kind === 'node' ? 'debug' : 'info';
 }

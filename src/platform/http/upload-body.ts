@@ -4,7 +4,7 @@ import { finished, Transform, type TransformCallback } from 'node:stream';
 import type { Request, Response } from 'express';
 import { currentContext } from '../context/request-context';
 import { DomainError, invalid } from '../errors/domain-error';
-import { freeTransferred } from './transfer-memory';
+import { freeTransferred } from '../files/transfer-memory';
 
 /** How long a client that was refused may go on sending before its connection is closed. */
 const LINGER_MS = 10_000;

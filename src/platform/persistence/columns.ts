@@ -42,6 +42,9 @@ export abstract class TenantColumns extends AuditColumns {
 /** Condition of the partial indexes over current records. */
 export const CURRENT = `to_date = 'infinity'`;
 
+/** Condition of those over records that are so no more. */
+export const CLOSED = `to_date <> 'infinity'`;
+
 /**
  * Index behind a search by part of a name (`Conditions.addContains`). TypeORM has no word for the operator class: add
  * `gin_trgm_ops` to the column in the migration that it generates. See ADR 0009.

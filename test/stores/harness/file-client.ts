@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { makeTenant, makeUser, PASSWORD } from '../../medium/harness/identities';
 import type { TestAnswer, TestApi } from '../../medium/harness/test-api';
 
-const ONPREM = 3;
-const CUSTOM_S3 = 5;
-
 export type Query = Record<string, string | number | boolean>;
 
-/** Keys of a credential and the bucket that it opens. */
+/** A bucket of a provider and the credentials that open it. */
 export interface BucketAccess {
-  endpoint: string;
-  accessKeyId: string;
-  secretAccessKey: string;
+  cloudProviderId: number;
+  credentialTypeId: number;
+  credentials: Record<string, string>;
   bucket: string;
 }
 
@@ -40,20 +37,19 @@ export class FileTenant {
   ) {}
 
   /** A manager of the bucket, made by the operations themselves. */
-  async manager({ endpoint, accessKeyId, secretAccessKey, bucket }: BucketAccess): Promise<FileClient> {
+  async manager(access: BucketAccess): Promise<FileClient> {
     const name = `m${randomBytes(6).toString('hex')}`;
-    const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: endpoint };
-    const encoded = Buffer.from(JSON.stringify(keys)).toString('base64');
+    const encoded = Buffer.from(JSON.stringify(access.credentials)).toString('base64');
     const credentials = await this.done('/credential_config', {
       name,
-      credential_type_id: CUSTOM_S3,
+      credential_type_id: access.credentialTypeId,
       base64_encoded_credentials: { encoded },
     });
     const manager = await this.done('/object_storage_manager', {
       name,
-      cloud_provider_id: ONPREM,
+      cloud_provider_id: access.cloudProviderId,
       credentials_conf_id: Number(credentials.credentials_conf_id),
-      object_storage_bucket_name: bucket,
+      object_storage_bucket_name: access.bucket,
     });
     return new FileClient(this, Number(manager.object_storage_manager_id), name);
   }
@@ -148,4 +144,38 @@ export class FileClient {
   private get headers() {
     return { authorization: `Bearer ${this.tenant.token}` };
   }
+}
+
+/** What each operation answers; none may have an effect. */
+export async function refusals(client: FileClient): Promise<{ statuses: number[]; bodies: Record<string, string>[] }> {
+  const answers = [
+    await client.list(),
+    await client.search('x'),
+    await client.get({ file_path: 'file' }),
+    await client.upload('file', { body: Buffer.from('x') }),
+    await client.upload('dir', { query: { is_dir: true } }),
+    await client.delete({ file_path: 'file' }),
+  ];
+  const download = await client.download({ file_path: 'file' });
+  const bodies = [...answers.map(({ body }): unknown => body), await download.json()];
+  return {
+    statuses: [...answers.map(({ status }) => status), download.status],
+    bodies: bodies as Record<string, string>[],
+  };
+}
+
+/** A stream of so many bytes, without its length known beforehand. */
+export function bytes(size: number, { endsWith = 'end' }: { endsWith?: 'end' | 'failure' } = {}): Readable {
+  const chunk = Buffer.alloc(64 * 1024, 'some bytes ');
+  let given = 0;
+  return new Readable({
+    read() {
+      if (given < size) {
+        const next = chunk.subarray(0, Math.min(chunk.length, size - given));
+        given += next.length;
+        this.push(next);
+      } else if (endsWith === 'end') this.push(null);
+      else this.destroy(new Error('the client is gone'));
+    },
+  });
 }

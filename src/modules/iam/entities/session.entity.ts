@@ -8,6 +8,8 @@ import { User } from './user.entity';
 @Unique('uq_sessions_token', ['tokenId'])
 @Index('ix_sessions_user', ['userId'])
 @Index('ix_sessions_personal_tokens', ['userId', 'tokenId'], { where: `kind = 'token'` })
+@Index('ix_sessions_login_expires', ['expiresAt'], { where: `kind = 'login'` })
+@Index('ix_sessions_login_revoked', ['revokedAt'], { where: `kind = 'login' AND revoked_at IS NOT NULL` })
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
   @PrimaryGeneratedColumn('uuid', { name: 'session_id', primaryKeyConstraintName: 'pk_sessions' }) sessionId: string;

@@ -1,5 +1,5 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CLOSED, CURRENT, TenantColumns } from '../../../platform/persistence/columns';
 
 /**
  * The id by which the API knows a path of an object storage manager, given when it was first shown or uploaded. Whether
@@ -11,6 +11,7 @@ import { Col, CURRENT, TenantColumns } from '../../../platform/persistence/colum
   unique: true,
   where: CURRENT,
 })
+@Index('ix_object_storage_files_closed', ['toDate'], { where: CLOSED })
 @ForeignKey('ObjectStorageManager', ['tenantId', 'objectStorageManagerId'], ['tenantId', 'objectStorageManagerId'], {
   name: 'fk_object_storage_files_manager',
 })

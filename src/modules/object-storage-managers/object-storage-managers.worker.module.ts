@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { FileIdSweeper } from './workflows/file-id-sweeper';
+
+@Module({ providers: [FileIdSweeper], exports: [FileIdSweeper] })
+export class ObjectStorageManagersWorkerModule {}

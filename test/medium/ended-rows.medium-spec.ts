@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { Config } from '../../src/config/config';
+import { SessionSweeper } from '../../src/modules/iam/workflows/session-sweeper';
+import { FileIdSweeper } from '../../src/modules/object-storage-managers/workflows/file-id-sweeper';
+import { LOGGER, type Logger } from '../../src/platform/logging/logger';
+import type { Reconciler } from '../../src/platform/workflows/reconcile-loop';
+import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { startWholeApi, type TestApi } from './harness/test-api';
+
+const KEPT_DAYS = 7;
+/** What one pass deletes of one kind of row. */
+const TURN = 10_000;
+
+// Real: PostgreSQL and the API that makes the records. Their ends are moved into the past.
+describe('rows that have ended', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let tenantId: string;
+  let userId: number;
+  let token: string;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) }));
+    tenantId = await makeTenant(api, 'home');
+    userId = await makeUser(api, 'ada', [tenantId], 'ADMIN');
+    token = await api.login('ada', PASSWORD);
+  });
+
+  afterAll(() => stop?.());
+
+  const sweep = async (Sweeper: typeof FileIdSweeper | typeof SessionSweeper, passes = 1) => {
+    const logger = api.app.get<Logger>(LOGGER);
+    const sweeper: Reconciler = new Sweeper(api.database, api.app.get(Config), logger);
+    for (let pass = 0; pass < passes; pass += 1) await sweeper.reconcile(new AbortController().signal);
+  };
+
+  const done = async (path: string, body: object) => {
+    const answer = await api.call('POST', path, { token, body });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.body;
+  };
+
+  const makeManager = async (name: string): Promise<number> => {
+    const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', S3_ENDPOINT: 'http://127.0.0.1:9' };
+    const encoded = Buffer.from(JSON.stringify(keys)).toString('base64');
+    const credentials = await done('/credential_config', {
+      name,
+      credential_type_id: 5,
+      base64_encoded_credentials: { encoded },
+    });
+    const manager = await done('/object_storage_manager', {
+      name,
+      cloud_provider_id: 3,
+      credentials_conf_id: Number(credentials.credentials_conf_id),
+      object_storage_bucket_name: 'bucket',
+    });
+    return Number(manager.object_storage_manager_id);
+  };
+
+  /** Null for a file that is there still. */
+  const addFiles = (managerId: number, prefix: string, endedDaysAgo: number | null, count = 1) =>
+    api.database.query(
+      `INSERT INTO object_storage_files (tenant_id, object_storage_manager_id, path, is_dir, to_date)
+       SELECT $1, $2, $3 || n, false, COALESCE(now() - $4::float8 * interval '1 day', 'infinity') FROM generate_series(1, $5::int) n`,
+      [tenantId, managerId, prefix, endedDaysAgo, count],
+    );
+
+  const filesOf = async (managerId: number): Promise<string[]> => {
+    const found = await api.database.query<{ path: string }[]>(
+      'SELECT path FROM object_storage_files WHERE object_storage_manager_id = $1 ORDER BY path LIMIT 10',
+      [managerId],
+    );
+    return found.map(({ path }) => path);
+  };
+
+  it('go when they are ids of files that were deleted long ago', async () => {
+    const manager = await makeManager('files');
+    await addFiles(manager, 'there', null);
+    await addFiles(manager, 'young', KEPT_DAYS - 0.5);
+    await addFiles(manager, 'old', KEPT_DAYS + 0.5, 2500);
+    await sweep(FileIdSweeper);
+    expect(await filesOf(manager)).toEqual(['there1', 'young1']);
+  });
+
+  it('go with a manager that was deleted long ago', async () => {
+    const [old, young] = [await makeManager('old'), await makeManager('young')];
+    const close = `UPDATE object_storage_managers SET to_date = now() - $2::float8 * interval '1 day' WHERE object_storage_manager_id = $1`;
+    for (const [manager, days] of [[old, KEPT_DAYS + 0.5] as const, [young, KEPT_DAYS - 0.5] as const]) {
+      await addFiles(manager, 'file', null);
+      await api.database.query(close, [manager, days]);
+    }
+    await sweep(FileIdSweeper);
+    expect([await filesOf(old), await filesOf(young)]).toEqual([[], ['file1']]);
+  });
+
+  it('go in turns, the next of which does not wait an hour', async () => {
+    const manager = await makeManager('many');
+    await addFiles(manager, 'old', KEPT_DAYS + 1, TURN + 1);
+    await sweep(FileIdSweeper, 1);
+    expect(await filesOf(manager)).toHaveLength(1);
+    await addFiles(manager, 'more', KEPT_DAYS + 1, TURN);
+    await sweep(FileIdSweeper, 2);
+    expect(await filesOf(manager)).toEqual([]);
+  });
+
+  it('go when they are logins, and stay when they are personal tokens', async () => {
+    const sessions: [string, 'login' | 'token', string, string | null][] = [
+      ['open', 'login', '1 day', null],
+      ['endless', 'login', 'infinity', null],
+      ['expired', 'login', '-8 days', null],
+      ['just expired', 'login', '-6 days', null],
+      ['ended', 'login', 'infinity', '-8 days'],
+      ['just ended', 'login', '1 day', '-6 days'],
+      ['old token', 'token', '-8 days', '-8 days'],
+    ];
+    for (const [description, kind, expires, revoked] of sessions) {
+      await api.database.query(
+        `INSERT INTO sessions (session_id, user_id, kind, description, expires_at, revoked_at)
+         VALUES ($1, $2, $3, $4, CASE WHEN $5 = 'infinity' THEN 'infinity' ELSE now() + NULLIF($5, 'infinity')::interval END, now() + $6::interval)`,
+        [randomUUID(), userId, kind, description, expires, revoked],
+      );
+    }
+    await sweep(SessionSweeper);
+    const left = await api.database.query<{ description: string }[]>(
+      'SELECT description FROM sessions WHERE description IS NOT NULL ORDER BY token_id',
+    );
+    expect(left.map(({ description }) => description)).toEqual([
+      ...['open', 'endless', 'just expired', 'just ended', 'old token'],
+    ]);
+    expect((await api.call('GET', '/user/info', { token })).status).toBe(200);
+  });
+});
