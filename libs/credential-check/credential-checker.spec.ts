@@ -265,6 +265,13 @@ describe('CredentialChecker', () => {
       expect(refused.reason).not.toContain('the secret');
     });
 
+    it('says once who cannot be reached', async () => {
+      const { host } = new URL(hypervisor.url);
+      await hypervisor.stop();
+      await expect(ask(PASSWORD)).rejects.toThrow(new RegExp(`^${host} cannot be reached \\(\\w+\\)$`));
+      hypervisor = await FakeProxmox.start({ users: [] });
+    });
+
     it('does not judge by an answer that is none of Proxmox VE, or by no answer', async () => {
       hypervisor.answerWith((_request, response) => response.end('<html>'));
       await expect(ask(PASSWORD)).rejects.toThrow(CheckUnsupportedError);

@@ -43,7 +43,15 @@ function refusal(error: ProxmoxError, { endpoint, password }: ProxmoxKeys): Cred
       throw new CheckUnsupportedError(error.message);
     case 'UNAVAILABLE':
     case 'TIMEOUT':
-    case 'CANCELLED':
-      throw new ProviderUnreachableError(new URL(endpoint).host, `gives no answer: ${error.message}`, { cause: error });
+    case 'CANCELLED': {
+      const { host } = new URL(endpoint);
+      throw new ProviderUnreachableError(host, reasonOf(error, host), { cause: error });
+    }
   }
+}
+
+/** The error's sentence as what follows the host's name, which most of them begin with. */
+function reasonOf({ message }: ProxmoxError, host: string): string {
+  const said = message.replace(/\.$/, '');
+  return said.startsWith(`${host} `) ? said.slice(host.length + 1) : `gives no answer (${said})`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AGENT_BASE_PATH, type PollResponse, type RegisterResponse } from '../../libs/contracts/agent-protocol';
+import { changeMeanwhile } from './harness/changing-cluster';
 import { CREDENTIAL_VALUES, encoded, ENCRYPTION, expectRefusal, MountsBench, STORAGE } from './harness/mounts';
 import { insertPlain, makeNode } from './harness/records';
 
@@ -64,6 +65,15 @@ describe('mounts on clusters', () => {
     expectRefusal(await put({ mount_ids: [999_999], name: 'other' }), 404, 'MOUNT.NOT_FOUND');
     expect((await put({ description: 'x' })).body.mount_ids).toEqual([String(second)]);
     expect((await put({ mount_ids: [] })).body.mount_ids).toEqual([]);
+  });
+
+  it('wait for a cluster that changes and do not keep it from reading them', async () => {
+    const id = await bench.makeMount();
+    const cluster = await bench.makeCluster([id], 'DESTROYED');
+    const record = { table: 'mounts', key: 'mount_id', id };
+    const path = `/cluster/mount?mount_id=${id}`;
+    const change = () => bench.call('PUT', path, { is_read_only: true });
+    expect((await changeMeanwhile(bench.api.database, cluster, record, change)).status).toBe(201);
   });
 
   it('must be able to live together', async () => {

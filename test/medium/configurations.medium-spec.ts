@@ -6,6 +6,7 @@ import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/c
 import { IamModule } from '../../src/modules/iam/iam.module';
 import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
+import { changeMeanwhile } from './harness/changing-cluster';
 import {
   ARCHITECTURE,
   DISK,
@@ -152,7 +153,7 @@ describe('configurations', () => {
       expect(await row('cloud_env', id)).toMatchObject({ cloud_project: null, availability_zone_id: null });
     });
 
-    it.each(['', '  ', '\t'])('a required one is more than %j', async (blank) => {
+    it.each(['', '  ', '\u3000'])('a required one is more than %j', async (blank) => {
       expect(refusal(await estate.create('network_conf', parts, { bridge: blank }))).toEqual([
         400,
         'NETWORK_CONF.KEYS_REQUIRED',
@@ -197,6 +198,21 @@ describe('configurations', () => {
       expect(refusal(refused)).toEqual([400, 'LABEL.RESERVED']);
     });
 
+    it('of the platform may come back as they were read', async () => {
+      const own = many(25);
+      const cloud_env = await estate.id('cloud_env', parts, { labels: own });
+      const { labels } = (await estate.get('cloud_env', cloud_env)).body as { labels: object };
+      expect(Object.keys(labels)).toHaveLength(28);
+      const changed = await estate.update('cloud_env', cloud_env, { labels: { ...labels, k0: 'w' } });
+      expect(changed).toMatchObject({ status: 201, body: { labels: { ...labels, k0: 'w' } } });
+      const cluster = await estate.id('cluster', parts, { labels: { team: 'a' } });
+      await api.database.query(`UPDATE clusters SET status = 'DESTROYED' WHERE cluster_id = $1`, [cluster]);
+      const { labels: ofCluster } = (await estate.get('cluster', cluster)).body as { labels: object };
+      expect((await estate.update('cluster', cluster, { labels: ofCluster })).status).toBe(201);
+      const others = { ...ofCluster, tenant_id: '00000000-0000-4000-8000-000000000000' };
+      expect(refusal(await estate.update('cluster', cluster, { labels: others }))).toEqual([400, 'LABEL.RESERVED']);
+    });
+
     it('may have the names of the methods of objects', async () => {
       const labels = { toString: '1', hasOwnProperty: '2', valueOf: '3', team: '4' };
       const cloud_env = await estate.id('cloud_env', parts, { labels });
@@ -221,6 +237,35 @@ describe('configurations', () => {
       400,
       'REQUEST.INVALID',
     ]);
+  });
+
+  describe('what other systems call something', () => {
+    it.each<[Kind, object]>([
+      ['network_conf', { bridge: 'vmbr0\nvmbr1' }],
+      ['network_conf', { model: 'x'.repeat(1025) }],
+      ['network_conf', { cloud_provider_id: PROVIDER.OCI, network_tags: ['a', ' '] }],
+      ['boot_disk_image', { boot_disk_image: ' ' }],
+      ['boot_disk_image', { boot_disk_image: 'ubuntu\u007f' }],
+      ['cloud_env', { onprem_node_names: [''] }],
+      ['cloud_env', { onprem_node_names: ['pve1', ' \t'] }],
+      ['cloud_env', { endpoint: 'https://hypervisor.example\n' }],
+      ['cloud_env', { cloud_project: 'a\rb' }],
+    ])('is one line that holds something: a %s with %j is none', async (kind, changes) => {
+      expect((await estate.create(kind, parts, changes)).status).toBe(400);
+      expect((await estate.update(kind, parts[kind as keyof Parts], changes)).status).toBe(400);
+    });
+
+    it('may be empty for a provider that does not use it', async () => {
+      expect((await estate.create('network_conf', parts, { network_name: '', subnet: '' })).status).toBe(200);
+      expect((await estate.create('cloud_env', parts, { cloud_project: '', onprem_node_names: [] })).status).toBe(200);
+    });
+
+    it('is text that can be stored', async () => {
+      const halves = { description: '\ud800' };
+      expect(refusal(await estate.create('network_conf', parts, halves))).toEqual([400, 'REQUEST.INVALID_TEXT']);
+      const inJson = { spark_config: { conf: ['spark.a \udfff'] } };
+      expect(refusal(await estate.create('cluster', parts, inJson))).toEqual([400, 'REQUEST.INVALID_TEXT']);
+    });
   });
 
   describe('disks', () => {
@@ -305,6 +350,62 @@ describe('configurations', () => {
       },
     );
 
+    it.each<['network_conf' | 'boot_disk_image', object]>([
+      ['network_conf', { bridge: 'vmbr1' }],
+      ['boot_disk_image', { boot_disk_image: 'debian' }],
+      ['boot_disk_image', { linux_distro_id: 2 }],
+    ])('a %s keeps %j, which nodes have, and may be described otherwise', async (kind, change) => {
+      const cluster = await clusterIn('RUNNING');
+      const { name } = await row('cluster', cluster);
+      const refused = await estate.update(kind, parts[kind], change);
+      expect(refusal(refused)).toEqual([409, 'RECORD.IN_USE']);
+      expect(refused.body.error_message).toContain(`"${String(name)}" (RUNNING)`);
+      expect((await estate.update(kind, parts[kind], { description: 'd', subnet: undefined })).status).toBe(201);
+      await api.database.query(`UPDATE clusters SET status = 'DESTROYED' WHERE cluster_id = $1`, [cluster]);
+      expect((await estate.update(kind, parts[kind], change)).status).toBe(201);
+    });
+
+    it.each<[Exclude<keyof Parts, 'credentials_conf'>, string, object | null]>([
+      ['volume_conf', 'id', { size: 200 }],
+      ['volume_conf', 'name', { size: 200 }],
+      ['network_conf', 'id', { bridge: 'vmbr1' }],
+      ['boot_disk_image', 'id', { boot_disk_image: 'debian' }],
+      ['cloud_env', 'id', { labels: {} }],
+      ['cloud_env', 'name', null],
+      ['cluster_conf', 'id', { volume_conf_id: null }],
+      ['cluster_conf', 'name', null],
+    ])(
+      'a %s by %s waits for a cluster that changes, and does not keep it from reading it: %j',
+      async (kind, by, body) => {
+        const cluster = await clusterIn('DESTROYED');
+        const { name } = await row(kind, parts[kind]);
+        const path = `${PATH[kind]}?${kind}_${by}=${by === 'id' ? parts[kind] : String(name)}`;
+        const record = { table: `${kind}s`, key: `${kind}_id`, id: parts[kind] };
+        const { status } = await changeMeanwhile(api.database, cluster, record, () =>
+          estate.caller.call(body ? 'PUT' : 'DELETE', path, body ?? undefined),
+        );
+        // A cluster that still has its configuration keeps it.
+        expect(status).toBe(kind === 'cluster_conf' && !body ? 400 : 201);
+      },
+    );
+
+    it('has credentials that can be renewed meanwhile', async () => {
+      await clusterIn('RUNNING');
+      const renewed = { base64_encoded_credentials: encodedCredentials({ USERNAME: 'root@pam', PASSWORD: 'new' }) };
+      expect((await estate.update('credentials_conf', parts.credentials_conf, renewed)).status).toBe(201);
+    });
+
+    it('a cluster configuration goes when no cluster has it any more, and the refusal says how', async () => {
+      const cluster = await clusterIn('DESTROYED');
+      const refused = await estate.delete('cluster_conf', parts.cluster_conf);
+      expect(refusal(refused)).toEqual([400, 'RECORD.IN_USE']);
+      expect(refused.body.error_message).toMatch(
+        /\(DESTROYED\)\. Destroy each, and then give it another one or disable it/,
+      );
+      expect((await disable(cluster)).status).toBe(201);
+      expect((await estate.delete('cluster_conf', parts.cluster_conf)).status).toBe(201);
+    });
+
     it('is there for a new cluster', async () => {
       expect((await estate.delete('volume_conf', parts.volume_conf)).status).toBe(201);
       expect(refusal(await estate.create('cluster', parts))).toEqual([409, 'CLUSTER_CONF.VOLUME_DELETED']);
@@ -323,6 +424,19 @@ describe('configurations', () => {
       const fresh = await estate.parts();
       const change = { cloud_env_id: fresh.cloud_env, cluster_conf_id: fresh.cluster_conf };
       expect((await estate.update('cluster', cluster, change)).status).toBe(201);
+      expect((await enable(cluster)).status).toBe(201);
+    });
+
+    it('has not too many labels when a cluster comes back', async () => {
+      const many = (prefix: string, count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 'v']));
+      await estate.update('cloud_env', parts.cloud_env, { labels: many('shared', 20) });
+      const cluster = await estate.id('cluster', parts, { labels: { ...many('shared', 20), ...many('own', 10) } });
+      await api.database.query(`UPDATE clusters SET status = 'DESTROYED' WHERE cluster_id = $1`, [cluster]);
+      await disable(cluster);
+      await estate.update('cloud_env', parts.cloud_env, { labels: {} });
+      expect(refusal(await enable(cluster))).toEqual([400, 'CLUSTER.TOO_MANY_LABELS']);
+      expect((await estate.update('cluster', cluster, { labels: many('own', 10) })).status).toBe(201);
       expect((await enable(cluster)).status).toBe(201);
     });
 

@@ -4,6 +4,7 @@ import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/c
 import { ObjectStorageManagersApiModule } from '../../src/modules/object-storage-managers/object-storage-managers.api.module';
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
 import { TenantSecretsService } from '../../src/modules/secrets/tenant-secrets.service';
+import { changeMeanwhile } from './harness/changing-cluster';
 import type { Caller, People } from './harness/people';
 import { startPeople } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
@@ -202,7 +203,9 @@ describe('object storage managers', () => {
       object_storage_manager_name: name,
     });
     await setStatus('DESTROYED');
-    expect((await admin.call('DELETE', path)).status).toBe(201);
+    const record = { table: 'object_storage_managers', key: 'object_storage_manager_id', id: Number(id) };
+    const deletion = () => admin.call('DELETE', path);
+    expect((await changeMeanwhile(api.database, mine.clusterId, record, deletion)).status).toBe(201);
     expect((await admin.call('GET', path)).status).toBe(404);
     expect((await admin.call('DELETE', credentialsPath)).status).toBe(201);
   });

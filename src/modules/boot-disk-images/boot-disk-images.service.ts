@@ -6,6 +6,7 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import { bootDiskImageRef } from './boot-disk-images.contract';
@@ -33,6 +34,7 @@ export class BootDiskImagesService extends ResourceService<
     repository: BootDiskImagesRepository,
     private readonly referenceData: ReferenceData,
     private readonly recordUsage: RecordUsageService,
+    private readonly clusterUsage: ClusterUsageService,
   ) {
     super(transactions, repository);
   }
@@ -60,12 +62,21 @@ export class BootDiskImagesService extends ResourceService<
   }
 
   protected async columnsOfChanged(
-    _scope: TenantScope,
+    scope: TenantScope,
     row: BootDiskImageRow,
     body: UpdateBootDiskImage,
+    tx: Tx,
   ): Promise<ColumnValues> {
     if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
+    if (body.linux_distro_id !== undefined || body.boot_disk_image !== undefined) {
+      // The nodes of a cluster that is up have booted already: the record would no longer describe what from.
+      await this.clusterUsage.assertNotInUse(tx, scope, 'boot disk image', row.boot_disk_image_id);
+    }
     return { ...body };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'boot disk image', id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: BootDiskImageRow, tx: Tx): Promise<void> {

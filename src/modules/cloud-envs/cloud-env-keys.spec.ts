@@ -27,20 +27,22 @@ describe('assertEndpoint', () => {
   it('accepts URLs, and local:// where it is enabled', () => {
     expect(() => assertEndpoint('https://pve.example.org:8006', false, policy)).not.toThrow();
     expect(() => assertEndpoint('http://10.0.0.1', false, policy)).not.toThrow();
+    expect(() => assertEndpoint('https://pve.example.org/proxy/api2/json', false, policy)).not.toThrow();
     expect(() => assertEndpoint('local://', true, policy)).not.toThrow();
     expect(() => assertEndpoint('local://', false, policy)).toThrow(
       expect.objectContaining({ code: 'CLOUD_ENV.LOCAL_DISABLED' }),
     );
   });
 
-  it.each(['pve.example.org', 'ftp://pve', 'local://node', 'https://', 'https://root:secret@pve.example.org'])(
-    'refuses %s',
-    (endpoint) => {
-      expect(() => assertEndpoint(endpoint, true, policy)).toThrow(
-        expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_INVALID', message: expect.not.stringContaining('secret') }),
-      );
-    },
-  );
+  it.each([
+    ...['pve.example.org', 'ftp://pve', 'local://node', 'local:// ', 'https://', 'https://root:secret@pve.example.org'],
+    ...['https://pve.example.org ', 'https://pve.example.org\n', 'https://pve.example.org\t:8006'],
+    ...['https://pve.example.org/?a=secret', 'https://pve.example.org/#secret'],
+  ])('refuses %j', (endpoint) => {
+    expect(() => assertEndpoint(endpoint, true, policy)).toThrow(
+      expect.objectContaining({ code: 'CLOUD_ENV.ENDPOINT_INVALID', message: expect.not.stringContaining('secret') }),
+    );
+  });
 
   it.each([
     ['https://127.0.0.1:8006', 'loopback'],

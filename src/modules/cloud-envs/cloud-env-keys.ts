@@ -1,6 +1,6 @@
 import type { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { invalid } from '../../platform/errors/domain-error';
-import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
+import { assertUrlAllowed, isServiceUrl } from '../../platform/outbound/allowed-url';
 import type { AcceptedKeys } from '../../platform/resources/accepted-keys';
 import type { CloudProviderName } from '../reference-data/reference-data.contract';
 import { LOCAL_ENDPOINT } from './cloud-envs.contract';
@@ -30,10 +30,13 @@ export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound
     if (localEnabled) return;
     throw invalid('CLOUD_ENV.LOCAL_DISABLED', `The endpoint ${LOCAL_ENDPOINT} is not enabled on this installation.`);
   }
-  const url = /^https?:\/\//.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
-  if (!url) {
-    throw invalid('CLOUD_ENV.ENDPOINT_INVALID', `endpoint must be an http or https URL, or ${LOCAL_ENDPOINT}.`);
+  if (!isServiceUrl(endpoint)) {
+    throw invalid(
+      'CLOUD_ENV.ENDPOINT_INVALID',
+      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without query, fragment and blanks.`,
+    );
   }
+  const url = new URL(endpoint);
   if (url.username !== '' || url.password !== '') {
     throw invalid(
       'CLOUD_ENV.ENDPOINT_INVALID',

@@ -1,5 +1,5 @@
 import { setProductName } from '../../platform/product/product-name';
-import { checkLabels, reservedLabels } from './cloud-envs.contract';
+import { checkLabels, reservedLabels, withoutReserved } from './cloud-envs.contract';
 
 const google = {
   key: /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u,
@@ -22,6 +22,12 @@ describe('labels', () => {
   it('reserves three that carry the product name and the tenant', () => {
     setProductName('Sparky');
     expect(reservedLabels('t-1')).toEqual({ resource: 'sparky', vm: 'sparky_node', tenant_id: 't-1' });
+  });
+
+  it('that are reserved and unchanged are none of the caller, and others stay to be refused', () => {
+    expect(withoutReserved({ team: 'a', ...reservedLabels('t-1') }, 't-1')).toEqual({ team: 'a' });
+    const changed = { tenant_id: 't-2', vm: 'mine', Resource: 'platform', toString: 'a' };
+    expect(withoutReserved(changed, 't-1')).toEqual(changed);
   });
 
   it('takes what the pattern of the provider takes', () => {

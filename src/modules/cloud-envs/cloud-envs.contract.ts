@@ -119,6 +119,19 @@ export function reservedLabels(tenantId: string): Record<string, string> {
   return { resource: product, vm: `${product}_node`, tenant_id: tenantId };
 }
 
+/**
+ * A caller's labels without the reserved ones that are as the platform has them: who reads a record, changes a label and
+ * sends all of them back has given none of those.
+ */
+export function withoutReserved(
+  labels: Readonly<Record<string, unknown>>,
+  tenantId: string,
+): Readonly<Record<string, unknown>> {
+  const reserved: Readonly<Record<string, unknown>> = reservedLabels(tenantId);
+  const isReserved = (key: string) => Object.hasOwn(reserved, key) && reserved[key] === labels[key];
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !isReserved(key)));
+}
+
 /** Checks a caller's labels against the provider's pattern; throws a 400 that names the first wrong one. */
 export function checkLabels(
   labels: Readonly<Record<string, unknown>>,

@@ -22,7 +22,14 @@ import {
 } from '../reference-data/reference-data.contract';
 import { assertEndpoint, CLOUD_ENV_KEYS } from './cloud-env-keys';
 import { assertCredentialType, assertProvider } from './cloud-env-provider';
-import { checkLabels, type CloudEnvData, cloudEnvInfo, MAX_LABELS, reservedLabels } from './cloud-envs.contract';
+import {
+  checkLabels,
+  type CloudEnvData,
+  cloudEnvInfo,
+  MAX_LABELS,
+  reservedLabels,
+  withoutReserved,
+} from './cloud-envs.contract';
 import { type CloudEnvRow, CloudEnvsRepository } from './cloud-envs.repository';
 import type {
   CloudEnvListQuery,
@@ -87,6 +94,10 @@ export class CloudEnvsService extends ResourceService<
     const { name, description } = body;
     const columns = await this.checkedColumns(scope, row.cloud_env.cloud_provider_id, body, tx, row.cloud_env);
     return { name, description, ...columns };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'cloud environment', id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: CloudEnvRow, tx: Tx): Promise<void> {
@@ -179,8 +190,9 @@ export class CloudEnvsService extends ResourceService<
   private storedLabels(
     scope: TenantScope,
     provider: CloudProviderRef,
-    labels: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>>,
   ): Record<string, string> {
+    const labels = withoutReserved(given, scope.tenantId);
     const count = Object.keys(labels).length;
     if (count > MAX_LABELS) {
       throw invalid('LABEL.TOO_MANY', `A cloud environment takes at most ${MAX_LABELS} labels, not ${count}.`);

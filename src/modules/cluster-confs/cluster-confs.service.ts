@@ -94,6 +94,10 @@ export class ClusterConfsService extends ResourceService<
     return { ...body };
   }
 
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'cluster configuration', id);
+  }
+
   protected async assertDeletable(scope: TenantScope, row: ClusterConfRow, tx: Tx): Promise<void> {
     await this.clusterUsage.assertNotReferenced(tx, scope, 'cluster configuration', row.cluster_conf_id);
   }

@@ -7,12 +7,19 @@ import { rows, type Tx } from '../../platform/persistence/sql';
 const REFERENCES = {
   'volume configuration': `EXISTS (SELECT 1 FROM cluster_confs cc WHERE cc.tenant_id = c.tenant_id
     AND cc.cluster_conf_id = c.cluster_conf_id AND cc.volume_conf_id = $2)`,
+  'network configuration': usedByCloudEnv('network_conf_id'),
+  'boot disk image': usedByCloudEnv('boot_disk_image_id'),
   'cloud environment': 'c.cloud_env_id = $2',
   'cluster configuration': 'c.cluster_conf_id = $2',
   'object storage manager': 'c.object_storage_manager_id = $2',
   mount: `EXISTS (SELECT 1 FROM cluster_mounts cm WHERE cm.tenant_id = c.tenant_id
     AND cm.cluster_id = c.cluster_id AND cm.mount_id = $2)`,
 } as const;
+
+function usedByCloudEnv(column: string): string {
+  return `EXISTS (SELECT 1 FROM cloud_envs ce WHERE ce.tenant_id = c.tenant_id
+    AND ce.cloud_env_id = c.cloud_env_id AND ce.${column} = $2)`;
+}
 
 /** Records of which an error names so many. */
 const NAMED = 20;
@@ -29,6 +36,11 @@ interface UsingCluster {
  */
 @Injectable()
 export class ClusterUsageService {
+  /** Locks the current clusters that refer to the record: none changes or starts before the transaction ends. */
+  async lock(tx: Tx, scope: TenantScope, kind: keyof typeof REFERENCES, id: number): Promise<void> {
+    await this.lockReferring(tx, scope, kind, id);
+  }
+
   /**
    * Throws a conflict that names the clusters unless each cluster referring to the record is DESTROYED or ERROR.
    * All of them are locked first, so that none can start meanwhile.
@@ -38,12 +50,14 @@ export class ClusterUsageService {
     refuse(
       kind,
       referring.filter(({ status }) => status !== 'DESTROYED' && status !== 'ERROR'),
+      'Each must be DESTROYED or in ERROR first.',
     );
   }
 
   /** Throws a conflict that names the clusters while any current cluster refers to the record, whatever its state. */
   async assertNotReferenced(tx: Tx, scope: TenantScope, kind: keyof typeof REFERENCES, id: number): Promise<void> {
-    refuse(kind, await this.lockReferring(tx, scope, kind, id));
+    const way = 'Destroy each, and then give it another one or disable it, first.';
+    refuse(kind, await this.lockReferring(tx, scope, kind, id), way);
   }
 
   /**
@@ -90,16 +104,13 @@ export class ClusterUsageService {
   }
 }
 
-function refuse(kind: string, using: UsingCluster[]): void {
+/** @param way what to do about it, in a sentence */
+function refuse(kind: string, using: UsingCluster[], way: string): void {
   if (using.length === 0) return;
   const named = using.slice(0, NAMED);
-  throw conflict(
-    'RECORD.IN_USE',
-    `The ${kind} is used by the clusters ${namesOf(named)}. Each must be DESTROYED or in ERROR first.`,
-    {
-      clusters: named,
-    },
-  );
+  throw conflict('RECORD.IN_USE', `The ${kind} is used by the clusters ${namesOf(named)}. ${way}`, {
+    clusters: named,
+  });
 }
 
 function namesOf(clusters: readonly UsingCluster[]): string {

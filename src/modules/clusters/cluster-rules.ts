@@ -1,5 +1,11 @@
 import { invalid, notFound } from '../../platform/errors/domain-error';
-import { type CloudEnvData, checkLabels, MAX_LABELS, reservedLabels } from '../cloud-envs/cloud-envs.contract';
+import {
+  type CloudEnvData,
+  checkLabels,
+  MAX_LABELS,
+  reservedLabels,
+  withoutReserved,
+} from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
 import { diskMisfit } from '../volume-confs/volume-confs.contract';
@@ -105,11 +111,12 @@ function checkDisk(draft: ClusterDraft, referenceData: ReferenceData, before?: R
 
 /** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
 export function clusterLabels(
-  own: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   cloudEnv: CloudEnvData,
   tenantId: string,
   referenceData: ReferenceData,
 ): Record<string, string> {
+  const own = withoutReserved(given, tenantId);
   checkLabels(own, referenceData.labelPattern(cloudEnv.cloud_provider_id));
   const reserved = reservedLabels(tenantId);
   const ownKeys = Object.keys(own).filter((key) => !Object.hasOwn(cloudEnv.labels, key));

@@ -378,6 +378,7 @@ export class ClustersService {
     );
     await current(() => this.holdObjectStorageManager(scope, row, tx));
     checkDraft(changedDraft(row, {}, cloudEnv, clusterConf), this.referenceData, row);
+    clusterLabels(ownLabels(row.labels, scope.tenantId), cloudEnv, scope.tenantId, this.referenceData);
   }
 
   private async locked(tx: Tx, row: ClusterRow): Promise<LockedCluster> {

@@ -59,9 +59,18 @@ describe('parseCredentials', () => {
   });
 
   it('wants an http or https URL as S3 endpoint', () => {
-    for (const S3_ENDPOINT of ['s3.example.org', 'ftp://s3.example.org', 'https://', 'file:///etc']) {
+    const wrong = ['s3.example.org', 'ftp://s3.example.org', 'https://', 'file:///etc'];
+    const withMore = [
+      'https://s3.example.org\n',
+      'https://s3.example.org ',
+      'https://s3.example.org?a',
+      'https://s3#a',
+    ];
+    for (const S3_ENDPOINT of [...wrong, ...withMore]) {
       expect(refusal(customS3, encode({ ...s3, S3_ENDPOINT })).message).toContain('S3_ENDPOINT');
     }
+    const behindPath = { ...s3, S3_ENDPOINT: 'https://gateway.example.org/storage/s3' };
+    expect(parseCredentials(customS3, encode(behindPath))).toEqual(behindPath);
   });
 
   it('wants private keys that parse', () => {

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { invalid } from '../../platform/errors/domain-error';
+import { isServiceUrl } from '../../platform/outbound/allowed-url';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
 
 /** The outbound policy does not admit an endpoint of credentials, or one that they are checked at. */
@@ -48,7 +49,7 @@ const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
   [CREDENTIAL_TYPE_ID.customS3]: {
     AWS_ACCESS_KEY_ID: null,
     AWS_SECRET_ACCESS_KEY: null,
-    S3_ENDPOINT: assertHttpUrl,
+    S3_ENDPOINT: assertServiceUrl,
   },
 };
 
@@ -127,7 +128,11 @@ function assertPrivateKey(key: string, value: string): void {
   }
 }
 
-function assertHttpUrl(key: string, value: string): void {
-  if (/^https?:\/\//.test(value) && URL.canParse(value)) return;
-  throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be an http or https URL.`, { key });
+function assertServiceUrl(key: string, value: string): void {
+  if (isServiceUrl(value)) return;
+  throw invalid(
+    'CREDENTIALS_CONF.VALUE_INVALID',
+    `The value of ${key} must be an http or https URL without query, fragment and blanks.`,
+    { key },
+  );
 }

@@ -122,6 +122,10 @@ export class MountsService extends ResourceService<
     };
   }
 
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'mount', id);
+  }
+
   protected async assertDeletable(scope: TenantScope, row: MountRow, tx: Tx): Promise<void> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'mount', row.mount_id);
   }

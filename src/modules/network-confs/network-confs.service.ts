@@ -8,6 +8,7 @@ import { acceptedValues, assertRequiredKeys } from '../../platform/resources/acc
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   addProvider,
@@ -22,7 +23,7 @@ import type {
   NetworkConfWrite,
   UpdateNetworkConf,
 } from './dto/network-conf.dto';
-import { NETWORK_KEYS } from './network-keys';
+import { NETWORK_KEYS, type NetworkKey } from './network-keys';
 import { networkConfRef } from './network-confs.contract';
 import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
 
@@ -41,6 +42,7 @@ export class NetworkConfsService extends ResourceService<
     repository: NetworkConfsRepository,
     private readonly referenceData: ReferenceData,
     private readonly recordUsage: RecordUsageService,
+    private readonly clusterUsage: ClusterUsageService,
   ) {
     super(transactions, repository);
   }
@@ -55,12 +57,22 @@ export class NetworkConfsService extends ResourceService<
   }
 
   protected async columnsOfChanged(
-    _scope: TenantScope,
+    scope: TenantScope,
     row: NetworkConfRow,
     body: UpdateNetworkConf,
+    tx: Tx,
   ): Promise<ColumnValues> {
     const { name, description } = body;
-    return { name, description, ...this.networkColumns(row.cloud_provider_id, body, row) };
+    const columns = this.networkColumns(row.cloud_provider_id, body, row);
+    if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
+      // The nodes of a cluster that is up stay in their network: the configuration would no longer describe it.
+      await this.clusterUsage.assertNotInUse(tx, scope, 'network configuration', row.network_conf_id);
+    }
+    return { name, description, ...columns };
+  }
+
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'network configuration', id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: NetworkConfRow, tx: Tx): Promise<void> {

@@ -69,6 +69,10 @@ export class ObjectStorageManagersService extends ResourceService<
     return { ...body };
   }
 
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'object storage manager', id);
+  }
+
   protected async assertDeletable(scope: TenantScope, row: ObjectStorageManagerRow, tx: Tx): Promise<void> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'object storage manager', row.object_storage_manager_id);
   }

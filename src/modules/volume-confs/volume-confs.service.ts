@@ -89,6 +89,10 @@ export class VolumeConfsService extends ResourceService<
     return { ...rest, ...shape, size: checkShape(shape, disk) };
   }
 
+  protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+    return this.clusterUsage.lock(tx, scope, 'volume configuration', id);
+  }
+
   protected async assertDeletable(scope: TenantScope, row: VolumeConfRow, tx: Tx): Promise<void> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
   }

@@ -46,11 +46,20 @@ function duplicateOf(constraint: string): { code: string; text: string } {
   return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record exists already.' };
 }
 
+/** What the pool of connections says, without a code, when none has become free in time. */
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
+
+function busy(): DomainError {
+  const text = 'The database is busy, perhaps with the same records. Send the request again.';
+  return new DomainError('unavailable', 'DATABASE.BUSY', text);
+}
+
 /**
  * Domain error for what PostgreSQL refused. Constraints are named for this:
  * `uq_<table>_<field>` is a duplicate of one of the fields below, a foreign key names a reference that is gone or still used.
  */
 export function fromDatabaseError(thrown: unknown): DomainError | null {
+  if (thrown instanceof Error && thrown.message === POOL_EXHAUSTED) return busy();
   const error = pgErrorOf(thrown);
   if (!error) return null;
   const constraint = error.constraint ?? '';
@@ -68,11 +77,7 @@ export function fromDatabaseError(thrown: unknown): DomainError | null {
     return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text holds a character that cannot be stored.');
   }
   if (error.code === '40001' || error.code === '40P01' || error.code === '55P03' || error.code === '57014') {
-    return new DomainError(
-      'unavailable',
-      'DATABASE.BUSY',
-      'The database is busy with the same records. Send the request again.',
-    );
+    return busy();
   }
   if (UNAVAILABLE.has(error.code)) {
     return new DomainError(

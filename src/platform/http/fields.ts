@@ -49,6 +49,11 @@ interface TextOptions extends FieldOptions {
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
+const LINE_PATTERN = /^\P{Cc}*$/u;
+const FILLED_LINE_PATTERN = /^(?=\s*\S)\P{Cc}*$/u;
+const LINE_MEANING = 'without control characters';
+const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
+const MAX_LINE = 1024;
 
 function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecorator {
   const { optional = false, nullable = false } = options;
@@ -156,6 +161,22 @@ export const Field = {
   /** Optional free text: null clears, a given string is not empty. */
   description: (options: FieldOptions = {}) =>
     Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
+  /** What another system calls something, in one line: it ends in configurations and commands of that system. */
+  line: (options: FieldOptions & { filled?: boolean } = {}) =>
+    Field.text({
+      maxLength: MAX_LINE,
+      ...options,
+      ...(options.filled
+        ? { minLength: 1, pattern: FILLED_LINE_PATTERN, meaning: FILLED_LINE_MEANING }
+        : { pattern: LINE_PATTERN, meaning: LINE_MEANING }),
+    }),
+  /** Such lines, each of them with more than blanks. */
+  lines: (options: FieldOptions & { unique?: boolean } = {}) =>
+    applyDecorators(
+      Field.texts({ minItemLength: 1, ...options }),
+      MaxLength(MAX_LINE, { each: true }),
+      Matches(FILLED_LINE_PATTERN, { each: true, message: `each value in $property must be ${FILLED_LINE_MEANING}` }),
+    ),
   /** One of the listed values, in any letter case. */
   oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(

@@ -30,6 +30,23 @@ describe('createValidationPipe', () => {
     await expect(transform(nested(100_000))).rejects.toEqual(invalid('nested'));
   });
 
+  it.each(['{"labels":{"team":"\\ud800"}}', '{"labels":{"team":["a","\\udc00b"]}}'])(
+    'refuses %s, which is no Unicode, and names the key',
+    async (body) => {
+      await expect(transform(body)).rejects.toMatchObject({
+        code: 'REQUEST.INVALID_TEXT',
+        message: 'team holds half of a surrogate pair, which is no character.',
+      });
+    },
+  );
+
+  it('refuses keys that are no Unicode, and takes characters beyond 16 bits', async () => {
+    await expect(transform('{"labels":{"\\ud800":"a"}}')).rejects.toMatchObject({ code: 'REQUEST.INVALID_TEXT' });
+    await expect(transform('{"labels":{"\\ud83d\\ude00":"\\ud83d\\ude00"}}')).resolves.toMatchObject({
+      labels: { '😀': '😀' },
+    });
+  });
+
   it('names what it does not know', async () => {
     await expect(transform('{"label":{}}')).rejects.toEqual(invalid('label is not a known field'));
   });

@@ -35,20 +35,33 @@ const REMOVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'
 /** More than any request needs; what converts and checks values calls itself for each level. */
 const MAX_DEPTH = 100;
 
-/** Refuses what the pipe would remove in silence, a label of that name say, and what is nested too deep for it. */
+/** Half of a surrogate pair without the other one: JSON can spell it, UTF-8 cannot, so that nothing can store it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Refuses what the pipe would remove in silence, a label of that name say, what is nested too deep for it, and texts that
+ * are no Unicode: the database takes them for another text or, in a JSON column, not at all.
+ */
 class StrictValidationPipe extends ValidationPipe {
   protected override stripProtoKeys(value: unknown): void {
-    const pending = [{ value, depth: 0 }];
+    const pending = [{ value, depth: 0, of: 'The request' }];
     for (let next = pending.pop(); next; next = pending.pop()) {
-      const { value: current, depth } = next;
+      const { value: current, depth, of } = next;
+      if (typeof current === 'string') assertUnicode(current, of);
       if (typeof current !== 'object' || current === null || ArrayBuffer.isView(current)) continue;
       if (depth > MAX_DEPTH) throw invalid('REQUEST.INVALID', `The request is nested deeper than ${MAX_DEPTH} levels.`);
       for (const [key, inner] of Object.entries(current)) {
         if (REMOVED_KEYS.includes(key)) {
           throw invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${key}.`, { key });
         }
-        pending.push({ value: inner, depth: depth + 1 });
+        assertUnicode(key, 'A key');
+        pending.push({ value: inner, depth: depth + 1, of: Array.isArray(current) ? of : key });
       }
     }
   }
+}
+
+function assertUnicode(text: string, of: string): void {
+  if (!LONE_SURROGATE.test(text)) return;
+  throw invalid('REQUEST.INVALID_TEXT', `${of} holds half of a surrogate pair, which is no character.`);
 }

@@ -2,6 +2,14 @@ import { AddressRefusedError, type OutboundPolicy } from '../../../libs/outbound
 import { invalid } from '../errors/domain-error';
 
 /**
+ * Whether the text is an http or https URL that paths can be added to: without query and fragment, and without blanks and
+ * control characters, which the URL parser drops but others who are given the text do not.
+ */
+export function isServiceUrl(text: string): boolean {
+  return /^https?:\/\/[^\s\p{Cc}?#]+$/u.test(text) && URL.canParse(text);
+}
+
+/**
  * Throws a 400 of the code, with the policy's reason, for a URL that may not be called. What its host resolves to is seen
  * when it is called.
  */

@@ -51,7 +51,7 @@ export abstract class ResourceService<
   async update(scope: TenantScope, selector: RecordSelector, body: Update): Promise<Write> {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
-      const row = await this.repository.get(scope, selector, tx, true);
+      const row = await this.lock(scope, selector, tx);
       const values = await this.columnsOfChanged(scope, row, body, tx);
       return this.write(await this.repository.update(tx, scope, this.idOf(row), values));
     });
@@ -59,13 +59,19 @@ export abstract class ResourceService<
 
   async delete(scope: TenantScope, selector: RecordSelector): Promise<Message> {
     return this.transactions.run(async (tx) => {
-      const row = await this.repository.get(scope, selector, tx, true);
+      const row = await this.lock(scope, selector, tx);
       await this.assertDeletable(scope, row, tx);
       await this.repository.close(tx, scope, this.idOf(row));
       const label = this.repository.sql.label;
       return { message: `The ${label} "${row.name}" (id ${this.idOf(row)}) is deleted.` };
     });
   }
+
+  /**
+   * Locks the clusters that refer to the record, where its kind has such. They come before the record, because a cluster
+   * that changes is locked before what it is made of: the other way round, the two would wait for each other.
+   */
+  protected lockUsers?(tx: Tx, scope: TenantScope, id: number): Promise<void>;
 
   /** Conditions for the filters given in a list or search. */
   protected abstract filter(query: ListQuery): ResourceFilter;
@@ -83,6 +89,20 @@ export abstract class ResourceService<
   /** Completes a record that needs its id first; answers the row to render. */
   protected afterInsert(_scope: TenantScope, _body: Create, row: Row, _tx: Tx): Promise<Row> {
     return Promise.resolve(row);
+  }
+
+  /** The record for a change of it; 404 when this tenant has none. */
+  private async lock(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<Row> {
+    if (this.lockUsers) {
+      const id = selector.id ?? (await this.idNow(scope, selector, tx));
+      if (id !== null) await this.lockUsers(tx, scope, id);
+    }
+    return this.repository.get(scope, selector, tx, true);
+  }
+
+  private async idNow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<number | null> {
+    const row = await this.repository.find(scope, selector, tx);
+    return row && this.idOf(row);
   }
 
   protected idOf(row: Row): number {

@@ -118,6 +118,8 @@ const MORE: Record<string, Record<string, unknown>> = {
   createCloudEnv: { endpoint: 'https://hypervisor.example' },
   listOnPremNodeResources: { endpoint: 'local://' },
   createVolumeConf: { size: 100 },
+  updateNetworkConf: { model: 'e1000' },
+  updateBootDiskImage: { boot_disk_image: 'debian' },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   createMount: { source: 'bucket/new', mount_point: '/mnt/new' },

@@ -27,7 +27,7 @@ export class CreateBootDiskImage {
   @Field.description() description?: string | null;
   @Field.id() cloud_provider_id: number;
   @Field.id() linux_distro_id: number;
-  @Field.text({ minLength: 1, description: 'The image as the provider names it' }) boot_disk_image: string;
+  @Field.line({ filled: true, description: 'The image as the provider names it' }) boot_disk_image: string;
   @Field.id() architecture_type_id: number;
 }
 
@@ -35,7 +35,7 @@ export class UpdateBootDiskImage {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
   @Field.id({ optional: true }) linux_distro_id?: number;
-  @Field.text({ optional: true, minLength: 1, description: 'The image as the provider names it' })
+  @Field.line({ optional: true, filled: true, description: 'The image as the provider names it' })
   boot_disk_image?: string;
 }
 

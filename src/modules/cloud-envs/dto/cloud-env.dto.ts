@@ -26,12 +26,12 @@ export class CreateCloudEnv {
   @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
   availability_zone_id?: number | null;
   @Field.id() network_conf_id: number;
-  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
   @Field.id({ description: 'OnPrem needs basic auth' }) credential_config_id: number;
   @Field.id() boot_disk_image_id: number;
   @Field.map({ optional: true, values: 'string', description: LABELS }) labels?: Record<string, string>;
-  @Field.text({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
-  @Field.texts({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
+  @Field.line({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
+  @Field.lines({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
   onprem_node_names?: string[] | null;
 }
 
@@ -41,12 +41,12 @@ export class UpdateCloudEnv {
   @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
   availability_zone_id?: number | null;
   @Field.id({ optional: true }) network_conf_id?: number;
-  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) cloud_project?: string;
   @Field.id({ optional: true, description: 'OnPrem needs basic auth' }) credential_config_id?: number;
   @Field.id({ optional: true }) boot_disk_image_id?: number;
   @Field.map({ optional: true, values: 'string', description: LABELS }) labels?: Record<string, string>;
-  @Field.text({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
-  @Field.texts({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
+  @Field.line({ optional: true, description: 'OnPrem: https://…, http://… or local://' }) endpoint?: string;
+  @Field.lines({ optional: true, nullable: true, unique: true, description: 'OnPrem' })
   onprem_node_names?: string[] | null;
 }
 

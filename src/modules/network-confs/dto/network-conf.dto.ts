@@ -24,29 +24,29 @@ export class CreateNetworkConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
   @Field.id() cloud_provider_id: number;
-  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
-  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
-  @Field.texts({ optional: true, unique: true, minItemLength: 1, description: 'GCP, AWS, Azure and OCI' })
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
+  @Field.lines({ optional: true, unique: true, description: 'GCP, AWS, Azure and OCI' })
   network_tags?: string[];
-  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
   @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
   availability_zone_id?: number | null;
-  @Field.text({ optional: true, description: 'OnPrem' }) bridge?: string;
-  @Field.text({ optional: true, description: 'OnPrem' }) model?: string;
+  @Field.line({ optional: true, description: 'OnPrem' }) bridge?: string;
+  @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
 export class UpdateNetworkConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
-  @Field.text({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
-  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
-  @Field.texts({ optional: true, unique: true, minItemLength: 1, description: 'GCP, AWS, Azure and OCI' })
+  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
+  @Field.lines({ optional: true, unique: true, description: 'GCP, AWS, Azure and OCI' })
   network_tags?: string[];
-  @Field.text({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
+  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
   @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
   availability_zone_id?: number | null;
-  @Field.text({ optional: true, description: 'OnPrem' }) bridge?: string;
-  @Field.text({ optional: true, description: 'OnPrem' }) model?: string;
+  @Field.line({ optional: true, description: 'OnPrem' }) bridge?: string;
+  @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
 export class NetworkConfRead extends IntersectionType(NetworkConfRef, ReadAudit) {
