@@ -21,9 +21,22 @@ const layers = [
   ['agents'],
 ];
 
+/** What `iam` is divided into, lowest first. A subject may import those before it. */
+const iamSubjects = [
+  'roles',
+  'sessions',
+  'users-and-groups',
+  'tenants',
+  'role-assignments',
+  'personal-tokens',
+  'external-directory',
+  'login',
+  'own-account',
+];
+
 const domains = (names) => `^src/modules/(${names.join('|')})/`;
 const tests = '\\.spec\\.ts$|^libs/testing/|^test/';
-const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/[^/]+/workflows/';
+const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
 const routes = '\\.(controller|api\\.module)\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -73,6 +86,20 @@ module.exports = {
       severity: 'error',
       from: {},
       to: { path: '^src/modules/[^/]+/', pathNot: domains(layers.flat()) },
+    },
+    ...iamSubjects.slice(0, -1).map((name, index) => ({
+      name: `iam-below-${iamSubjects[index + 1]}`,
+      comment: 'Lower subjects of iam never import higher ones.',
+      severity: 'error',
+      from: { path: `^src/modules/iam/${name}/` },
+      to: { path: `^src/modules/iam/(${iamSubjects.slice(index + 1).join('|')})/` },
+    })),
+    {
+      name: 'iam-subject-has-a-place',
+      comment: 'A new subject of iam takes its place in docs/architecture.md and in the list of subjects here.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/modules/iam/[^/]+/', pathNot: `^src/modules/iam/(${iamSubjects.join('|')}|entities)/` },
     },
     {
       name: 'platform-below-domains',

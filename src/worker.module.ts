@@ -4,8 +4,8 @@ import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module'
 import { ClusterReconciler } from './modules/clusters/workflows/cluster-reconciler';
 import { HealthModule } from './modules/health/health.module';
 import { IamWorkerModule } from './modules/iam/iam.worker.module';
-import { SessionSweeper } from './modules/iam/workflows/session-sweeper';
-import { SsoLoginSweeper } from './modules/iam/workflows/sso-login-sweeper';
+import { SsoLoginSweeper } from './modules/iam/login/workflows/sso-login-sweeper';
+import { SessionSweeper } from './modules/iam/sessions/workflows/session-sweeper';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';

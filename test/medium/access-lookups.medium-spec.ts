@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROLES } from '../../src/platform/auth/roles';
-import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
 interface Rule {
@@ -26,6 +26,7 @@ function needsToken({ security }: { security?: object[] }): boolean {
 describe('resources, permissions, roles and rules', () => {
   let database: TestDatabase;
   let api: TestApi;
+  let people: People;
   let token: string;
   let rules: Rule[];
 
@@ -34,7 +35,8 @@ describe('resources, permissions, roles and rules', () => {
     const config = configure(database.url);
     await prepare(config);
     api = await TestApi.startWhole(config);
-    await makeUser(api, 'nobody');
+    people = new People(api);
+    await people.withPassword('nobody');
     token = await api.login('nobody', PASSWORD);
     rules = await list<Rule>('/rules');
   });
@@ -134,10 +136,10 @@ describe('resources, permissions, roles and rules', () => {
   });
 
   it('are what the guard holds, for roles that are listed and for those that are not', async () => {
-    const tenantId = await makeTenant(api, 'ruled');
+    const tenantId = await people.tenant('ruled');
     for (const role of ['ADMIN', 'CAN MANAGE CLUSTER', 'USER'] as const) {
       const username = `ruled-${role.toLowerCase().replaceAll(' ', '-')}`;
-      await makeUser(api, username, [tenantId], role);
+      await people.withPassword(username, [[role, tenantId]]);
       const session = await api.login(username, PASSWORD);
       for (const [verb, path] of [
         ['POST', '/cluster/start'],

@@ -4,14 +4,15 @@ import { AuditApiModule } from '../../src/modules/audit/audit.api.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
-import { hashPassword } from '../../src/modules/iam/passwords';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import { auditActor } from '../../src/platform/audit/audited-request';
 import { Allow } from '../../src/platform/auth/access';
+import type { Role } from '../../src/platform/auth/roles';
 import { conflict, unauthenticated } from '../../src/platform/errors/domain-error';
 import { Answers, Operation } from '../../src/platform/http/operation';
 import type { OperationOptions } from '../../src/platform/http/operation-options';
 import { Transactions } from '../../src/platform/persistence/transactions';
+import { PASSWORD, People } from './harness/people';
 import {
   ADMIN_PASSWORD,
   configure,
@@ -22,7 +23,6 @@ import {
   type TestDatabase,
 } from './harness/test-api';
 
-const PASSWORD = 'a password of some length';
 const SESSION = '5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab';
 const SECRET = 'the-secret-of-the-credentials';
 /** Disk type of the reference data whose size is free. */
@@ -134,15 +134,8 @@ describe('the audit log', () => {
   }
 
   /** A user with one role in the tenant, signed in. */
-  async function signedIn(name: string, role: string, tenant = tenantId): Promise<string> {
-    const [user] = await query<{ user_id: number }>(
-      'INSERT INTO users (username, email, password_hash) VALUES ($1, $2, $3) RETURNING user_id',
-      [name, `${name}@example.org`, await hashPassword(PASSWORD)],
-    );
-    await query(
-      'INSERT INTO user_roles (user_id, role_id, tenant_id) SELECT $1, role_id, $3 FROM roles WHERE role = $2',
-      [user?.user_id, role, tenant],
-    );
+  async function signedIn(name: string, role: Role, tenant = tenantId): Promise<string> {
+    await new People(api).withPassword(name, [[role, tenant]]);
     return api.login(name, PASSWORD);
   }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../src/config/config';
-import { SessionSweeper } from '../../src/modules/iam/workflows/session-sweeper';
+import { SessionSweeper } from '../../src/modules/iam/sessions/workflows/session-sweeper';
 import { FileIdSweeper } from '../../src/modules/object-storage-managers/workflows/file-id-sweeper';
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
 import type { Reconciler } from '../../src/platform/workflows/reconcile-loop';
-import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
 const KEPT_DAYS = 7;
@@ -21,9 +21,10 @@ describe('rows that have ended', () => {
 
   beforeAll(async () => {
     ({ api, stop } = await startWholeApi({ ENDED_ROWS_RETENTION_DAYS: String(KEPT_DAYS) }));
-    tenantId = await makeTenant(api, 'home');
-    userId = await makeUser(api, 'ada', [tenantId], 'ADMIN');
-    token = await api.login('ada', PASSWORD);
+    const people = new People(api);
+    tenantId = await people.tenant();
+    userId = await people.withPassword('owner', [['ADMIN', tenantId]]);
+    token = await api.login('owner', PASSWORD);
   });
 
   afterAll(() => stop?.());

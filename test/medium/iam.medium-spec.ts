@@ -6,7 +6,7 @@ import { Allow } from '../../src/platform/auth/access';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { CurrentScope } from '../../src/platform/auth/request-principal';
 import { Answers, Operation } from '../../src/platform/http/operation';
-import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import {
   ADMIN_PASSWORD,
   configure,
@@ -55,12 +55,14 @@ describe('identity', () => {
   let database: TestDatabase;
   let api: TestApi;
   let otherPod: TestApi;
+  let people: People;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     const config = configure(database.url, { LOGIN_ATTEMPTS: '1000' });
     await Promise.all([prepare(config), prepare(config), prepare(config)]);
     api = await TestApi.start([IamModule, IamApiModule, ProbeModule]);
+    people = new People(api);
     otherPod = await TestApi.start([IamModule, IamApiModule, ProbeModule]);
   });
 
@@ -74,8 +76,12 @@ describe('identity', () => {
     return api.database.query(sql, params);
   }
 
-  const newTenant = (name: string) => makeTenant(api, name);
-  const newUser = (name: string, tenantIds: string[] = []) => makeUser(api, name, tenantIds);
+  const newTenant = (name: string) => people.tenant(name);
+  const newUser = (name: string, tenantIds: string[] = []) =>
+    people.withPassword(
+      name,
+      tenantIds.map((tenantId) => ['USER', tenantId]),
+    );
 
   it('makes one tenant and one administrator, however many processes start at once', async () => {
     expect(await query('SELECT username FROM users')).toEqual([{ username: 'admin' }]);

@@ -6,8 +6,9 @@ import { verify } from '@node-rs/argon2';
 import { Redis } from 'ioredis';
 import { Attribute, Change } from 'ldapts';
 import { LdapDirectory } from '../../libs/directories/ldap-directory';
-import { giveGroupRole, makeLocalAccount, startIamApi } from './harness/directory-api';
+import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { LdapServer, makeCertificate, SEARCHER } from './harness/ldap-server';
+import { People } from './harness/people';
 import type { TestApi } from './harness/test-api';
 import {
   ADMIN_PASSWORD,
@@ -363,7 +364,7 @@ describe('logins by LDAP', () => {
 
     it('are synchronized with their members', async () => {
       const token = await api.login();
-      await makeLocalAccount(api, 'nora.local');
+      await new People(api).user([], { username: 'nora.local' });
       const path = '/platform/shared/admin/sync/group';
       const { status, body } = await api.call('GET', `${path}/engineers`, { token });
       expect([status, body.error_code]).toEqual([400, 'AUTH.DIRECTORY_REFUSED']);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { SsoLoginSweeper } from '../../src/modules/iam/workflows/sso-login-sweeper';
-import { giveGroupRole, makeLocalAccount, startIamApi } from './harness/directory-api';
+import { SsoLoginSweeper } from '../../src/modules/iam/login/workflows/sso-login-sweeper';
+import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { type Fault, type OidcPerson, OidcServer } from './harness/oidc-server';
+import { People } from './harness/people';
 import type { TestApi } from './harness/test-api';
 import { ADMIN_PASSWORD, createTestDatabase, type TestAnswer, type TestDatabase } from './harness/test-api';
 
@@ -334,7 +335,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     await fixture.api.database.query(`UPDATE users SET to_date = now() WHERE username = 'leaver@example.org'`);
     const disabled = await loggedIn('leaver');
     expect([disabled.status, disabled.body.error]).toEqual([401, 'The account is disabled.']);
-    await makeLocalAccount(fixture.api, 'john@example.org');
+    await new People(fixture.api).user([], { username: 'john@example.org' });
     expect((await loggedIn('john')).status).toBe(403);
   });
 
@@ -356,6 +357,34 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     } finally {
       fixture.oidc.resume();
     }
+  });
+
+  it('can be begun only so often from one address without coming back', async () => {
+    const limits = { LOGIN_ATTEMPTS: '1', REDIS_PREFIX: `sso-${randomBytes(4).toString('hex')}` };
+    const environment = { ...fixture.oidc.environment('AZURE_SSO'), ...limits };
+    await fixture.withApi(environment, (at) =>
+      fixture.withApi(environment, async (otherPod) => {
+        const beginAt = (pod: TestApi) => pod.call('POST', '/login', { body: {} });
+        const begun = await Promise.all(Array.from({ length: 12 }, (_, index) => beginAt(index % 2 ? at : otherPod)));
+        const urls = begun.flatMap(({ status, body }) => (status === 200 ? [String(body.loginURL)] : []));
+        expect(urls).toHaveLength(10);
+        const refused = await beginAt(at);
+        expect([refused.status, refused.body.error_code]).toEqual([429, 'AUTH.TOO_MANY_ATTEMPTS']);
+        const seconds = Number(refused.headers.get('retry-after'));
+        expect(seconds).toBeGreaterThan(0);
+        expect(refused.body.details).toEqual({ retry_after_seconds: seconds });
+        await expect(at.login()).resolves.toEqual(expect.any(String));
+
+        // A place is free again once a login has ended well, and only then.
+        const refusedReturn = await fixture.oidc.browse(urls[0]!, 'jane', 'wrong');
+        expect((await comeBack(refusedReturn, at)).status).toBe(401);
+        expect((await beginAt(at)).status).toBe(429);
+        const query = await fixture.oidc.browse(urls[1]!, 'jane', `jane's password`);
+        expect((await comeBack(query, at)).status).toBe(200);
+        expect((await beginAt(otherPod)).status).toBe(200);
+        expect((await beginAt(at)).status).toBe(429);
+      }),
+    );
   });
 
   it('lets local administrators in while the provider is down', async () => {

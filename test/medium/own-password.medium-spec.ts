@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
-import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
 const NEW_PASSWORD = 'another password of some length';
@@ -11,6 +11,7 @@ describe('the own password', () => {
   let database: TestDatabase;
   let api: TestApi;
   let otherPod: TestApi;
+  let people: People;
   let tenantId: string;
 
   beforeAll(async () => {
@@ -18,7 +19,8 @@ describe('the own password', () => {
     await prepare(configure(database.url, { LOGIN_ATTEMPTS: '1000' }));
     api = await TestApi.start([IamModule, IamApiModule]);
     otherPod = await TestApi.start([IamModule, IamApiModule]);
-    tenantId = await makeTenant(api, 'home');
+    people = new People(api);
+    tenantId = await people.tenant('home');
   });
 
   afterAll(async () => {
@@ -34,8 +36,8 @@ describe('the own password', () => {
     (await api.call('POST', '/login', { body: { username, password } })).status;
 
   it('changes, and ends every other session and token of the user on every pod', async () => {
-    const userId = await makeUser(api, 'ada', [tenantId]);
-    await makeUser(api, 'bystander', [tenantId]);
+    const userId = await people.withPassword('ada', [['USER', tenantId]]);
+    await people.withPassword('bystander', [['USER', tenantId]]);
     const here = await api.login('ada', PASSWORD);
     const elsewhere = await api.login('ada', PASSWORD);
     const bystander = await api.login('bystander', PASSWORD);
@@ -68,7 +70,7 @@ describe('the own password', () => {
     ['comes with one of 257 characters', [PASSWORD, 'x'.repeat(257)], 400, 'REQUEST.INVALID'],
   ])('stays when the current one %s', async (what, [current, next], status, code) => {
     const username = what.replaceAll(' ', '_');
-    await makeUser(api, username, [tenantId]);
+    await people.withPassword(username, [['USER', tenantId]]);
     const token = await api.login(username, PASSWORD);
     const other = await api.login(username, PASSWORD);
     const answer = await change(token, current, next);
@@ -79,14 +81,14 @@ describe('the own password', () => {
 
   it.each([12, 256])('may have %i characters', async (length) => {
     const username = `length-${length}`;
-    await makeUser(api, username, [tenantId]);
+    await people.withPassword(username, [['USER', tenantId]]);
     const next = 'x'.repeat(length);
     expect((await change(await api.login(username, PASSWORD), PASSWORD, next)).status).toBe(201);
     expect(await loginStatus(username, next)).toBe(200);
   });
 
   it('of an account of another directory is not changed here', async () => {
-    const userId = await makeUser(api, 'external', [tenantId]);
+    const userId = await people.withPassword('external', [['USER', tenantId]]);
     const token = await api.login('external', PASSWORD);
     await api.database.query(`UPDATE users SET directory = 'ldap' WHERE user_id = $1`, [userId]);
     const answer = await change(token, PASSWORD, NEW_PASSWORD);
@@ -94,7 +96,7 @@ describe('the own password', () => {
   });
 
   it('changes once when two requests change it at the same time', async () => {
-    await makeUser(api, 'twice', [tenantId]);
+    await people.withPassword('twice', [['USER', tenantId]]);
     const token = await api.login('twice', PASSWORD);
     const next = [NEW_PASSWORD, `${NEW_PASSWORD} still`];
     const answers = await Promise.all([api, otherPod].map((pod, index) => change(token, PASSWORD, next[index], pod)));
@@ -109,7 +111,7 @@ describe('the own password', () => {
     configure(database.url, { LOGIN_ATTEMPTS: '3', REDIS_PREFIX: `limit-${randomBytes(4).toString('hex')}` });
     const pods = [await TestApi.start([IamModule, IamApiModule]), await TestApi.start([IamModule, IamApiModule])];
     try {
-      await makeUser(api, 'victim', [tenantId]);
+      await people.withPassword('victim', [['USER', tenantId]]);
       const token = await api.login('victim', PASSWORD);
       for (const pod of [0, 1, 0]) expect((await change(token, 'wrong', NEW_PASSWORD, pods[pod])).status).toBe(403);
       const refused = await change(token, PASSWORD, NEW_PASSWORD, pods[1]);

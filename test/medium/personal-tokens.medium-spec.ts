@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AccessTokens } from '../../src/modules/iam/access-tokens';
+import { AccessTokens } from '../../src/modules/iam/sessions/access-tokens';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
-import { makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
 const DAY_MS = 86_400_000;
@@ -12,6 +12,7 @@ describe('personal tokens', () => {
   let database: TestDatabase;
   let api: TestApi;
   let otherPod: TestApi;
+  let people: People;
   let tenantId: string;
   let login: string;
 
@@ -20,8 +21,9 @@ describe('personal tokens', () => {
     await prepare(configure(database.url));
     api = await TestApi.start([IamModule, IamApiModule]);
     otherPod = await TestApi.start([IamModule, IamApiModule]);
-    tenantId = await makeTenant(api, 'home');
-    await makeUser(api, 'ada', [tenantId]);
+    people = new People(api);
+    tenantId = await people.tenant('home');
+    await people.withPassword('ada', [['USER', tenantId]]);
     login = await api.login('ada', PASSWORD);
   });
 
@@ -104,14 +106,20 @@ describe('personal tokens', () => {
   });
 
   it('need a selected tenant', async () => {
-    await makeUser(api, 'wanderer', [await makeTenant(api, 'here'), await makeTenant(api, 'there')]);
+    await people.withPassword('wanderer', [
+      ['USER', await people.tenant('here')],
+      ['USER', await people.tenant('there')],
+    ]);
     const answer = await make({}, await api.login('wanderer', PASSWORD));
     expect([answer.status, answer.body.error_code]).toEqual([403, 'TENANT.NOT_SELECTED']);
   });
 
   it('stay in their tenant', async () => {
-    const away = await makeTenant(api, 'away');
-    await makeUser(api, 'bound', [tenantId, away]);
+    const away = await people.tenant('away');
+    await people.withPassword('bound', [
+      ['USER', tenantId],
+      ['USER', away],
+    ]);
     const session = await api.login('bound', PASSWORD);
     await api.call('POST', `/user/select/${tenantId}`, { token: session });
     const { body } = await make({}, session);
@@ -187,7 +195,7 @@ describe('personal tokens', () => {
   });
 
   it('of another user, and logins, cannot be revoked', async () => {
-    await makeUser(api, 'eve', [tenantId]);
+    await people.withPassword('eve', [['USER', tenantId]]);
     const eve = await api.login('eve', PASSWORD);
     const { body } = await make();
     const revoke = (id: unknown) => api.call('DELETE', `/user/token/${String(id)}`, { token: eve });
@@ -203,7 +211,7 @@ describe('personal tokens', () => {
   });
 
   it('stop at once when their account is disabled', async () => {
-    const userId = await makeUser(api, 'leaver', [tenantId]);
+    const userId = await people.withPassword('leaver', [['USER', tenantId]]);
     const { body } = await make({}, await api.login('leaver', PASSWORD));
     expect(await statusOf(otherPod, body.token)).toBe(200);
     await api.database.query('UPDATE users SET to_date = now() WHERE user_id = $1', [userId]);
@@ -212,7 +220,7 @@ describe('personal tokens', () => {
   });
 
   it('cannot be made by a session that is ended at the same time', async () => {
-    const userId = await makeUser(api, 'racer', [tenantId]);
+    const userId = await people.withPassword('racer', [['USER', tenantId]]);
     const session = await api.login('racer', PASSWORD);
     expect(await statusOf(api, session)).toBe(200);
     const runner = api.database.createQueryRunner();

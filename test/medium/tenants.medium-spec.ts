@@ -2,7 +2,7 @@ import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.modul
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
-import { giveRole, makeTenant, makeUser, PASSWORD } from './harness/identities';
+import { PASSWORD, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import {
   configure,
@@ -22,6 +22,7 @@ describe('the administration of tenants', () => {
   let database: TestDatabase;
   let api: TestApi;
   let otherPod: TestApi;
+  let people: People;
   let token: string;
 
   beforeAll(async () => {
@@ -30,6 +31,7 @@ describe('the administration of tenants', () => {
     const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule];
     api = await TestApi.start(modules);
     otherPod = await TestApi.start(modules);
+    people = new People(api);
     token = await api.login();
   });
 
@@ -131,11 +133,11 @@ describe('the administration of tenants', () => {
   });
 
   it('lists the tenants that a user can select', async () => {
-    const [mine, other] = [await makeTenant(api, 'of-user'), await makeTenant(api, 'of-others')];
-    const userId = await makeUser(api, 'somebody', [mine]);
+    const [mine, other] = [await people.tenant('of-user'), await people.tenant('of-others')];
+    const userId = await people.withPassword('somebody', [['USER', mine]]);
     const tenantsOf = (id: number | string) => api.call('GET', `/platform/admin/user/${id}/tenants`, { token });
     expect((await tenantsOf(userId)).body.data).toEqual([{ tenant_id: mine, name: 'of-user', description: null }]);
-    await giveRole(api, userId, 'PLATFORM ADMIN', null);
+    await people.giveRole(userId, 'PLATFORM ADMIN', null);
     expect(names(await tenantsOf(userId))).toEqual(expect.arrayContaining(['of-user', 'of-others', 'default']));
     expect(outcome(await tenantsOf(999_999))).toEqual([404, 'USER.NOT_FOUND']);
     expect((await tenantsOf('x')).status).toBe(400);
@@ -143,8 +145,8 @@ describe('the administration of tenants', () => {
   });
 
   it('is for PLATFORM ADMIN only', async () => {
-    const tenantId = await makeTenant(api, 'governed');
-    await makeUser(api, 'governor', [tenantId], 'ADMIN');
+    const tenantId = await people.tenant('governed');
+    await people.withPassword('governor', [['ADMIN', tenantId]]);
     const admin = await api.login('governor', PASSWORD);
     for (const [method, path, body] of [
       ['POST', PATH, { name: 'more' }],
@@ -172,7 +174,7 @@ describe('the administration of tenants', () => {
 
     it('once: its name is free again, its record and its roles stay as history', async () => {
       const { tenantId } = await tenancy('passing', 'DESTROYED');
-      const userId = await makeUser(api, 'passenger', [tenantId]);
+      const userId = await people.withPassword('passenger', [['USER', tenantId]]);
       const answer = await remove('tenant_name=passing');
       expect([answer.status, answer.body]).toEqual([
         201,
@@ -219,8 +221,8 @@ describe('the administration of tenants', () => {
     });
 
     it('and refuses its sessions and tokens on every pod within a second', async () => {
-      const tenantId = await makeTenant(api, 'ending');
-      await makeUser(api, 'resident', [tenantId]);
+      const tenantId = await people.tenant('ending');
+      await people.withPassword('resident', [['USER', tenantId]]);
       const session = await api.login('resident', PASSWORD);
       const made = (await api.call('POST', '/user/token', { token: session })).body;
       const call = (pod: TestApi, as: string) => pod.call('GET', '/user/info', { token: as });
@@ -243,7 +245,7 @@ describe('the administration of tenants', () => {
     });
 
     it('that the caller has selected: the login goes on without a tenant, other selections stay', async () => {
-      const [own, kept] = [await makeTenant(api, 'own'), await makeTenant(api, 'kept')];
+      const [own, kept] = [await people.tenant('own'), await people.tenant('kept')];
       const second = await api.login();
       await api.call('POST', `/user/select/${own}`, { token: second });
       await api.call('POST', `/user/select/${kept}`, { token });
@@ -259,15 +261,15 @@ describe('the administration of tenants', () => {
     });
 
     it('that the caller has not selected: the selection stays', async () => {
-      const kept = await makeTenant(api, 'selected');
-      await makeTenant(api, 'unselected');
+      const kept = await people.tenant('selected');
+      await people.tenant('unselected');
       await api.call('POST', `/user/select/${kept}`, { token });
       expect((await remove('tenant_name=unselected')).status).toBe(201);
       expect((await api.call('GET', '/user/info', { token })).body.tenant_id).toBe(kept);
     });
 
     it('by a personal token bound to it: the token works no more', async () => {
-      const tenantId = await makeTenant(api, 'sawn-off');
+      const tenantId = await people.tenant('sawn-off');
       const session = await api.login();
       await api.call('POST', `/user/select/${tenantId}`, { token: session });
       const made = (await api.call('POST', '/user/token', { token: session })).body;
@@ -322,7 +324,7 @@ describe('the administration of tenants', () => {
 
       it('goes first, and the cluster is refused', async () => {
         const made = await tenancy('deleted-first', 'DESTROYED', true);
-        await giveRole(api, made.userId, 'USER', made.tenantId);
+        await people.giveRole(made.userId, 'USER', made.tenantId);
         const session = await adminOf(made);
         let enabling: Promise<TestAnswer> | undefined;
         let deleting: Promise<TestAnswer> | undefined;
@@ -341,7 +343,7 @@ describe('the administration of tenants', () => {
 
       it('that went before lets no cluster be made', async () => {
         const made = await tenancy('made-late', 'DESTROYED');
-        await giveRole(api, made.userId, 'USER', made.tenantId);
+        await people.giveRole(made.userId, 'USER', made.tenantId);
         const session = await adminOf(made);
         let making: Promise<TestAnswer> | undefined;
         let deleting: Promise<TestAnswer> | undefined;

@@ -3,8 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { AuthConfig } from '../../config/auth.config';
 import type { Logger } from '../../platform/logging/logger';
 import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
-import { hashPassword } from './passwords';
-import { ROLE_RECORDS, roleId } from './role-records';
+import { ROLE_RECORDS, roleId } from './roles/role-records';
+import { hashPassword } from './users-and-groups/passwords';
 
 /** Any number that no other advisory lock of the application uses. */
 const BOOTSTRAP_LOCK = 7_203_102;

@@ -1,19 +1,17 @@
 import { Module } from '@nestjs/common';
 import { AUTHENTICATOR } from '../../platform/auth/authentication';
-import { AccessTokens } from './access-tokens';
-import { DirectoryRepository } from './directory.repository';
-import { DirectoryService } from './directory.service';
-import { GroupsRepository } from './groups.repository';
-import { RolesRepository } from './roles.repository';
-import { SessionAuthenticator } from './session-authenticator';
-import { SessionsRepository } from './sessions.repository';
-import { UsersRepository } from './users.repository';
+import { RolesRepository } from './roles/roles.repository';
+import { AccessTokens } from './sessions/access-tokens';
+import { SessionAuthenticator } from './sessions/session-authenticator';
+import { SessionsRepository } from './sessions/sessions.repository';
+import { DirectoryRepository } from './users-and-groups/directory.repository';
+import { GroupsRepository } from './users-and-groups/groups.repository';
+import { UsersRepository } from './users-and-groups/users.repository';
 
 @Module({
   providers: [
     AccessTokens,
     DirectoryRepository,
-    DirectoryService,
     GroupsRepository,
     RolesRepository,
     SessionsRepository,
@@ -23,7 +21,6 @@ import { UsersRepository } from './users.repository';
   ],
   exports: [
     AUTHENTICATOR,
-    DirectoryService,
     AccessTokens,
     DirectoryRepository,
     GroupsRepository,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { SessionSweeper } from './workflows/session-sweeper';
-import { SsoLoginSweeper } from './workflows/sso-login-sweeper';
+import { SsoLoginSweeper } from './login/workflows/sso-login-sweeper';
+import { SessionSweeper } from './sessions/workflows/session-sweeper';
 
 @Module({ providers: [SsoLoginSweeper, SessionSweeper], exports: [SsoLoginSweeper, SessionSweeper] })
 export class IamWorkerModule {}

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { decode, verify } from 'jsonwebtoken';
 import { Config } from '../../../src/config/config';
-import { AccessTokens, type TokenClaims, tokenHash } from '../../../src/modules/iam/access-tokens';
-import { SessionAuthenticator } from '../../../src/modules/iam/session-authenticator';
-import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions.repository';
+import { AccessTokens, type TokenClaims, tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
+import { SessionAuthenticator } from '../../../src/modules/iam/sessions/session-authenticator';
+import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions/sessions.repository';
 import { type Access, Allow } from '../../../src/platform/auth/access';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from '../../../src/platform/auth/authentication';

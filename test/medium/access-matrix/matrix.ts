@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
 import { createApi } from '../../../src/create-api';
-import { AccessTokens } from '../../../src/modules/iam/access-tokens';
+import { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
 import { TenantSecretsService } from '../../../src/modules/secrets/tenant-secrets.service';
 import { createOpenApiDocument } from '../../../src/platform/http/openapi';
 import { createLogger, NestLogger } from '../../../src/platform/logging/logger';

@@ -26,8 +26,3 @@ export async function giveGroupRole(api: TestApi, groupName: string, role: strin
   );
   return tenant!.tenant_id;
 }
-
-/** Makes a local account, for names that outside directories must not take. */
-export async function makeLocalAccount(api: TestApi, username: string): Promise<void> {
-  await api.database.query(`INSERT INTO users (username, email) VALUES ($1, $2)`, [username, `${username}@local.test`]);
-}

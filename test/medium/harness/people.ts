@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../../src/modules/iam/iam.module';
-import { AccessTokens } from '../../../src/modules/iam/access-tokens';
-import { hashPassword } from '../../../src/modules/iam/passwords';
+import { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
+import { hashPassword } from '../../../src/modules/iam/users-and-groups/passwords';
 import type { Role } from '../../../src/platform/auth/roles';
 import { ROLES } from '../../../src/platform/auth/roles';
 import { firstRow, insertRow } from '../../../src/platform/persistence/sql';
@@ -23,7 +23,7 @@ export interface Caller {
   call(method: string, path: string, body?: unknown): Promise<TestAnswer>;
 }
 
-/** Puts tenants, users and groups into the database of an API and acts as them; names get a number each. */
+/** Puts tenants, users and groups into the database of an API and acts as them; who is not named gets a number. */
 export class People {
   private count = 0;
 
@@ -34,22 +34,29 @@ export class People {
     return `${prefix}-${this.count}`;
   }
 
-  async tenant(): Promise<string> {
-    const name = this.unique('tenant');
+  async tenant(name = this.unique('tenant')): Promise<string> {
     return (await insertRow<{ tenant_id: string }>(this.manager, 'tenants', { name })).tenant_id;
   }
 
   async user(held: readonly Held[] = [], columns: Record<string, unknown> = {}): Promise<number> {
-    const username = this.unique('user');
+    const { username = this.unique('user') } = columns;
     const { user_id } = await insertRow<{ user_id: number }>(this.manager, 'users', {
       username,
-      email: `${username}@example.org`,
+      email: `${String(username)}@example.org`,
       ...columns,
     });
-    for (const [role, tenant_id] of held) {
-      await insertRow(this.manager, 'user_roles', { user_id, role_id: ROLE_ID[role], tenant_id });
-    }
+    for (const [role, tenantId] of held) await this.giveRole(user_id, role, tenantId);
     return user_id;
+  }
+
+  /** A user of this name who can log in with the {@link PASSWORD}. */
+  async withPassword(username: string, held: readonly Held[] = []): Promise<number> {
+    return this.user(held, { username, password_hash: await hashPassword(PASSWORD) });
+  }
+
+  /** Gives a role as a row of its own; nobody is woken. */
+  async giveRole(userId: number, role: Role, tenantId: string | null): Promise<void> {
+    await insertRow(this.manager, 'user_roles', { user_id: userId, role_id: ROLE_ID[role], tenant_id: tenantId });
   }
 
   async group(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import { makeTenant, makeUser, PASSWORD } from '../../medium/harness/identities';
+import { PASSWORD, People } from '../../medium/harness/people';
 import type { TestAnswer, TestApi } from '../../medium/harness/test-api';
 
 export type Query = Record<string, string | number | boolean>;
@@ -23,8 +23,9 @@ export interface Upload {
 /** An administrator of a tenant of its own. */
 export async function tenantAdmin(api: TestApi): Promise<FileTenant> {
   const name = `t${randomBytes(6).toString('hex')}`;
-  const tenantId = await makeTenant(api, name);
-  const userId = await makeUser(api, name, [tenantId], 'ADMIN');
+  const people = new People(api);
+  const tenantId = await people.tenant(name);
+  const userId = await people.withPassword(name, [['ADMIN', tenantId]]);
   return new FileTenant(api, await api.login(name, PASSWORD), tenantId, userId);
 }
 

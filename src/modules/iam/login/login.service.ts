@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import type { DirectoryUser } from '../../../../libs/directories/directory';
+import { Config } from '../../../config/config';
+import { auditActor } from '../../../platform/audit/audited-request';
+import type { Principal } from '../../../platform/auth/principal';
+import { invalid, unauthenticated } from '../../../platform/errors/domain-error';
+import type { Message } from '../../../platform/http/answers';
+import type { Tx } from '../../../platform/persistence/sql';
+import { ExternalAccounts } from '../external-directory/external-accounts';
+import { LoginDirectory } from '../external-directory/login-directory';
+import { parseDuration } from '../sessions/duration';
+import { SessionChanges } from '../sessions/session-changes';
+import { SessionsRepository } from '../sessions/sessions.repository';
+import { DirectoryRepository, type UserRow } from '../users-and-groups/directory.repository';
+import { passwordMatches } from '../users-and-groups/passwords';
+import type { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
+import { LoginLimiter } from './login-limiter';
+import { type Admitted, type LoginOrigin, LoginSessions, type OpenedSession } from './login-sessions';
+import { SsoLoginService } from './sso-login.service';
+
+const WRONG = 'User name or password is wrong, or the account is disabled.';
+
+interface Credentials {
+  username: string;
+  password: string;
+}
+
+/** Opens and ends sessions. */
+@Injectable()
+export class LoginService {
+  constructor(
+    private readonly config: Config,
+    private readonly directory: DirectoryRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly changes: SessionChanges,
+    private readonly limiter: LoginLimiter,
+    private readonly loginDirectory: LoginDirectory,
+    private readonly accounts: ExternalAccounts,
+    private readonly logins: LoginSessions,
+    private readonly sso: SsoLoginService,
+  ) {}
+
+  authType(): AuthTypeAnswer {
+    return { auth_type: this.config.auth.announcedType };
+  }
+
+  async login(request: LoginRequest, origin: LoginOrigin): Promise<LoginResult> {
+    const announced = this.config.auth.announcedType;
+    if (request.auth_type !== undefined && request.auth_type !== announced) {
+      throw invalid('AUTH.TYPE_MISMATCH', `The login type here is ${announced}, not ${request.auth_type}.`);
+    }
+    const duration = parseDuration(request.timeout);
+    const credentials = credentialsOf(request, origin.authorization);
+    auditActor({ username: credentials?.username ?? null });
+    if (announced === 'AZURE_SSO') return this.loginOrBeginSso(credentials, request.timeout, origin);
+    if (!credentials) {
+      throw invalid('AUTH.CREDENTIALS_MISSING', 'username and password are required, in the body or as HTTP Basic.');
+    }
+    return this.loginByPassword(credentials, duration, origin);
+  }
+
+  async logout(principal: Principal): Promise<Message> {
+    return this.changes.run(principal.sessionId, async (tx) => {
+      await this.sessions.end(tx, principal.sessionId);
+      return { message: `User ${principal.username} is logged out.` };
+    });
+  }
+
+  /** Local accounts get in by their password here, too: somebody has to when the provider is down. */
+  private async loginOrBeginSso(
+    credentials: Credentials | null,
+    timeout: string,
+    origin: LoginOrigin,
+  ): Promise<LoginResult> {
+    const opened =
+      credentials &&
+      (await this.openSession(credentials, () => this.localUser(credentials), parseDuration(timeout), origin));
+    return opened ?? this.sso.begin(timeout, origin);
+  }
+
+  private async loginByPassword(
+    credentials: Credentials,
+    durationMs: number,
+    origin: LoginOrigin,
+  ): Promise<LoginResult> {
+    const opened = await this.openSession(credentials, () => this.prove(credentials), durationMs, origin);
+    if (!opened) throw unauthenticated(WRONG);
+    return opened;
+  }
+
+  /** Whose password was given, here or in the outside directory; null when it was nobody's. */
+  private async prove(credentials: Credentials): Promise<UserRow | DirectoryUser | null> {
+    const { username, password } = credentials;
+    const known = await this.directory.userByName(username);
+    const local = await this.localUser(credentials, known);
+    const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
+    const person = elsewhere ? await this.loginDirectory.checkPassword(username, password) : null;
+    return local ?? person;
+  }
+
+  /**
+   * The enabled account of the built-in directory whose password this is. Always costs a check of a password: neither
+   * an unknown user nor one of another directory can be told from a wrong password by the time.
+   */
+  private async localUser({ username, password }: Credentials, known?: UserRow | null): Promise<UserRow | null> {
+    const user = known === undefined ? await this.directory.userByName(username) : known;
+    const matches = await passwordMatches(user?.directory === 'local' ? user.password_hash : null, password);
+    return user && matches && !(user.to_date instanceof Date) ? user : null;
+  }
+
+  private openSession<P extends UserRow | DirectoryUser>(
+    { username }: Credentials,
+    prove: () => Promise<P | null>,
+    durationMs: number,
+    origin: LoginOrigin,
+  ): Promise<OpenedSession | null> {
+    const open = (proven: P) => this.logins.open((tx) => this.admit(tx, proven), durationMs, origin);
+    return this.limiter.attempt(username, origin.ip, prove, open);
+  }
+
+  private async admit(tx: Tx, proven: UserRow | DirectoryUser): Promise<Admitted | null> {
+    if (!('user_id' in proven)) return this.accounts.admit(tx, proven);
+    await this.sessions.assertUnchanged(tx, proven);
+    return proven;
+  }
+}
+
+/** Of the body, or of HTTP Basic; null when either is missing. */
+function credentialsOf(request: LoginRequest, authorization: string | null): Credentials | null {
+  const { username, password } = request;
+  if (username !== undefined && password !== undefined) return { username, password };
+  const [, encoded] = /^Basic\s+([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  if (colon < 1 || colon === decoded.length - 1) return null;
+  return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { BrowserLogin } from '../../../../libs/directories/oidc-provider';
+import { returning, type Tx } from '../../../platform/persistence/sql';
+
+/** How long a browser has to come back, minutes. */
+const KEPT_MINUTES = 10;
+
+/** Longer than all requests to the provider that end a login. */
+const CLAIMED_SECONDS = 300;
+
+export interface PendingSsoLogin {
+  login: BrowserLogin;
+  /** Duration of the session as asked for. */
+  timeout: string;
+}
+
+/** Logins that have begun in a browser. Each ends once. */
+@Injectable()
+export class SsoLoginsRepository {
+  async add(tx: Tx, { login, timeout }: PendingSsoLogin): Promise<void> {
+    await tx.query(
+      `INSERT INTO sso_logins (state_hash, nonce, code_verifier, timeout, expires_at)
+       VALUES ($1, $2, $3, $4, now() + interval '${KEPT_MINUTES} minutes')`,
+      [hashOf(login.state), login.nonce, login.codeVerifier, timeout],
+    );
+  }
+
+  /**
+   * Gives the login to the caller alone for a while. Null for a state that was never given out, has expired, has been
+   * used or is another request's.
+   */
+  async claim(tx: Tx, state: string): Promise<PendingSsoLogin | null> {
+    const [row] = await returning<{ nonce: string; code_verifier: string; timeout: string }>(
+      tx,
+      `UPDATE sso_logins SET claimed_until = now() + interval '${CLAIMED_SECONDS} seconds'
+       WHERE state_hash = $1 AND expires_at > now() AND (claimed_until IS NULL OR claimed_until < now())
+       RETURNING nonce, code_verifier, timeout`,
+      [hashOf(state)],
+    );
+    return row ? { login: { state, nonce: row.nonce, codeVerifier: row.code_verifier }, timeout: row.timeout } : null;
+  }
+
+  /** Lets another request try. */
+  async release(tx: Tx, state: string): Promise<void> {
+    await tx.query('UPDATE sso_logins SET claimed_until = NULL WHERE state_hash = $1', [hashOf(state)]);
+  }
+
+  /** Ends the login; answers false when it is over already. */
+  async take(tx: Tx, state: string): Promise<boolean> {
+    const sql = 'DELETE FROM sso_logins WHERE state_hash = $1 RETURNING state_hash';
+    return (await returning(tx, sql, [hashOf(state)])).length > 0;
+  }
+}
+
+function hashOf(state: string): string {
+  return createHash('sha256').update(state).digest('hex');
+}

@@ -1,0 +1,62 @@
+import { Body, Controller, Query } from '@nestjs/common';
+import { Allow } from '../../../platform/auth/access';
+import type { Principal, TenantScope } from '../../../platform/auth/principal';
+import { CurrentPrincipal, CurrentScope } from '../../../platform/auth/request-principal';
+import type { Message } from '../../../platform/http/answers';
+import { Answers, Operation } from '../../../platform/http/operation';
+import { type Page, PageQuery } from '../../../platform/http/page';
+import { IdParam } from '../../../platform/http/parameters';
+import { CreateToken, TokenCreated, TokenRead } from './dto/token.dto';
+import { PersonalTokensService } from './personal-tokens.service';
+
+const TAG = 'Personal tokens';
+
+@Controller()
+export class PersonalTokensController {
+  constructor(private readonly service: PersonalTokensService) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/user/token',
+    id: 'createToken',
+    summary: 'Make a token for programs, bound to the selected tenant',
+    tag: TAG,
+    access: Allow.tenant(),
+    answer: Answers.one(TokenCreated),
+  })
+  createToken(
+    @CurrentPrincipal() principal: Principal,
+    @CurrentScope() scope: TenantScope,
+    @Body() body: CreateToken,
+  ): Promise<TokenCreated> {
+    return this.service.create(principal, scope, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/user/tokens',
+    id: 'listTokens',
+    summary: 'List the own tokens, ended ones included, newest first',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.page(TokenRead),
+  })
+  listTokens(@CurrentPrincipal() principal: Principal, @Query() query: PageQuery): Promise<Page<TokenRead>> {
+    return this.service.list(principal, query);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/user/token/{token_id}',
+    id: 'revokeToken',
+    summary: 'Revoke an own token at once',
+    tag: TAG,
+    access: Allow.signedIn,
+    answer: Answers.message,
+    status: 201,
+    errors: [403],
+  })
+  revokeToken(@CurrentPrincipal() principal: Principal, @IdParam('token_id') tokenId: number): Promise<Message> {
+    return this.service.revoke(principal, tokenId);
+  }
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Page, PageRequest } from '../../../platform/http/page';
+import { pagedRows } from '../../../platform/persistence/paged-rows';
+import { Conditions, firstRow, type Tx } from '../../../platform/persistence/sql';
+
+export interface TokenRow {
+  token_id: number;
+  description: string | null;
+  tenant_id: string | null;
+  /** `Infinity` for one without end. */
+  expires_at: Date | number;
+  last_used_at: Date | null;
+  from_date: Date;
+  /** When it expired, was revoked or lost its tenant; `Infinity` while it works. */
+  to_date: Date | number;
+}
+
+/** Sessions of the kind `token`, as their users see them. */
+@Injectable()
+export class PersonalTokensRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** A page of the user's tokens, ended ones included, newest first. */
+  list(userId: number, page: PageRequest): Promise<Page<TokenRow>> {
+    const select = {
+      table: 'sessions',
+      key: 'session_id',
+      columns: `t.token_id, t.description, t.tenant_id, t.expires_at, t.last_used_at, t.created_at AS from_date,
+        CASE WHEN e.ended_at <= now() THEN e.ended_at ELSE 'infinity' END AS to_date`,
+      joins: `LEFT JOIN tenants o ON o.tenant_id = t.tenant_id
+        CROSS JOIN LATERAL (SELECT LEAST(t.revoked_at, t.expires_at, o.to_date) AS ended_at) e`,
+      conditions: new Conditions().add(`t.user_id = ? AND t.kind = 'token'`, userId),
+      order: 't.token_id DESC',
+    };
+    return pagedRows<TokenRow>(this.dataSource.manager, select, page);
+  }
+
+  /** The session behind a token of the user that works still; locked. */
+  async findActive(tx: Tx, userId: number, tokenId: number): Promise<string | null> {
+    const row = await firstRow<{ session_id: string }>(
+      tx,
+      `SELECT session_id FROM sessions
+       WHERE user_id = $1 AND token_id = $2 AND kind = 'token' AND revoked_at IS NULL AND expires_at > now() FOR UPDATE`,
+      [userId, tokenId],
+    );
+    return row?.session_id ?? null;
+  }
+}

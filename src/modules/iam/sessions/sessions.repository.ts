@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Role } from '../../../platform/auth/roles';
+import { unauthenticated } from '../../../platform/errors/domain-error';
+import { firstRow, insertRow, returning, type Tx } from '../../../platform/persistence/sql';
+import { heldRoles } from '../roles/held-roles';
+
+/** A session with what decides whether it still admits its user, and as whom. */
+export interface SessionRow {
+  session_id: string;
+  user_id: number;
+  username: string;
+  kind: 'login' | 'token';
+  /** Null for a session made before hashes were kept. */
+  token_hash: string | null;
+  tenant_id: string | null;
+  /** Roles in the selected tenant and those held everywhere. */
+  roles: Role[];
+  revoked: boolean;
+  expired: boolean;
+  user_disabled: boolean;
+  tenant_closed: boolean;
+  /** Whether its last use is not yet noted for this minute. */
+  use_unnoted: boolean;
+}
+
+/** Payload of the `session` wake-up for all sessions of a user; that for one session is its id. */
+export function sessionsOf(userId: number): string {
+  return `user:${userId}`;
+}
+
+/** Payload of the `session` wake-up for the sessions of everybody. */
+export const EVERY_SESSION = '';
+
+export interface NewSession {
+  sessionId: string;
+  /** Of the only token that stands for the session. */
+  tokenHash: string;
+  kind: 'login' | 'token';
+  /** What its user calls a personal token. */
+  description?: string | null;
+  userId: number;
+  tenantId: string | null;
+  /** Null for one without end. */
+  expiresAt: Date | null;
+  ip: string | null;
+  userAgent: string | null;
+}
+
+export interface OpenedSession {
+  token_id: number;
+  created_at: Date;
+}
+
+/** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(sessionId: string): Promise<SessionRow | null> {
+    return firstRow<SessionRow>(
+      this.dataSource.manager,
+      `SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
+         COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
+                   WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
+         s.revoked_at IS NOT NULL AS revoked,
+         s.expires_at <= now() AS expired,
+         u.to_date <> 'infinity' AS user_disabled,
+         COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
+         COALESCE(s.last_used_at < now() - interval '1 minute', true) AS use_unnoted
+       FROM sessions s
+       JOIN users u ON u.user_id = s.user_id
+       LEFT JOIN tenants t ON t.tenant_id = s.tenant_id
+       WHERE s.session_id = $1`,
+      [sessionId],
+    );
+  }
+
+  async noteUse(sessionId: string): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE sessions SET last_used_at = now()
+       WHERE session_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+      [sessionId],
+    );
+  }
+
+  /**
+   * Throws `unauthenticated` when the account was disabled or its password changed since the login was checked. Neither
+   * happens until `tx` ends: both end the sessions of the account, and would miss the one that is opened now.
+   */
+  async assertUnchanged(tx: Tx, user: { user_id: number; password_hash: string | null }): Promise<void> {
+    const unchanged = await firstRow(
+      tx,
+      `SELECT 1 FROM users WHERE user_id = $1 AND to_date = 'infinity' AND password_hash IS NOT DISTINCT FROM $2 FOR SHARE`,
+      [user.user_id, user.password_hash],
+    );
+    if (!unchanged) throw unauthenticated('The account was changed during the login. Log in again.');
+  }
+
+  async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
+    return insertRow<OpenedSession>(tx, 'sessions', {
+      session_id: session.sessionId,
+      token_hash: session.tokenHash,
+      user_id: session.userId,
+      tenant_id: session.tenantId,
+      kind: session.kind,
+      description: session.description,
+      expires_at: session.expiresAt ?? 'infinity',
+      ip: session.ip,
+      user_agent: session.userAgent,
+    });
+  }
+
+  async end(tx: Tx, sessionId: string): Promise<void> {
+    await tx.query('UPDATE sessions SET revoked_at = now() WHERE session_id = $1 AND revoked_at IS NULL', [sessionId]);
+  }
+
+  /** Ends every session and personal token of the user but the given one. */
+  async endAllOf(tx: Tx, userId: number, keptSessionId: string | null = null): Promise<void> {
+    await tx.query(
+      `UPDATE sessions SET revoked_at = now()
+       WHERE user_id = $1 AND session_id IS DISTINCT FROM $2 AND revoked_at IS NULL AND expires_at > now()`,
+      [userId, keptSessionId],
+    );
+  }
+
+  /**
+   * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user: what is opened in
+   * its name is not missed by a change of the password.
+   */
+  async holdOpen(tx: Tx, session: { userId: number; sessionId: string }): Promise<boolean> {
+    await tx.query('SELECT 1 FROM users WHERE user_id = $1 FOR SHARE', [session.userId]);
+    const open = await firstRow(tx, 'SELECT 1 FROM sessions WHERE session_id = $1 AND revoked_at IS NULL', [
+      session.sessionId,
+    ]);
+    return open !== null;
+  }
+
+  /** Leaves a login session without a tenant if it has this one selected; a personal token stays bound. */
+  async deselectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
+    await tx.query(`UPDATE sessions SET tenant_id = NULL WHERE session_id = $1 AND tenant_id = $2 AND kind = 'login'`, [
+      sessionId,
+      tenantId,
+    ]);
+  }
+
+  /** Binds the session to a tenant unless it is a personal token of another; answers whether it is bound now. */
+  async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
+    const bound = await returning(
+      tx,
+      `UPDATE sessions SET tenant_id = $2 WHERE session_id = $1 AND (kind = 'login' OR tenant_id = $2)
+       RETURNING session_id`,
+      [sessionId, tenantId],
+    );
+    return bound.length > 0;
+  }
+}

@@ -1,0 +1,31 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { ReadAudit, WriteAudit } from '../../../../platform/http/answers';
+import { Field, Param } from '../../../../platform/http/fields';
+import { PageQuery } from '../../../../platform/http/page';
+import { UuidSelectorQuery } from '../../../../platform/http/selector';
+
+export class TenantSummary {
+  @Field.uuid() tenant_id: string;
+  @Field.text() name: string;
+  @Field.text({ nullable: true }) description: string | null;
+}
+
+export class TenantSearchQuery extends PageQuery {
+  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) tenant_name: string;
+}
+
+export class TenantSelector extends UuidSelectorQuery('tenant') {}
+
+export class CreateTenant {
+  @Field.name() name: string;
+  @Field.description() description?: string | null;
+}
+
+export class UpdateTenant {
+  @Field.name({ optional: true }) name?: string;
+  @Field.description() description?: string | null;
+}
+
+export class TenantRead extends IntersectionType(TenantSummary, ReadAudit) {}
+
+export class TenantWrite extends IntersectionType(TenantSummary, WriteAudit) {}

@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { notFound } from '../../../platform/errors/domain-error';
+import type { AuditRow } from '../../../platform/http/answers';
+import type { Page, PageRequest } from '../../../platform/http/page';
+import { describeSelector, type RecordSelector } from '../../../platform/http/selector';
+import { pagedRows } from '../../../platform/persistence/paged-rows';
+import { Conditions, firstRow, insertRow, type Tx, updateRows } from '../../../platform/persistence/sql';
+import { AUDIT_COLUMNS, AUDIT_JOINS } from '../../../platform/resources/resource-repository';
+
+export interface TenantRecordRow extends AuditRow {
+  tenant_id: string;
+  name: string;
+  description: string | null;
+}
+
+const COLUMNS = `t.*, ${AUDIT_COLUMNS}`;
+
+/** Reads and writes tenants. They belong to none themselves, so no method takes a scope: only PLATFORM ADMIN gets here. */
+@Injectable()
+export class TenantsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** A page of current tenants, newest first. */
+  list(page: PageRequest, partOfName?: string): Promise<Page<TenantRecordRow>> {
+    const conditions = current();
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
+    const order = 't.from_date DESC, t.tenant_id';
+    const select = { table: 'tenants', key: 'tenant_id', columns: COLUMNS, joins: AUDIT_JOINS, conditions, order };
+    return pagedRows<TenantRecordRow>(this.dataSource.manager, select, page);
+  }
+
+  /** The current tenant that the selector names; 404 when there is none. */
+  async get(
+    selector: RecordSelector<string>,
+    tx: Tx = this.dataSource.manager,
+    lock = false,
+  ): Promise<TenantRecordRow> {
+    const conditions = current();
+    if (selector.id !== undefined) conditions.add('t.tenant_id = ?', selector.id);
+    if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
+    const row = await firstRow<TenantRecordRow>(
+      tx,
+      `SELECT ${COLUMNS} FROM tenants t ${AUDIT_JOINS} WHERE ${conditions.sql} ${lock ? 'FOR UPDATE OF t' : ''}`,
+      conditions.params,
+    );
+    if (row) return row;
+    throw notFound('TENANT.NOT_FOUND', `There is no tenant with ${describeSelector(selector)}.`);
+  }
+
+  async insert(tx: Tx, userId: number, values: Readonly<Record<string, unknown>>): Promise<TenantRecordRow> {
+    const author = { created_by_user_id: userId, modified_by_user_id: userId };
+    const { tenant_id } = await insertRow<TenantRecordRow>(tx, 'tenants', { ...values, ...author });
+    return this.get({ id: tenant_id }, tx);
+  }
+
+  async update(tx: Tx, userId: number, tenantId: string, values: Readonly<Record<string, unknown>>): Promise<void> {
+    const change = { ...values, modified_by_user_id: userId, last_update_date: new Date() };
+    await updateRows(tx, 'tenants', change, { tenant_id: tenantId });
+  }
+
+  /** Ends the validity of every role that users and groups hold in the tenant. */
+  async endRoles(tx: Tx, userId: number, tenantId: string): Promise<void> {
+    for (const table of ['user_roles', 'group_roles']) {
+      await tx.query(
+        `UPDATE ${table} SET to_date = now(), modified_by_user_id = $2, last_update_date = now()
+         WHERE tenant_id = $1 AND to_date = 'infinity'`,
+        [tenantId, userId],
+      );
+    }
+  }
+}
+
+function current(): Conditions {
+  return new Conditions().add(`t.to_date = 'infinity'`);
+}

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Role } from '../../../platform/auth/roles';
+import { notFound } from '../../../platform/errors/domain-error';
+import type { Page, PageRequest } from '../../../platform/http/page';
+import { pagedRows } from '../../../platform/persistence/paged-rows';
+import { Conditions, firstRow, returning, rows, type Tx } from '../../../platform/persistence/sql';
+import { heldRoles } from '../roles/held-roles';
+
+export interface UserRow {
+  user_id: number;
+  username: string;
+  display_name: string | null;
+  email: string;
+  password_hash: string | null;
+  /** `local` for accounts whose password is kept here. */
+  directory: string;
+  from_date: Date;
+  /** `Infinity` while the account is enabled. */
+  to_date: Date | number;
+}
+
+export interface GroupRow {
+  group_id: number;
+  group_name: string;
+}
+
+export interface TenantRow {
+  tenant_id: string;
+  name: string;
+  description: string | null;
+}
+
+export interface HeldRole {
+  role: Role;
+  tenant_id: string | null;
+  through_group: boolean;
+}
+
+/** Reads of users and of what they belong to and hold: groups, tenants, roles. */
+@Injectable()
+export class DirectoryRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  userByName(username: string): Promise<UserRow | null> {
+    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE username = $1', [
+      username.toLowerCase(),
+    ]);
+  }
+
+  userById(userId: number): Promise<UserRow | null> {
+    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE user_id = $1', [userId]);
+  }
+
+  /** Gives a user another password unless it was changed meanwhile; answers whether it did. */
+  async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
+    const changed = await returning(
+      tx,
+      `UPDATE users SET password_hash = $3, modified_by_user_id = $1, last_update_date = now()
+       WHERE user_id = $1 AND password_hash = $2 RETURNING user_id`,
+      [userId, oldHash, newHash],
+    );
+    return changed.length > 0;
+  }
+
+  groupsOf(userId: number, tx: Tx = this.dataSource.manager): Promise<GroupRow[]> {
+    return rows<GroupRow>(
+      tx,
+      `SELECT g.group_id, g.group_name FROM group_users gu JOIN groups g ON g.group_id = gu.group_id
+       WHERE gu.user_id = $1 AND gu.to_date = 'infinity' AND g.to_date = 'infinity' ORDER BY g.group_id`,
+      [userId],
+    );
+  }
+
+  /** Every role of the user in the tenant and everywhere; without a tenant only the latter. */
+  rolesOf(userId: number, tenantId: string | null, tx: Tx = this.dataSource.manager): Promise<HeldRole[]> {
+    return rows<HeldRole>(
+      tx,
+      `SELECT DISTINCT h.role, h.tenant_id, h.through_group FROM (${heldRoles('$1::bigint')}) h
+       WHERE h.tenant_id IS NULL OR h.tenant_id = $2::uuid`,
+      [userId, tenantId],
+    );
+  }
+
+  /** Current tenants in which the user holds a role. */
+  tenantsOfMember(tx: Tx, userId: number): Promise<TenantRow[]> {
+    return rows<TenantRow>(
+      tx,
+      `SELECT t.tenant_id, t.name, t.description FROM tenants t
+       WHERE t.to_date = 'infinity' AND t.tenant_id IN (SELECT h.tenant_id FROM (${heldRoles('$1::bigint')}) h)`,
+      [userId],
+    );
+  }
+
+  /** The current tenant with the id; 404 when there is none. */
+  async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
+    const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity'`;
+    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
+    if (tenant) return tenant;
+    throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
+  }
+
+  /** A page of the tenants that the user may select, newest first. */
+  async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
+    const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
+      `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h
+               WHERE h.tenant_id = t.tenant_id OR (h.tenant_id IS NULL AND h.role = 'PLATFORM ADMIN'))`,
+      userId,
+      userId,
+    );
+    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
+    const columns = 't.tenant_id, t.name, t.description';
+    const order = 't.from_date DESC, t.tenant_id';
+    const select = { table: 'tenants', key: 'tenant_id', columns, conditions, order };
+    return pagedRows<TenantRow>(this.dataSource.manager, select, page);
+  }
+}

@@ -1,0 +1,36 @@
+import { WriteAudit } from '../../../../platform/http/answers';
+import { Field, Param } from '../../../../platform/http/fields';
+import { PageQuery } from '../../../../platform/http/page';
+
+export class GroupListQuery extends PageQuery {
+  @Param.id({ description: 'Only the groups of this user' }) user_id?: number;
+}
+
+export class GroupSearchQuery extends GroupListQuery {
+  @Param.text({ optional: false, description: 'Part of the group name, in any letter case' }) groupname: string;
+}
+
+export class CreateGroup {
+  @Field.name() group_name: string;
+  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+  @Field.ids({ optional: true, default: [], description: 'Users that become members' }) user_ids: number[] = [];
+}
+
+export class UpdateGroup {
+  @Field.name({ optional: true }) group_name?: string;
+  @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
+}
+
+export class GroupWrite extends WriteAudit {
+  @Field.idText() group_id: string;
+  @Field.text() group_name: string;
+  @Field.text({ nullable: true }) group_mail: string | null;
+  @Field.text({ nullable: true }) group_object_id: string | null;
+  @Field.text({ nullable: true }) group_type: string | null;
+}
+
+export class GroupMemberWrite extends WriteAudit {
+  @Field.idText() group_user_id: string;
+  @Field.idText() group_id: string;
+  @Field.idText() user_id: string;
+}

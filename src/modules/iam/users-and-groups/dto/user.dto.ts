@@ -1,0 +1,39 @@
+import { WriteAudit } from '../../../../platform/http/answers';
+import { Field, Param } from '../../../../platform/http/fields';
+import { PageQuery } from '../../../../platform/http/page';
+
+const PASSWORD = { minLength: 12, maxLength: 256 };
+const DISPLAY_NAME = { optional: true, nullable: true, minLength: 1, maxLength: 256 };
+
+export class UserListQuery extends PageQuery {
+  @Param.id({ description: 'Only the members of this group' }) group_id?: number;
+}
+
+export class UserSearchQuery extends UserListQuery {
+  @Param.text({ optional: false, description: 'Part of the user name, in any letter case' }) username: string;
+}
+
+export class CreateUser {
+  @Field.name() username: string;
+  @Field.text(DISPLAY_NAME) display_name?: string | null;
+  @Field.email() email: string;
+  @Field.text(PASSWORD) password: string;
+  @Field.ids({ optional: true, default: [], description: 'Groups that the user becomes a member of' })
+  group_ids: number[] = [];
+}
+
+export class UpdateUser {
+  @Field.text(DISPLAY_NAME) display_name?: string | null;
+  @Field.email({ optional: true }) email?: string;
+}
+
+export class SetPassword {
+  @Field.text(PASSWORD) new_password: string;
+}
+
+export class UserWrite extends WriteAudit {
+  @Field.idText() user_id: string;
+  @Field.text() username: string;
+  @Field.text({ nullable: true }) display_name: string | null;
+  @Field.text() email: string;
+}

@@ -1,0 +1,163 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { Allow } from '../../../platform/auth/access';
+import type { Principal } from '../../../platform/auth/principal';
+import { CurrentPrincipal } from '../../../platform/auth/request-principal';
+import type { Message } from '../../../platform/http/answers';
+import { Answers, Operation } from '../../../platform/http/operation';
+import type { Page } from '../../../platform/http/page';
+import { IdParam } from '../../../platform/http/parameters';
+import {
+  CreateGroup,
+  GroupListQuery,
+  GroupMemberWrite,
+  GroupSearchQuery,
+  GroupWrite,
+  UpdateGroup,
+} from './dto/group.dto';
+import { GroupRead } from './dto/people.dto';
+import { GroupsService } from './groups.service';
+
+const tag = 'Groups';
+const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
+
+@Controller()
+export class GroupsController {
+  constructor(private readonly service: GroupsService) {}
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/groups',
+    id: 'listGroups',
+    summary: 'List every group of the deployment, or the groups of a user',
+    tag,
+    access,
+    answer: Answers.page(GroupRead),
+  })
+  list(@Query() query: GroupListQuery): Promise<Page<GroupRead>> {
+    return this.service.list(query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/search/groups',
+    id: 'searchGroups',
+    summary: 'Search the groups by part of the name',
+    tag,
+    access,
+    answer: Answers.page(GroupRead),
+  })
+  search(@Query() query: GroupSearchQuery): Promise<Page<GroupRead>> {
+    return this.service.list(query, query.groupname);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/match/group/{groupname}',
+    id: 'matchGroup',
+    summary: 'Get the groups of this name; directories may have one each',
+    tag,
+    access,
+    answer: Answers.list(GroupRead),
+  })
+  match(@Param('groupname') groupName: string): Promise<GroupRead[]> {
+    return this.service.match(groupName);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/platform/shared/admin/group',
+    id: 'createGroup',
+    summary: 'Create a group without any role',
+    tag,
+    access,
+    answer: Answers.one(GroupWrite),
+    errors: [409],
+  })
+  create(@CurrentPrincipal() caller: Principal, @Body() body: CreateGroup): Promise<GroupWrite> {
+    return this.service.create(caller, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'getGroupById',
+    summary: 'Get a group by id',
+    tag,
+    access,
+    answer: Answers.one(GroupRead),
+  })
+  get(@IdParam('group_id') groupId: number): Promise<GroupRead> {
+    return this.service.get(groupId);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'updateGroup',
+    summary: 'Update a group',
+    tag,
+    access,
+    answer: Answers.one(GroupWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @Body() body: UpdateGroup,
+  ): Promise<GroupWrite> {
+    return this.service.update(caller, groupId, body);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/platform/shared/admin/group/{group_id}',
+    id: 'deleteGroup',
+    summary: 'Delete a group that holds no role and no workspace permission',
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(@CurrentPrincipal() caller: Principal, @IdParam('group_id') groupId: number): Promise<Message> {
+    return this.service.delete(caller, groupId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
+    id: 'addGroupMember',
+    summary: 'Make a user a member of a group',
+    tag,
+    access,
+    answer: Answers.one(GroupMemberWrite),
+    errors: [409],
+  })
+  addMember(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @IdParam('user_id') userId: number,
+  ): Promise<GroupMemberWrite> {
+    return this.service.addMember(caller, groupId, userId);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
+    id: 'removeGroupMember',
+    summary: 'Remove a user from a group',
+    tag,
+    access,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  removeMember(
+    @CurrentPrincipal() caller: Principal,
+    @IdParam('group_id') groupId: number,
+    @IdParam('user_id') userId: number,
+  ): Promise<Message> {
+    return this.service.removeMember(caller, groupId, userId);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Principal } from '../../../platform/auth/principal';
+import type { Role } from '../../../platform/auth/roles';
+import type { WriteAuditRow } from '../../../platform/http/answers';
+import { returning, rows, type Tx } from '../../../platform/persistence/sql';
+import { ROLES_OF_GROUPS } from '../roles/held-roles';
+import { AUDIT_COLUMNS, type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
+
+export interface GroupRecord extends WriteAuditRow {
+  group_id: number;
+  group_name: string;
+  group_mail: string | null;
+  group_object_id: string | null;
+  group_type: string | null;
+  directory: string;
+}
+
+export interface MembershipRow extends WriteAuditRow {
+  group_user_id: number;
+  group_id: number;
+  user_id: number;
+}
+
+/** Current groups and who is in them. */
+@Injectable()
+export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
+  constructor(dataSource: DataSource) {
+    super(dataSource, {
+      table: 'groups',
+      idColumn: 'group_id',
+      nameColumn: 'group_name',
+      columns: 'group_mail, group_object_id, group_type',
+      exists: `t.to_date = 'infinity'`,
+      roles: ROLES_OF_GROUPS,
+      rolesTable: 'group_roles',
+      code: 'GROUP',
+      label: 'group',
+    });
+  }
+
+  containing(userId: number): HolderFilter {
+    return (conditions) =>
+      conditions.add(
+        `t.group_id IN (SELECT gu.group_id FROM group_users gu WHERE gu.user_id = ? AND gu.to_date = 'infinity')`,
+        userId,
+      );
+  }
+
+  /** Every role of the group, in whatever tenant. */
+  async rolesOf(tx: Tx, groupId: number): Promise<Role[]> {
+    const held = await rows<{ role: Role }>(
+      tx,
+      `SELECT DISTINCT h.role FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1 ORDER BY h.role`,
+      [groupId],
+    );
+    return held.map(({ role }) => role);
+  }
+
+  /** Makes each user a member of each group; answers the memberships that are new. */
+  addMembers(
+    tx: Tx,
+    caller: Principal,
+    groupIds: readonly number[],
+    userIds: readonly number[],
+  ): Promise<MembershipRow[]> {
+    return returning<MembershipRow>(
+      tx,
+      `INSERT INTO group_users (group_id, user_id, created_by_user_id, modified_by_user_id)
+       SELECT g.id, u.id, $3, $3 FROM unnest($1::bigint[]) g(id) CROSS JOIN unnest($2::bigint[]) u(id)
+       ON CONFLICT DO NOTHING RETURNING group_user_id, group_id, user_id, ${AUDIT_COLUMNS}`,
+      [groupIds, userIds, caller.userId],
+    );
+  }
+
+  /** Ends the membership of the user, or without one of everybody; answers how many there were. */
+  async removeMembers(tx: Tx, caller: Principal, groupId: number, userId: number | null = null): Promise<number> {
+    const removed = await returning(
+      tx,
+      `UPDATE group_users SET to_date = now(), modified_by_user_id = $3, last_update_date = now()
+       WHERE group_id = $1 AND ($2::bigint IS NULL OR user_id = $2) AND to_date = 'infinity' RETURNING 1`,
+      [groupId, userId, caller.userId],
+    );
+    return removed.length;
+  }
+}

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config';
+import type { Principal } from '../../../platform/auth/principal';
+import { conflict, notFound } from '../../../platform/errors/domain-error';
+import { idText, type Message, writeAudit } from '../../../platform/http/answers';
+import { assertChanges } from '../../../platform/http/changes';
+import type { Page } from '../../../platform/http/page';
+import type { Tx } from '../../../platform/persistence/sql';
+import { Transactions } from '../../../platform/persistence/transactions';
+import type { RowLock } from '../../../platform/resources/resource-repository';
+import { WorkspaceUsageService } from '../../workspace-usage/workspace-usage.service';
+import { LockoutProtection } from '../roles/lockout-protection';
+import { SessionChanges } from '../sessions/session-changes';
+import { sessionsOf } from '../sessions/sessions.repository';
+import { AdminReach } from './admin-reach';
+import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
+import { groupRead, groupWrite } from './directory-answers';
+import type { CreateGroup, GroupListQuery, GroupMemberWrite, GroupWrite, UpdateGroup } from './dto/group.dto';
+import type { GroupRead } from './dto/people.dto';
+import { type GroupRecord, GroupsRepository } from './groups.repository';
+import { UsersRepository } from './users.repository';
+
+/** The groups of the deployment and their members. */
+@Injectable()
+export class GroupsService {
+  constructor(
+    private readonly config: Config,
+    private readonly transactions: Transactions,
+    private readonly groups: GroupsRepository,
+    private readonly users: UsersRepository,
+    private readonly changes: SessionChanges,
+    private readonly reach: AdminReach,
+    private readonly lockout: LockoutProtection,
+    private readonly workspaces: WorkspaceUsageService,
+  ) {}
+
+  async list(query: GroupListQuery, partOfName?: string): Promise<Page<GroupRead>> {
+    const { user_id: userId } = query;
+    if (userId !== undefined) await this.users.get(userId);
+    const filters = userId === undefined ? [] : [this.groups.containing(userId)];
+    const page = await this.groups.list(query, filters, partOfName);
+    return { ...page, data: page.data.map(groupRead) };
+  }
+
+  async match(groupName: string): Promise<GroupRead[]> {
+    const groups = await this.groups.named(groupName);
+    if (groups.length === 0) throw notFound('GROUP.NOT_FOUND', `There is no group with the name "${groupName}".`);
+    return groups.map(groupRead);
+  }
+
+  async get(groupId: number): Promise<GroupRead> {
+    return groupRead(await this.groups.get(groupId));
+  }
+
+  /** The new group holds no role, so that its members gain none by it. */
+  async create(caller: Principal, body: CreateGroup): Promise<GroupWrite> {
+    assertBuiltIn(this.config.auth.directory);
+    return this.transactions.run(async (tx) => {
+      const users = await this.users.getAll(body.user_ids, tx, 'share');
+      for (const user of users) assertFromBuiltIn('user', user);
+      const group = await this.groups.insert(tx, caller, {
+        group_name: body.group_name,
+        group_mail: body.group_mail,
+      });
+      await this.groups.addMembers(tx, caller, [group.group_id], body.user_ids);
+      return groupWrite(group);
+    });
+  }
+
+  async update(caller: Principal, groupId: number, body: UpdateGroup): Promise<GroupWrite> {
+    assertChanges(body);
+    return this.transactions.run(async (tx) => {
+      await this.lock(tx, caller, groupId, true);
+      await this.groups.update(tx, caller, groupId, { ...body });
+      return groupWrite(await this.groups.get(groupId, tx));
+    });
+  }
+
+  /** One that still gives its members something is refused, so that no session changes by it. */
+  async delete(caller: Principal, groupId: number): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const group = await this.lock(tx, caller, groupId, true);
+      const roles = await this.groups.rolesOf(tx, groupId);
+      if (roles.length > 0) {
+        throw conflict(
+          'GROUP.IN_USE',
+          `The group "${group.group_name}" holds the roles ${roles.join(', ')}. Take them away first.`,
+          { roles },
+        );
+      }
+      await this.workspaces.assertHoldsNone(tx, groupId);
+      await this.groups.removeMembers(tx, caller, groupId);
+      await this.groups.update(tx, caller, groupId, { to_date: new Date() });
+      return { message: `The group "${group.group_name}" (id ${groupId}) is deleted.` };
+    });
+  }
+
+  async addMember(caller: Principal, groupId: number, userId: number): Promise<GroupMemberWrite> {
+    return this.changes.run(sessionsOf(userId), async (tx) => {
+      const group = await this.lock(tx, caller, groupId, 'share');
+      const user = await this.users.get(userId, tx, 'share');
+      assertFromBuiltIn('user', user);
+      const [membership] = await this.groups.addMembers(tx, caller, [groupId], [userId]);
+      if (!membership) {
+        throw conflict(
+          'GROUP.ALREADY_MEMBER',
+          `The user "${user.username}" is a member of the group "${group.group_name}" already.`,
+        );
+      }
+      return {
+        group_user_id: idText(membership.group_user_id),
+        group_id: idText(groupId),
+        user_id: idText(userId),
+        ...writeAudit(membership),
+      };
+    });
+  }
+
+  async removeMember(caller: Principal, groupId: number, userId: number): Promise<Message> {
+    return this.changes.run(sessionsOf(userId), (tx) =>
+      this.lockout.keepAdmins(tx, caller, async () => {
+        const group = await this.lock(tx, caller, groupId, 'share');
+        const user = await this.users.get(userId, tx);
+        if ((await this.groups.removeMembers(tx, caller, groupId, userId)) === 0) {
+          throw notFound(
+            'GROUP.NOT_MEMBER',
+            `The user "${user.username}" is not a member of the group "${group.group_name}".`,
+          );
+        }
+        return { message: `The user "${user.username}" is removed from the group "${group.group_name}".` };
+      }),
+    );
+  }
+
+  /** The group, which the caller may change here, kept as it is until the transaction ends. */
+  private async lock(tx: Tx, caller: Principal, groupId: number, lock: RowLock): Promise<GroupRecord> {
+    const group = await this.groups.get(groupId, tx, lock);
+    await this.reach.assertGroups(tx, caller, [groupId]);
+    assertFromBuiltIn('group', group);
+    return group;
+  }
+}

@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config';
+import type { Principal } from '../../../platform/auth/principal';
+import { conflict, notFound } from '../../../platform/errors/domain-error';
+import { type Message, openEnded } from '../../../platform/http/answers';
+import { assertChanges } from '../../../platform/http/changes';
+import type { Page } from '../../../platform/http/page';
+import type { Tx } from '../../../platform/persistence/sql';
+import { Transactions } from '../../../platform/persistence/transactions';
+import { LockoutProtection } from '../roles/lockout-protection';
+import { SessionChanges } from '../sessions/session-changes';
+import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
+import { AdminReach } from './admin-reach';
+import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
+import { userRead, userWrite } from './directory-answers';
+import type { UserRead } from './dto/people.dto';
+import type { CreateUser, SetPassword, UpdateUser, UserListQuery, UserWrite } from './dto/user.dto';
+import { GroupsRepository } from './groups.repository';
+import { hashPassword } from './passwords';
+import { type UserRecord, UsersRepository } from './users.repository';
+
+/** The accounts of the deployment, whatever their tenants. */
+@Injectable()
+export class UsersService {
+  constructor(
+    private readonly config: Config,
+    private readonly transactions: Transactions,
+    private readonly users: UsersRepository,
+    private readonly groups: GroupsRepository,
+    private readonly sessions: SessionsRepository,
+    private readonly changes: SessionChanges,
+    private readonly reach: AdminReach,
+    private readonly lockout: LockoutProtection,
+  ) {}
+
+  async list(query: UserListQuery, partOfName?: string): Promise<Page<UserRead>> {
+    const { group_id: groupId } = query;
+    if (groupId !== undefined) await this.groups.get(groupId);
+    const filters = groupId === undefined ? [] : [this.users.membersOf(groupId)];
+    const page = await this.users.list(query, filters, partOfName);
+    return { ...page, data: page.data.map(userRead) };
+  }
+
+  async match(username: string): Promise<UserRead> {
+    const [user] = await this.users.named(username.toLowerCase());
+    if (!user) throw notFound('USER.NOT_FOUND', `There is no user with the name "${username}".`);
+    return userRead(user);
+  }
+
+  async get(userId: number): Promise<UserRead> {
+    return userRead(await this.users.get(userId));
+  }
+
+  async create(caller: Principal, body: CreateUser): Promise<UserWrite> {
+    assertBuiltIn(this.config.auth.directory);
+    const passwordHash = await hashPassword(body.password);
+    return this.transactions.run(async (tx) => {
+      const groups = await this.groups.getAll(body.group_ids, tx, 'share');
+      await this.reach.assertGroups(tx, caller, body.group_ids);
+      for (const group of groups) assertFromBuiltIn('group', group);
+      const user = await this.users.insert(tx, caller, {
+        username: body.username,
+        display_name: body.display_name,
+        email: body.email.toLowerCase(),
+        password_hash: passwordHash,
+      });
+      await this.groups.addMembers(tx, caller, body.group_ids, [user.user_id]);
+      return userWrite(user);
+    });
+  }
+
+  async update(caller: Principal, userId: number, body: UpdateUser): Promise<UserWrite> {
+    assertChanges(body);
+    return this.transactions.run(async (tx) => {
+      assertFromBuiltIn('user', await this.lock(tx, caller, userId));
+      await this.users.update(tx, caller, userId, {
+        display_name: body.display_name,
+        email: body.email?.toLowerCase(),
+      });
+      return userWrite(await this.users.get(userId, tx));
+    });
+  }
+
+  async setPassword(caller: Principal, userId: number, body: SetPassword): Promise<Message> {
+    const passwordHash = await hashPassword(body.new_password);
+    return this.changes.run(sessionsOf(userId), async (tx) => {
+      const user = await this.lock(tx, caller, userId);
+      assertFromBuiltIn('user', user);
+      await this.users.update(tx, caller, userId, { password_hash: passwordHash });
+      await this.sessions.endAllOf(tx, userId);
+      return { message: `The password of user "${user.username}" is set and every session of the user is ended.` };
+    });
+  }
+
+  async disable(caller: Principal, userId: number): Promise<UserWrite> {
+    return this.changes.run(sessionsOf(userId), (tx) =>
+      this.lockout.keepPlatformAdmin(tx, async () => {
+        const user = await this.lock(tx, caller, userId);
+        if (userId === caller.userId) {
+          throw conflict('USER.OWN_ACCOUNT', 'You cannot disable your own account. Another administrator has to.');
+        }
+        assertEnabled(user, true);
+        await this.users.update(tx, caller, userId, { to_date: new Date() });
+        await this.sessions.endAllOf(tx, userId);
+        return userWrite(await this.users.get(userId, tx));
+      }),
+    );
+  }
+
+  /** The sessions that ended when the account was disabled stay ended. */
+  async enable(caller: Principal, userId: number): Promise<UserWrite> {
+    return this.changes.run(sessionsOf(userId), async (tx) => {
+      assertEnabled(await this.lock(tx, caller, userId), false);
+      await this.users.update(tx, caller, userId, { to_date: 'infinity' });
+      return userWrite(await this.users.get(userId, tx));
+    });
+  }
+
+  /** The account, which the caller may change, and nobody else before the transaction ends. */
+  private async lock(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
+    const user = await this.users.get(userId, tx, true);
+    await this.reach.assertUser(tx, caller, userId);
+    return user;
+  }
+}
+
+function assertEnabled(user: UserRecord, expected: boolean): void {
+  const enabled = openEnded(user.to_date) === null;
+  if (enabled === expected) return;
+  throw conflict(
+    'USER.INVALID_STATE',
+    `The account "${user.username}" is ${enabled ? 'enabled' : 'disabled'} already.`,
+  );
+}
