@@ -68,6 +68,8 @@ export interface RunMount {
   extra_configs: Record<string, string>;
   /** Values of the credentials configuration by their keys, such as `AWS_ACCESS_KEY_ID`. */
   credentials: Record<string, string>;
+  /** Why the mount cannot be used, in sentences; the node starts no run with such a one. */
+  fault?: string;
 }
 
 export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql';

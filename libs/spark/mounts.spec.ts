@@ -124,6 +124,12 @@ describe('mountProperties', () => {
     );
   });
 
+  it('refuse mounts with a fault, each with its own, before anything else about them', () => {
+    const broken = s3({ mount_point: '/mnt/data', bucket: '', credentials: {}, fault: 'The first is broken.' });
+    const gone = s3({ mount_point: '/mnt/gone', fault: 'The second is gone.' });
+    expect(refusal(s3(), broken, gone)).toBe('The first is broken. The second is gone.');
+  });
+
   it('refuse two mounts of one mount point', () => {
     expect(refusal(s3(), gcs({ mount_point: '/mnt/data' }))).toBe('Two mounts have the mount point /mnt/data.');
   });

@@ -19,6 +19,8 @@ interface MountedStore extends HadoopStore {
  */
 export function mountProperties(mounts: readonly RunMount[]): [string, string][] {
   if (mounts.length === 0) return [];
+  const faults = mounts.flatMap(({ fault }) => fault ?? []);
+  if (faults.length > 0) throw new SubmitError(faults.join(' '));
   assertMountPoints(mounts);
   const stores = mounts.map((mount) => ({ ...hadoopStore(mount), mount }));
   const hadoop: [string, string][] = [
@@ -67,11 +69,10 @@ function storeProperties(stores: readonly MountedStore[]): Record<string, string
   const all: Record<string, string> = {};
   for (const [order, store] of stores.entries()) {
     for (const other of stores.slice(0, order)) {
-      const differing = differingProperty(store, other);
-      if (differing === null) continue;
+      const clash = storeClash(store, other);
+      if (clash === null) continue;
       throw new SubmitError(
-        `The mounts ${other.mount.mount_point} and ${store.mount.mount_point} cannot be used in one run: ` +
-          `they differ in ${differing}, of which Hadoop has only one for ${sharedBy(store, other)}.`,
+        `The mounts ${other.mount.mount_point} and ${store.mount.mount_point} cannot be used in one run: ${clash}.`,
       );
     }
     Object.assign(all, store.properties);
@@ -79,19 +80,17 @@ function storeProperties(stores: readonly MountedStore[]): Record<string, string
   return all;
 }
 
-function differingProperty(store: MountedStore, other: MountedStore): string | null {
+/** Why two mounts cannot be in one run, which has one value of each property; null where they can. */
+export function storeClash(store: HadoopStore, other: HadoopStore): string | null {
+  const isShared = store.scope === other.scope;
   const names = new Set([...Object.keys(store.properties), ...Object.keys(other.properties)]);
   for (const name of names) {
     const [own, theirs] = [store.properties[name], other.properties[name]];
     // One without the other counts where both speak to the same store: it would hold for both mounts.
-    const clash = store.scope === other.scope || (own !== undefined && theirs !== undefined);
-    if (clash && own !== theirs) return name;
+    if (own === theirs || !(isShared || (own !== undefined && theirs !== undefined))) continue;
+    return `they differ in ${name}, of which Hadoop has only one for ${isShared ? store.scope : 'all mounts of a run'}`;
   }
   return null;
-}
-
-function sharedBy(store: MountedStore, other: MountedStore): string {
-  return store.scope === other.scope ? store.scope : 'all mounts of a run';
 }
 
 function sparkName(name: string): string {

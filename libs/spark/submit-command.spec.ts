@@ -97,6 +97,17 @@ describe('submitCommand with mounts', () => {
     expect(without.argv).not.toContain('--properties-file');
   });
 
+  it('is refused where a mount would hide the folder of the run, in which its relative paths lie', () => {
+    const submitAt = (mount_point: string) => () =>
+      submit([], { change: { mounts: [mount, { ...mount, mount_point }] } });
+    for (const point of ['/run', '/run/work']) {
+      expect(submitAt(point)).toThrow(
+        new SubmitError(`The mount point ${point} would hide the node's own folder /run/work.`),
+      );
+    }
+    for (const point of ['/run/work/data', '/run/wor', '/ru']) expect(submitAt(point)).not.toThrow();
+  });
+
   it('is refused on a node without connectors', () => {
     expect(() => command({ mounts: [mount] })).toThrow(
       new SubmitError('The run has mounts, and this node has no connectors to object stores.'),

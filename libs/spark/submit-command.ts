@@ -99,7 +99,7 @@ export function submitCommand(
   const list = (name: string, values: string[]): void => option(name, values.join(','));
   option('--master', spec.master);
   option('--name', spec.name);
-  const mounts = mountSetup(spec, runtime, nodeEnv, properties, sparkDefaults);
+  const mounts = mountSetup(spec, runtime, paths, nodeEnv, properties, sparkDefaults);
   if (mounts.texts.length > 0) {
     const path = `${paths.generated}/spark.properties`;
     files.push({ path, content: `${mounts.texts.join('\n')}\n` });
@@ -178,6 +178,7 @@ export function submitCommand(
 function mountSetup(
   spec: RunSpec,
   { connectors }: SparkRuntime,
+  { work }: RunPaths,
   nodeEnv: Readonly<Record<string, string>>,
   properties: string[],
   sparkDefaults: string,
@@ -185,6 +186,9 @@ function mountSetup(
   if (spec.mounts.length === 0) return { texts: properties, env: {} };
   if (connectors === null)
     throw new SubmitError('The run has mounts, and this node has no connectors to object stores.');
+  const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
+  // Relative paths would lead into the store.
+  if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the node's own folder ${work}.`);
   // Behind Spark's own jars, which the class archive holds for (ADR 0007).
   const classPath = lastClassPath(connectors, { ...nodeEnv, ...spec.env });
   const ofExecutors: [string, string] = [`spark.executorEnv.${LAST_CLASS_PATH}`, classPath];

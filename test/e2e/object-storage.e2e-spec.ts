@@ -36,6 +36,7 @@ describe('object storage', () => {
   let desk: JobDesk;
   let managerId: number;
   let mountId: number;
+  let mountCredentialsId: number;
   let clusterId: number;
 
   beforeAll(async () => {
@@ -44,7 +45,8 @@ describe('object storage', () => {
     client = await platform.admin();
     estate = await describeEstate(client, platform.runtime.sparkVersion);
     desk = await JobDesk.open(client, 'storage');
-    const credentialsId = await storeCredentials();
+    const credentialsId = await storeCredentials('store');
+    mountCredentialsId = await storeCredentials('store-of-mounts');
     managerId = await made('/object_storage_manager', 'object_storage_manager_id', {
       name: 'landing',
       cloud_provider_id: ONPREM,
@@ -56,7 +58,7 @@ describe('object storage', () => {
       storage_type_id: CUSTOM_S3_STORAGE,
       source: `s3a://${bucket}/data`,
       mount_point: '/mnt/data',
-      credentials_config_id: credentialsId,
+      credentials_config_id: mountCredentialsId,
     });
     clusterId = await createCluster(client, estate, 'with-storage', {
       object_storage_manager_id: managerId,
@@ -76,11 +78,11 @@ describe('object storage', () => {
     s3.destroy();
   }
 
-  async function storeCredentials(): Promise<number> {
+  async function storeCredentials(name: string): Promise<number> {
     const { url, accessKeyId, secretAccessKey } = minio;
     const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: url };
     return made('/credential_config', 'credentials_conf_id', {
-      name: 'store',
+      name,
       credential_type_id: CUSTOM_S3_CREDENTIALS,
       base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(keys)).toString('base64') },
     });
@@ -128,6 +130,20 @@ describe('object storage', () => {
     const job = await desk.complete(clusterId, 'absent', { job_type: 'Python3', command: `${STORE}/code/absent.py` });
     expect(job).toMatchObject({ job_status: 'ERROR', reason_code: 'FILE_NOT_FOUND' });
     expect(job.reason).toContain('code/absent.py');
+  });
+
+  it('ends a job whose mount cannot be opened with the reason, and still stops the one that runs', async () => {
+    await desk.upload('endless.py', 'import time\nprint("begun", flush=True)\ntime.sleep(600)\n');
+    const endless = await desk.start(clusterId, 'endless', { job_type: 'Python3', command: 'endless.py' });
+    await desk.said(endless, 'begun');
+    await platform.sql(`UPDATE credentials_confs SET sealed = 'damaged' WHERE credentials_conf_id = $1`, [
+      mountCredentialsId,
+    ]);
+    const refused = await desk.complete(clusterId, 'refused', { job_type: 'Python3', command: 'endless.py' });
+    expect(refused).toMatchObject({ job_status: 'ERROR', reason_code: 'SUBMIT_FAILED' });
+    expect(refused.reason).toMatch(/^The mount "Data" \(\/mnt\/data\) cannot be used: .*"store-of-mounts".*decrypted/);
+    await desk.kill(endless);
+    expect(await desk.ended(endless)).toMatchObject({ job_status: expect.stringMatching(/^(STOPPED|KILLED)$/) });
   });
 
   it('refuses a job for a cluster without an object storage manager, and the cluster goes on', async () => {

@@ -94,7 +94,20 @@ describe('mounts on clusters', () => {
     const refused = async (ids: number[], reason: RegExp) =>
       expectRefusal(await bench.call('POST', '/cluster', bench.clusterBody(ids)), 400, 'MOUNT.CONFLICT', reason);
     await refused([bucket, outer, otherKeys], /the bucket shared, with different credentials/);
-    await refused([named, unnamed], /the storage account account1, with different credentials/);
+    await refused(
+      [named, unnamed],
+      /the storage account account1\.dfs\.core\.windows\.net, with different credentials/,
+    );
+    const tuned = await bench.makeMount({
+      source: 'shared/d',
+      credentials_config_id: one,
+      extra_configs: { 'fs.s3a.threads.max': 20 },
+    });
+    // No job could begin on such a cluster.
+    await refused(
+      [bucket, tuned],
+      /they differ in fs\.s3a\.bucket\.shared\.threads\.max, of which Hadoop has only one/,
+    );
     // A path belongs to the longest mount point.
     await bench.makeCluster([outer, inner], 'ERROR');
     const cluster = await bench.makeCluster([outer, bucket, sameBucket, named], 'ERROR');
@@ -126,12 +139,37 @@ describe('mounts on clusters', () => {
     await bench.setStatus(using, 'DESTROYED');
     expect((await bench.call('PUT', path, { is_read_only: true })).body.is_read_only).toBe(true);
     expect((await bench.call('DELETE', path)).status).toBe(201);
-    // A mount that is deleted is attached nowhere.
+    // Clusters go on naming a mount that is deleted, and show that it is.
     for (const cluster of [using, broken]) {
-      expect(await attachedTo(cluster)).toEqual([]);
+      const closed = expect.objectContaining({ mount_id: mount, to_date: expect.stringMatching(/^\d{4}-/) });
+      const read = await bench.call('GET', `/cluster?cluster_id=${cluster}`);
+      const map = await bench.call('GET', `/cluster/mount/map?cluster_id=${cluster}&storage_types=Custom%20S3`);
+      expect([read.body.mounts, map.body.cluster_mounts]).toEqual([
+        [closed],
+        [expect.objectContaining({ mount: closed })],
+      ]);
       const { body } = await bench.call('PUT', `/cluster?cluster_id=${cluster}`, { description: 'x' });
-      expect(body.mount_ids).toEqual([]);
+      expect(body.mount_ids).toEqual([String(mount)]);
     }
+  });
+
+  it('that were deleted keep the cluster from coming back until it has others', async () => {
+    const [kept, deleted] = [await bench.makeMount(), await bench.makeMount({ name: 'Archive' })];
+    const cluster = await bench.makeCluster([kept, deleted], 'DESTROYED');
+    const cosi = { cluster_id: cluster };
+    expect((await bench.call('DELETE', `/cluster/mount?mount_id=${deleted}`)).status).toBe(201);
+    expect((await bench.call('PUT', '/cluster/disable', cosi)).status).toBe(201);
+    const missing = new RegExp(`There is no mount "Archive" \\(id ${deleted}\\) any more\\. It was deleted: give the`);
+    expectRefusal(await bench.call('PUT', '/cluster/enable', cosi), 409, 'CLUSTER.REFERENCE_DELETED', missing);
+    const read = await bench.call('GET', `/cluster?cluster_id=${cluster}`);
+    expect([read.body.cluster_status, read.body.to_date]).toEqual(['DESTROYED', expect.not.stringMatching('infinity')]);
+    const put = (ids: number[]) => bench.call('PUT', `/cluster?cluster_id=${cluster}`, { mount_ids: ids });
+    expectRefusal(await put([kept, deleted]), 404, 'MOUNT.NOT_FOUND', /"Archive"/);
+    expect((await put([kept])).body.mount_ids).toEqual([String(kept)]);
+    const { status, body } = await bench.call('PUT', '/cluster/enable', cosi);
+    expect([status, body.mount_ids]).toEqual([201, [String(kept)]]);
+    // Which from now on it holds again.
+    expectRefusal(await bench.call('DELETE', `/cluster/mount?mount_id=${kept}`), 400, 'RECORD.IN_USE', /STOPPED/);
   });
 
   it('are mapped both ways', async () => {
@@ -246,6 +284,57 @@ describe('mounts on clusters', () => {
     await bench.api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE run_id = $1`, [runId]);
     expect((await agent.poll()).runs).toEqual([]);
   });
+
+  it('that cannot be opened are told to the node with the reason, and neither stops nor other mounts suffer', async () => {
+    const [sound, damaged] = [await bench.credentials('custom'), await bench.credentials('custom')];
+    const ids = [
+      await bench.makeMount({ mount_point: '/mnt/sound', credentials_config_id: sound }),
+      await bench.makeMount({ name: 'Ledger', mount_point: '/mnt/damaged', credentials_config_id: damaged }),
+      await bench.makeMount({ name: 'Gone', mount_point: '/mnt/gone', credentials_config_id: sound }),
+    ];
+    const clusterId = await bench.makeCluster(ids, 'RUNNING');
+    const agent = await registered(await makeNode(bench.api.database.manager, { ...bench.mine, clusterId }, 0));
+    const [runId, stopId] = [await assignRun(clusterId, agent.nodeId), await assignRun(clusterId, agent.nodeId)];
+    await bench.api.database.query('UPDATE runs SET stop_requested = true WHERE run_id = $1', [stopId]);
+    await damage(damaged);
+    // No request does this: a cluster with nodes holds its mounts. A run without one would write to the node's own disk.
+    await bench.api.database.query('UPDATE mounts SET to_date = now() WHERE mount_id = $1', [ids[2]]);
+    const { runs } = await agent.poll();
+    expect(runs.map(({ run_id, action }) => [run_id, action])).toEqual([
+      [String(runId), 'run'],
+      [String(stopId), 'stop'],
+    ]);
+    const [first, second, third] = runs[0]?.spec.mounts ?? [];
+    expect(first).toMatchObject({
+      mount_point: '/mnt/damaged',
+      credentials: {},
+      fault: expect.stringMatching(
+        /^The mount "Ledger" \(\/mnt\/damaged\) cannot be used: The values of the credentials configuration "credentials-\d+" \(id \d+\) cannot be decrypted\./,
+      ),
+    });
+    expect(second).toMatchObject({
+      credentials: {},
+      fault: 'The mount "Gone" (/mnt/gone) cannot be used: It was deleted.',
+    });
+    expect(third).toMatchObject({ mount_point: '/mnt/sound', credentials: CREDENTIAL_VALUES['custom'] });
+    expect(third).not.toHaveProperty('fault');
+    // Their values, given again, open it for the next run.
+    const values = { ...CREDENTIAL_VALUES['custom'], AWS_SECRET_ACCESS_KEY: 'rotated' };
+    await bench.call('PUT', `/credential_config?credentials_conf_id=${damaged}`, {
+      base64_encoded_credentials: encoded(values),
+    });
+    const [mended] = (await agent.poll()).runs[0]?.spec.mounts ?? [];
+    expect([mended?.credentials, mended?.fault]).toEqual([values, undefined]);
+  });
+
+  /** Leaves the sealed values as a fault of a disk might. */
+  async function damage(credentialsId: number): Promise<void> {
+    await bench.api.database.query(
+      `UPDATE credentials_confs SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)
+       WHERE credentials_conf_id = $1`,
+      [credentialsId],
+    );
+  }
 
   /** Registers the node as its agent does. */
   async function registered(nodeId: number) {

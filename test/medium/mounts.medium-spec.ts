@@ -171,6 +171,8 @@ describe('mounts', () => {
       'MOUNT.ACCOUNT_MISMATCH',
       /account2/,
     ],
+    ['a control character in its name', async () => ({ name: 'a\u0007b' }), 'REQUEST.INVALID', /control characters/],
+    ['a blank before its name', async () => ({ name: ' a' }), 'REQUEST.INVALID', /white space/],
     ['a name of two lines', async () => ({ name: 'a\nb' }), 'REQUEST.INVALID', /name/],
     ['a long name', async () => ({ name: 'x'.repeat(251) }), 'REQUEST.INVALID', /name/],
     ['a long source', async () => ({ source: `b/${'x'.repeat(999)}` }), 'REQUEST.INVALID', /source/],

@@ -105,6 +105,66 @@ figure('table', lambda: os.path.isdir('spark-warehouse/kept') and spark.table('k
     );
   });
 
+  it('take paths with a scheme and names of any script, wherever they lie', async () => {
+    const python = `${REPORTING}
+from pyspark import SparkFiles
+inside = '/mnt/odd/'
+text = lambda path: spark.read.text(path)
+figure('space', lambda: [row.value for row in text(inside + 'a file.txt').collect()])
+figure('schemes', lambda: [text(root + 'mnt/odd/a file.txt').count() for root in ('mounts:///', 'mounts:/')])
+figure('glob', lambda: text('/mnt/odd/gr*/*.txt').count())
+figure('braces', lambda: text(inside + '{a file,größe/ü 1}.txt').count())
+figure('escape', lambda: text(inside + '50%25 off+.txt').count())
+figure('dots', lambda: text('/mnt/data/../data/x.txt').count())
+figure('added', lambda: [sc.addFile('mounts:/mnt/odd/a%20file.txt'), open(SparkFiles.get('a file.txt')).read()][1])
+values = ['a b', 'größe', '50% off', 'x:y', 'a/b', 'a=b', '日本']
+rows = spark.createDataFrame([(value, n) for n, value in enumerate(values)], 'k string, n int')
+for mode in ('errorifexists', 'append'):
+    rows.write.mode(mode).partitionBy('k').parquet(inside + 'neue tabelle')
+figure('partitions', lambda: {row.k: row['sum(n)'] for row in spark.read.parquet(inside + 'neue tabelle').groupBy('k').sum('n').collect()})
+figure('pruned', lambda: spark.read.parquet(inside + 'neue tabelle').where("k = '50% off'").count())
+Path = sc._jvm.org.apache.hadoop.fs.Path
+fs = sc._jvm.org.apache.hadoop.fs.FileSystem.get(hadoop)
+figure('renamed', lambda: [fs.rename(Path(inside + 'neue tabelle'), Path(inside + 'größe/x')), fs.exists(Path(inside + 'neue tabelle'))])
+figure('moved', lambda: spark.read.parquet(inside + 'größe/x').count())
+figure('deleted', lambda: [fs.delete(Path(inside + 'größe'), True), fs.exists(Path(inside + 'größe'))])
+figure('absent', lambda: text('/mnt/absent/x.txt').count())
+figure('unwritten', lambda: spark.range(3).write.parquet('/mnt/absent/out'))
+figure('others', lambda: text('/mnt/data/x.txt').count())
+`;
+    const folder = 'team/ein ordner/größe';
+    for (const [key, body] of [
+      ['a file.txt', 'a\nb\n'],
+      ['größe/ü 1.txt', 'ü\n'],
+      ['größe/日本.txt', '日\n'],
+      ['50%25 off+.txt', 'e\n'],
+    ] as const) {
+      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${folder}/${key}`, Body: body }));
+    }
+    const odd = minioMount({ mount_point: '/mnt/odd', path: folder });
+    const absent = minioMount({ mount_point: '/mnt/absent', bucket: newBucketName(), path: '' });
+    const noBucket = expect.stringMatching(/^ERROR .*The specified bucket does not exist/);
+    expect(results(done(await node.run({ python, mounts: [data, odd, absent] })))).toEqual({
+      space: ['a', 'b'],
+      schemes: [2, 2],
+      glob: 2,
+      braces: 3,
+      escape: 1,
+      dots: 3,
+      added: 'a\nb\n',
+      partitions: { 'a b': 0, größe: 2, '50% off': 4, 'x:y': 6, 'a/b': 8, 'a=b': 10, 日本: 12 },
+      pruned: 2,
+      renamed: [true, false],
+      moved: 14,
+      deleted: [true, false],
+      absent: noBucket,
+      unwritten: noBucket,
+      others: 3,
+    });
+    const left = (await keysIn(bucket)).filter((key) => key.startsWith(`${folder}/`) && !key.endsWith('/'));
+    expect(left.sort()).toEqual([`${folder}/50%25 off+.txt`, `${folder}/a file.txt`]);
+  });
+
   it('hold what is read-only against every way of writing', async () => {
     const python = `${REPORTING}
 Path = sc._jvm.org.apache.hadoop.fs.Path

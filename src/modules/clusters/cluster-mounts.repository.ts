@@ -19,10 +19,9 @@ export interface ClusterMountFilter {
   storageTypeIds: readonly number[] | undefined;
 }
 
-/** Ids of the mounts attached to the cluster `t`, as a jsonb array. A deleted mount is attached nowhere. */
+/** Ids of the mounts attached to the cluster `t`, deleted ones included, as a jsonb array. */
 export const MOUNT_IDS = `(SELECT coalesce(jsonb_agg(cm.mount_id ORDER BY cm.mount_id), '[]') FROM cluster_mounts cm
-  JOIN mounts m ON m.tenant_id = cm.tenant_id AND m.mount_id = cm.mount_id
-  WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id AND m.to_date = 'infinity')`;
+  WHERE cm.tenant_id = t.tenant_id AND cm.cluster_id = t.cluster_id)`;
 
 /** Which mounts are attached to which clusters. */
 @Injectable()
@@ -34,11 +33,11 @@ export class ClusterMountsRepository {
     const { clusterId, mountId, storageTypeIds } = filter;
     const conditions = new Conditions()
       .add('t.tenant_id = ?', scope.tenantId)
-      .add(
+      .addIf(
+        storageTypeIds !== undefined,
         `EXISTS (SELECT 1 FROM mounts m WHERE m.tenant_id = t.tenant_id AND m.mount_id = t.mount_id
-           AND m.to_date = 'infinity' AND (?::int[] IS NULL OR m.storage_type_id = ANY(?)))`,
-        storageTypeIds ?? null,
-        storageTypeIds ?? null,
+           AND m.storage_type_id = ANY(?))`,
+        storageTypeIds,
       )
       .addIf(clusterId !== undefined, 't.cluster_id = ?', clusterId)
       .addIf(mountId !== undefined, 't.mount_id = ?', mountId);

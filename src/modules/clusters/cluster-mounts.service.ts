@@ -32,7 +32,6 @@ export class ClusterMountsService {
     const mounts = await this.mounts.readAll(scope, [...new Set(data.map(({ mount_id }) => mount_id))]);
     const cluster_mounts = data.flatMap(({ cluster_id, mount_id, name, status }) => {
       const mount = mounts.get(mount_id);
-      // One that was deleted since is attached no longer.
       return mount ? [{ cluster: { cluster_id, name, cluster_status: status }, mount }] : [];
     });
     return { cluster_mounts, result_set };
@@ -46,6 +45,11 @@ export class ClusterMountsService {
     await this.attached.hold(tx, scope, mountIds);
     await this.repository.replace(tx, scope, clusterId, mountIds);
     return [...mountIds].sort((a, b) => a - b);
+  }
+
+  /** Holds the cluster's mounts for its way back, where all of them must be there and still live together. */
+  async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
+    await this.attached.hold(tx, scope, mountIds);
   }
 
   /** The mounts of the clusters by their ids. */

@@ -377,6 +377,7 @@ export class ClustersService {
       this.clusterConfs.getRow(scope, { id: row.cluster_conf_id }, tx),
     );
     await current(() => this.holdObjectStorageManager(scope, row, tx));
+    await current(() => this.mounts.hold(tx, scope, row.mount_ids));
     checkDraft(changedDraft(row, {}, cloudEnv, clusterConf), this.referenceData, row);
     clusterLabels(ownLabels(row.labels, scope.tenantId), cloudEnv, scope.tenantId, this.referenceData);
   }

@@ -26,10 +26,14 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
   }
 
   /** The sealed values, of a closed record too: what was made with them must still be ended. */
-  async sealed(tx: Tx, tenantId: string, id: number): Promise<{ credential_type_id: number; sealed: Buffer } | null> {
+  async sealed(
+    tx: Tx,
+    tenantId: string,
+    id: number,
+  ): Promise<{ name: string; credential_type_id: number; sealed: Buffer } | null> {
     return firstRow(
       tx,
-      'SELECT credential_type_id, sealed FROM credentials_confs WHERE tenant_id = $1 AND credentials_conf_id = $2',
+      'SELECT name, credential_type_id, sealed FROM credentials_confs WHERE tenant_id = $1 AND credentials_conf_id = $2',
       [tenantId, id],
     );
   }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { SecretBoxError } from '../../../libs/secret-box/secret-box';
 import type { TenantScope } from '../../platform/auth/principal';
-import { notFound } from '../../platform/errors/domain-error';
+import { DomainError, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
 import type { Tx } from '../../platform/persistence/sql';
@@ -44,12 +45,21 @@ export class CredentialsConfsService extends ResourceService<
     super(transactions, repository);
   }
 
-  /** Opens the values for a driver or client of the provider; the caller neither logs nor answers them. */
+  /**
+   * Opens the values for a driver or client of the provider; the caller neither logs nor answers them. A DomainError
+   * tells in words for users why they cannot be had.
+   */
   async reveal(tx: Tx, tenantId: string, id: number): Promise<RevealedCredentials> {
     const row = await this.repository.sealed(tx, tenantId, id);
     if (!row) throw notFound('CREDENTIALS_CONF.NOT_FOUND', `There is no credentials configuration with id ${id}.`);
-    const values = await this.secrets.open(tx, tenantId, CREDENTIALS_CONFS, id, row.sealed);
-    return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
+    try {
+      const values = await this.secrets.open(tx, tenantId, CREDENTIALS_CONFS, id, row.sealed);
+      return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Give it its values again.`;
+      throw new DomainError('damaged', 'CREDENTIALS_CONF.UNREADABLE', message, {}, { cause: error });
+    }
   }
 
   protected filter(query: CredentialsConfListQuery): ResourceFilter {

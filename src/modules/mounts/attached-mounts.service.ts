@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { RunMount } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
-import { notFound } from '../../platform/errors/domain-error';
+import { conflict, DomainError, notFound } from '../../platform/errors/domain-error';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
 import type { Tx } from '../../platform/persistence/sql';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { STORE_ACCESS } from '../object-storage-managers/object-storage-managers.contract';
@@ -19,6 +20,7 @@ export class AttachedMountsService {
     private readonly repository: MountsRepository,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly referenceData: ReferenceData,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
@@ -28,7 +30,7 @@ export class AttachedMountsService {
   async hold(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<void> {
     const mounts = await this.repository.findAll(scope, ids, tx, 'share');
     const missing = ids.find((id) => !mounts.some((mount) => mount.mount_id === id));
-    if (missing !== undefined) throw notFound('MOUNT.NOT_FOUND', `There is no mount with id ${missing}.`);
+    if (missing !== undefined) throw await this.missing(tx, scope, missing);
     assertTogether(await this.place(tx, scope.tenantId, mounts));
   }
 
@@ -41,63 +43,118 @@ export class AttachedMountsService {
     for (const mountIds of clusters) assertTogether(placed.filter(({ id }) => mountIds.includes(id)));
   }
 
-  /** What a node needs to open the mounts of its cluster. It holds credentials: the caller neither logs nor answers it to users. */
+  /**
+   * What a node needs to open the mounts of its cluster. It holds credentials: the caller neither logs nor answers it to
+   * users. One that cannot be used comes with its fault, so that it ends the runs which were to begin with it, and
+   * nothing else that the node is told.
+   */
   async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<RunMount[]> {
     const mounts = await this.repository.ofCluster(tx, tenantId, clusterId);
-    const credentials = await this.reveal(tx, tenantId, mounts);
+    const current = mounts.filter(({ deleted }) => !deleted);
+    const credentials = await this.reveal(tx, tenantId, current);
     return mounts.map((mount) => {
-      const provider = mountProvider(mount.storage_type_id, this.referenceData);
-      const { bucket, path, account } = parseMountSource(mount.source, provider);
-      const values = credentials.get(mount.credentials_conf_id);
-      return {
-        mount_point: mount.mount_point,
-        provider: STORE_ACCESS[provider].provider,
-        bucket,
-        path,
-        read_only: mount.is_read_only,
-        encryption: encryptionName(mount.encryption_type_id, this.referenceData),
-        extra_configs: extraConfigTexts(mount.extra_configs),
-        // The source keeps naming its account when the credentials come to be those of another.
-        credentials: { ...values, ...(account === null ? {} : { STORAGE_ACCOUNT_NAME: account }) },
-      };
+      try {
+        // Its paths would be those of the node's own disk in a run without it.
+        if (mount.deleted) throw conflict('MOUNT.DELETED', 'It was deleted.');
+        return this.opened(mount, valuesOf(credentials, mount.credentials_conf_id));
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        this.logger.error({ err: error, mount_id: mount.mount_id, cluster_id: clusterId }, 'A mount cannot be used');
+        return unusable(mount, error.message);
+      }
     });
+  }
+
+  private opened(mount: MountData, values: Values): RunMount {
+    const { account, ...located } = this.located(mount);
+    // The source keeps naming its account when the credentials come to be those of another.
+    return { ...located, credentials: { ...values, ...(account === null ? {} : { STORAGE_ACCOUNT_NAME: account }) } };
+  }
+
+  /** Where the mount leads, as far as its own record says: the account is null where the source names none. */
+  private located(mount: MountData): PlacedMount['mount'] {
+    const provider = mountProvider(mount.storage_type_id, this.referenceData);
+    const { bucket, path, account } = parseMountSource(mount.source, provider);
+    return {
+      mount_point: mount.mount_point,
+      provider: STORE_ACCESS[provider].provider,
+      bucket,
+      path,
+      account,
+      read_only: mount.is_read_only,
+      encryption: encryptionName(mount.encryption_type_id, this.referenceData),
+      extra_configs: extraConfigTexts(mount.extra_configs),
+    };
+  }
+
+  private async missing(tx: Tx, scope: TenantScope, id: number): Promise<DomainError> {
+    const [deleted] = await this.repository.findAllEver(scope, [id], tx);
+    const message = deleted
+      ? `There is no mount "${deleted.name}" (id ${id}) any more.`
+      : `There is no mount with id ${id}.`;
+    return notFound('MOUNT.NOT_FOUND', message);
   }
 
   /** The accounts of Azure that sources leave out are those of the credentials. */
   private async place(tx: Tx, tenantId: string, mounts: readonly MountData[]): Promise<PlacedMount[]> {
-    const placed = mounts.map((mount) => {
-      const provider = mountProvider(mount.storage_type_id, this.referenceData);
-      const { bucket, account } = parseMountSource(mount.source, provider);
-      return {
-        id: mount.mount_id,
-        name: mount.name,
-        provider,
-        bucket,
-        account,
-        credentialsId: mount.credentials_conf_id,
-        encryptionTypeId: mount.encryption_type_id,
-        extraConfigs: extraConfigTexts(mount.extra_configs),
-      };
+    const located = mounts.map((mount) => ({ row: mount, mount: this.located(mount) }));
+    const nameless = located.filter(({ mount }) => mount.provider === 'azure' && mount.account === null);
+    const revealed = await this.reveal(
+      tx,
+      tenantId,
+      nameless.map(({ row }) => row),
+    );
+    const accounts = new Map(
+      nameless.map(({ row: { mount_id, credentials_conf_id } }) => [
+        mount_id,
+        valuesOf(revealed, credentials_conf_id)['STORAGE_ACCOUNT_NAME'] ?? null,
+      ]),
+    );
+    return located.map(({ row: { mount_id: id, name, credentials_conf_id: credentialsId }, mount }) => {
+      return { id, name, credentialsId, mount: { ...mount, account: mount.account ?? accounts.get(id) ?? null } };
     });
-    const withoutAccount = placed.filter(({ provider, account }) => provider === 'Azure' && account === null);
-    const nameless = mounts.filter(({ mount_id }) => withoutAccount.some(({ id }) => id === mount_id));
-    const credentials = await this.reveal(tx, tenantId, nameless);
-    return placed.map((mount) => ({
-      ...mount,
-      account: mount.account ?? credentials.get(mount.credentialsId)?.['STORAGE_ACCOUNT_NAME'] ?? null,
-    }));
   }
 
-  /** Values of the mounts' credentials by their ids. */
-  private async reveal(
-    tx: Tx,
-    tenantId: string,
-    mounts: readonly MountData[],
-  ): Promise<Map<number, Record<string, string>>> {
-    const revealed = new Map<number, Record<string, string>>();
+  /** Values of the mounts' credentials by their ids, or why they cannot be had. */
+  private async reveal(tx: Tx, tenantId: string, mounts: readonly MountData[]): Promise<Revealed> {
+    const revealed = new Map<number, Values | DomainError>();
     for (const id of new Set(mounts.map(({ credentials_conf_id }) => credentials_conf_id))) {
-      revealed.set(id, (await this.credentialsConfs.reveal(tx, tenantId, id)).values);
+      revealed.set(id, await this.revealOne(tx, tenantId, id));
     }
     return revealed;
   }
+
+  private async revealOne(tx: Tx, tenantId: string, id: number): Promise<Values | DomainError> {
+    try {
+      return (await this.credentialsConfs.reveal(tx, tenantId, id)).values;
+    } catch (error) {
+      if (error instanceof DomainError) return error;
+      throw error;
+    }
+  }
+}
+
+type Values = Readonly<Record<string, string>>;
+type Revealed = ReadonlyMap<number, Values | DomainError>;
+
+/** Values that were revealed; throws why they could not be. */
+function valuesOf(revealed: Revealed, id: number): Values {
+  const found = revealed.get(id) ?? {};
+  if (found instanceof DomainError) throw found;
+  return found;
+}
+
+/** Without credentials, so that an agent which knows no faults does not start the run either. */
+function unusable({ name, mount_point, is_read_only }: MountData, reason: string): RunMount {
+  return {
+    mount_point,
+    provider: 's3-compatible',
+    bucket: '',
+    path: '',
+    read_only: is_read_only,
+    encryption: null,
+    extra_configs: {},
+    credentials: {},
+    fault: `The mount "${name}" (${mount_point}) cannot be used: ${reason}`,
+  };
 }

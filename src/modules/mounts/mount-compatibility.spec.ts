@@ -1,52 +1,95 @@
 import { assertTogether, type PlacedMount } from './mount-compatibility';
 
+type Change = Partial<PlacedMount['mount']> & { credentialsId?: number };
+
 describe('mounts of one cluster', () => {
   let next = 0;
-  const mount = (more: Partial<PlacedMount>): PlacedMount => {
+  const mount = ({ credentialsId, ...more }: Change): PlacedMount => {
     next += 1;
     return {
       id: next,
       name: `m${next}`,
-      provider: 'AWS',
-      bucket: `bucket-${next}`,
-      account: null,
-      credentialsId: next,
-      encryptionTypeId: null,
-      extraConfigs: {},
-      ...more,
+      credentialsId: credentialsId ?? next,
+      mount: {
+        mount_point: `/mnt/m${next}`,
+        provider: 'aws',
+        bucket: `bucket-${next}`,
+        path: '',
+        account: null,
+        read_only: false,
+        encryption: null,
+        extra_configs: {},
+        ...more,
+      },
     };
   };
+  const property = (name: string, value = '1'): Change => ({ extra_configs: { [name]: value } });
 
-  it.each<[string, Partial<PlacedMount>, Partial<PlacedMount>]>([
+  it.each<[string, Change, Change]>([
     ['of different buckets', {}, {}],
-    ['of one bucket with the same credentials', { bucket: 'b', credentialsId: 1 }, { bucket: 'b', credentialsId: 1 }],
+    [
+      'of one bucket with the same credentials',
+      { bucket: 'b', credentialsId: 1 },
+      { bucket: 'b', credentialsId: 1, path: 'p', read_only: true },
+    ],
     [
       'of Google with the same credentials',
-      { provider: 'GCP', credentialsId: 1 },
-      { provider: 'GCP', credentialsId: 1 },
+      { provider: 'gcp', credentialsId: 1 },
+      { provider: 'gcp', credentialsId: 1 },
     ],
-    ['of buckets alike at different providers', { bucket: 'b', provider: 'GCP' }, { bucket: 'b' }],
-    ['of different accounts', { provider: 'Azure', account: 'a' }, { provider: 'Azure', account: 'b' }],
-    ['with the same properties', { extraConfigs: { k: '1' } }, { extraConfigs: { k: '1', l: '2' } }],
+    ['of buckets alike at different providers', { bucket: 'b', provider: 'gcp' }, { bucket: 'b' }],
+    ['of different accounts', { provider: 'azure', account: 'a' }, { provider: 'azure', account: 'b' }],
+    // A property of S3 counts for the mount's bucket alone.
+    [
+      'of different buckets with different properties',
+      property('fs.s3a.threads.max'),
+      property('fs.s3a.threads.max', '2'),
+    ],
+    [
+      'of one bucket with the same properties',
+      { ...property('fs.s3a.threads.max'), bucket: 'b', credentialsId: 1 },
+      { ...property('fs.s3a.threads.max'), bucket: 'b', credentialsId: 1 },
+    ],
   ])('%s are together', (_name, a, b) => {
     expect(() => assertTogether([mount(a), mount({}), mount(b)])).not.toThrow();
   });
 
-  it.each<[string, Partial<PlacedMount>, Partial<PlacedMount>, RegExp]>([
-    ['of one bucket', { bucket: 'b' }, { bucket: 'b', provider: 'OnPrem' }, /the bucket b, with different credentials/],
+  it.each<[string, Change, Change, RegExp]>([
+    [
+      'of one bucket',
+      { bucket: 'b' },
+      { bucket: 'b', provider: 's3-compatible' },
+      /both open the bucket b, with different credentials\.$/,
+    ],
     [
       'of one bucket with different encryption',
-      { bucket: 'b', credentialsId: 1, encryptionTypeId: 0 },
+      { bucket: 'b', credentialsId: 1, encryption: 'SSE-S3' },
       { bucket: 'b', credentialsId: 1 },
-      /with different encryption/,
+      /differ in fs\.s3a\.bucket\.b\.encryption\.algorithm/,
     ],
-    ['of Google', { provider: 'GCP' }, { provider: 'GCP' }, /need the same credentials/],
-    ['of one account', { provider: 'Azure', account: 'a' }, { provider: 'Azure', account: 'a' }, /account a, with/],
     [
-      'with different properties',
-      { extraConfigs: { k: '1' } },
-      { extraConfigs: { k: '2' } },
-      /give k different values/,
+      'of Google',
+      { provider: 'gcp' },
+      { provider: 'gcp' },
+      /both open Google Cloud Storage, with different credentials/,
+    ],
+    [
+      'of one account',
+      { provider: 'azure', account: 'a' },
+      { provider: 'azure', account: 'a' },
+      /both open the storage account a\.dfs\.core\.windows\.net, with different credentials/,
+    ],
+    [
+      'of different accounts with different properties, which no account has for itself',
+      { provider: 'azure', account: 'a', ...property('fs.azure.io.retry.max.retries') },
+      { provider: 'azure', account: 'b', ...property('fs.azure.io.retry.max.retries', '2') },
+      /differ in fs\.azure\.io\.retry\.max\.retries, of which Hadoop has only one for all mounts of a run\.$/,
+    ],
+    [
+      'of one bucket, where one has a property that the other lacks',
+      { bucket: 'b', credentialsId: 1, ...property('fs.s3a.threads.max') },
+      { bucket: 'b', credentialsId: 1 },
+      /differ in fs\.s3a\.bucket\.b\.threads\.max, of which Hadoop has only one for the bucket b\.$/,
     ],
   ])('%s are not together', (_name, a, b, reason) => {
     const [first, second] = [mount(a), mount(b)];

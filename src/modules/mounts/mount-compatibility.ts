@@ -1,24 +1,31 @@
+import type { RunMount } from '../../../libs/contracts/agent-protocol';
+import { storeClash } from '../../../libs/spark/mounts';
+import { hadoopStore } from '../../../libs/spark/store-properties';
 import { invalid } from '../../platform/errors/domain-error';
-import type { StoreCloudProviderName } from '../object-storage-managers/object-storage-managers.contract';
 
 /** A mount as far as it matters to the others of its cluster. */
 export interface PlacedMount {
   id: number;
   name: string;
-  provider: StoreCloudProviderName;
-  bucket: string;
-  /** Storage account; null but for Azure. */
-  account: string | null;
   credentialsId: number;
-  encryptionTypeId: number | null;
-  extraConfigs: Readonly<Record<string, string>>;
+  /** As a node gets it, but for the credentials, of which the account of Azure alone matters. */
+  mount: Omit<RunMount, 'credentials'> & { account: string | null };
 }
 
-/** Throws a 400 that names the first two mounts which cannot be on one cluster, and says why. */
+/**
+ * Throws a 400 that names the first two mounts which cannot be on one cluster, and says why. The node's own rule decides,
+ * so that no cluster takes mounts with which none of its jobs could begin. Mount points may lie within each other: a path
+ * belongs to the longest (ADR 0008).
+ */
 export function assertTogether(mounts: readonly PlacedMount[]): void {
-  mounts.forEach((mount, index) => {
-    for (const other of mounts.slice(0, index)) {
-      const reason = conflictOf(other, mount);
+  const placed = mounts.map((mount) => ({ ...mount, store: hadoopStore(withStandIns(mount)) }));
+  placed.forEach((mount, index) => {
+    for (const other of placed.slice(0, index)) {
+      const sharesStore = mount.store.scope === other.store.scope;
+      const reason =
+        sharesStore && mount.credentialsId !== other.credentialsId
+          ? `both open ${mount.store.scope}, with different credentials`
+          : storeClash(mount.store, other.store);
       if (reason === null) continue;
       throw invalid(
         'MOUNT.CONFLICT',
@@ -29,34 +36,13 @@ export function assertTogether(mounts: readonly PlacedMount[]): void {
   });
 }
 
-/** Mount points may lie within each other: a path belongs to the longest (ADR 0008). */
-function conflictOf(a: PlacedMount, b: PlacedMount): string | null {
-  return storeConflictOf(a, b) ?? propertyConflictOf(a, b);
-}
+const CREDENTIAL_KEYS = [
+  ...['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_DEFAULT_REGION', 'S3_ENDPOINT'],
+  ...['CLIENT_EMAIL', 'PRIVATE_KEY_ID', 'PRIVATE_KEY', 'TENANT_ID', 'CLIENT_ID', 'CLIENT_SECRET'],
+];
 
-/** Hadoop keeps credentials of S3 by bucket, of Azure by account and of Google once. */
-function storeConflictOf(a: PlacedMount, b: PlacedMount): string | null {
-  const share = a.credentialsId === b.credentialsId;
-  if (isS3(a) && isS3(b) && a.bucket === b.bucket) {
-    if (!share) return `both open the bucket ${a.bucket}, with different credentials`;
-    if (a.encryptionTypeId !== b.encryptionTypeId) return `both open the bucket ${a.bucket}, with different encryption`;
-  }
-  if (share || a.provider !== b.provider) return null;
-  if (a.provider === 'GCP') return 'all mounts of Google Cloud Storage need the same credentials';
-  if (a.provider === 'Azure' && a.account === b.account) {
-    return `both open the storage account ${a.account}, with different credentials`;
-  }
-  return null;
-}
-
-function propertyConflictOf(a: PlacedMount, b: PlacedMount): string | null {
-  const key = Object.keys(a.extraConfigs).find((name) => {
-    const other = b.extraConfigs[name];
-    return other !== undefined && other !== a.extraConfigs[name];
-  });
-  return key === undefined ? null : `their extra_configs give ${key} different values`;
-}
-
-function isS3({ provider }: PlacedMount): boolean {
-  return provider === 'AWS' || provider === 'OnPrem';
+/** The mount with credentials that are alike where they are the same ones, so that none have to be opened. */
+function withStandIns({ mount: { account, ...mount }, credentialsId }: PlacedMount): RunMount {
+  const standIns = Object.fromEntries(CREDENTIAL_KEYS.map((key) => [key, `credentials ${credentialsId}`]));
+  return { ...mount, credentials: { ...standIns, STORAGE_ACCOUNT_NAME: account ?? '' } };
 }

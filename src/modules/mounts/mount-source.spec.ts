@@ -10,6 +10,9 @@ describe('the source of a mount', () => {
     ['AWS', 's3://bucket', at('bucket')],
     ['AWS', 's3://bucket/', at('bucket')],
     ['AWS', 's3a://my.bucket-1/a b/c=1/', at('my.bucket-1', 'a b/c=1')],
+    ['AWS', 's3a://2026', at('2026')],
+    ['AWS', 's3a://2026.a--b.c1', at('2026.a--b.c1')],
+    ['AWS', `s3a://${'x'.repeat(63)}`, at('x'.repeat(63))],
     ['AWS', 'bucket/sales/2026', at('bucket', 'sales/2026')],
     ['OnPrem', 's3a://bucket/prefix', at('bucket', 'prefix')],
     ['OnPrem', 'bucket', at('bucket')],
@@ -42,6 +45,11 @@ describe('the source of a mount', () => {
     ['AWS', 's3a://a..b', /name of a bucket/],
     ['AWS', 's3a://ab', /name of a bucket/],
     ['AWS', 's3a://bucket?x=1', /name of a bucket/],
+    ['AWS', 's3a://data.2026', /name of a bucket/],
+    ['AWS', 's3a://10.0.0.1', /name of a bucket/],
+    ['AWS', 's3a://a-.b', /name of a bucket/],
+    ['AWS', 's3a://a.-b', /name of a bucket/],
+    ['AWS', `s3a://${'x'.repeat(64)}`, /name of a bucket/],
     ['GCP', 'gs://_bucket', /name of a bucket/],
     ['AWS', 's3a://bucket//prefix', /single slashes/],
     ['AWS', 's3a://bucket/a//b', /single slashes/],
@@ -51,6 +59,9 @@ describe('the source of a mount', () => {
     ['AWS', 's3a://bucket/a\nb', /no control characters/],
     ['AWS', 's3a://bucket/a?versionId=1', /no \?, #, %/],
     ['AWS', 's3a://bucket/a%2Fb', /no \?, #, %/],
+    ['AWS', 's3a://bucket/${user.home}', /no \$\{/],
+    ['GCP', 'gs://bucket/a ', /neither begins nor ends with a blank/],
+    ['OnPrem', 'bucket/\u00a0a/b', /neither begins nor ends with a blank/],
   ])('of %s is not %s', (provider, source, message) => {
     const parse = () => parseMountSource(source, provider);
     expect(parse).toThrow(

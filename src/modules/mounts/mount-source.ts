@@ -20,12 +20,14 @@ interface SourceRule {
   bucketMeaning: string;
 }
 
-/** Hadoop's S3A takes only names that are host names, whatever the store allows. */
+/** Hadoop's S3A takes only names that Java reads as host names, whatever the store allows. */
 const S3: SourceRule = {
   schemes: ['s3', 's3a'],
   example: 's3a://bucket/path',
-  bucket: /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
-  bucketMeaning: '3 to 63 lower-case letters, digits, dots and hyphens, beginning and ending with a letter or digit',
+  bucket: /^(?=.{3,63}$)(?!.*\.[0-9][a-z0-9-]*$)[a-z0-9]+(-+[a-z0-9]+)*(\.[a-z0-9]+(-+[a-z0-9]+)*)*$/,
+  bucketMeaning:
+    '3 to 63 lower-case letters, digits, dots and hyphens; each part between dots begins and ends with a letter or ' +
+    'digit, the last of several begins with a letter',
 };
 
 const RULES: Record<StoreCloudProviderName, SourceRule> = {
@@ -86,6 +88,9 @@ function directoryOf(path: string, rule: SourceRule): string {
   }
   // In a URI these begin a query, a fragment or an escape: Hadoop would look elsewhere than the store's console shows.
   if (/[?#%\\]/.test(directory)) throw refused(rule, 'its path has no ?, #, % or backslash');
+  // Hadoop would put in the value of a variable, and Spark drops blanks around the whole.
+  if (directory.includes('${')) throw refused(rule, 'its path has no ${');
+  if (directory !== directory.trim()) throw refused(rule, 'its path neither begins nor ends with a blank');
   return directory;
 }
 

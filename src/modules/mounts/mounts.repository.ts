@@ -25,7 +25,7 @@ export interface MountRow extends AuditRow, MountData {
   credentials_conf: CredentialsConfData;
 }
 
-/** Mounts, and by reading `cluster_mounts` only, where they are attached. A deleted mount is attached nowhere. */
+/** Mounts, and by reading `cluster_mounts` only, where they are attached. A deleted mount stays where it was attached. */
 @Injectable()
 export class MountsRepository extends ResourceRepository<MountRow> {
   constructor(dataSource: DataSource) {
@@ -40,12 +40,13 @@ export class MountsRepository extends ResourceRepository<MountRow> {
     });
   }
 
-  /** Mounts attached to a cluster, by mount point. */
-  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<MountData[]> {
-    return rows<MountData>(
+  /** Mounts attached to a cluster, by mount point, and whether each was deleted. */
+  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<(MountData & { deleted: boolean })[]> {
+    return rows<MountData & { deleted: boolean }>(
       tx,
-      `SELECT t.* FROM mounts t JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
-       WHERE cm.tenant_id = $1 AND cm.cluster_id = $2 AND t.to_date = 'infinity' ORDER BY t.mount_point`,
+      `SELECT t.*, t.to_date < 'infinity' AS deleted FROM mounts t
+         JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
+       WHERE cm.tenant_id = $1 AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
       [tenantId, clusterId],
     );
   }

@@ -53,9 +53,9 @@ export class MountsService extends ResourceService<
     return super.list(scope, query, query.mount_name);
   }
 
-  /** The current mounts among those with the ids, by id. */
+  /** The mounts among those with the ids, by id, deleted ones included: a cluster that names one shows it. */
   async readAll(scope: TenantScope, ids: readonly number[]): Promise<Map<number, MountRead>> {
-    const mounts = await this.repository.findAll(scope, ids);
+    const mounts = await this.repository.findAllEver(scope, ids);
     return new Map(mounts.map((row) => [row.mount_id, this.read(row)]));
   }
 

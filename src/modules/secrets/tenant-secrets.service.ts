@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { SecretBox } from '../../../libs/secret-box/secret-box';
+import { SecretBox, SecretBoxError } from '../../../libs/secret-box/secret-box';
 import { Config } from '../../config/config';
+import { DomainError } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 
-/** Seals secrets with the tenant's data key. What it seals opens for the same tenant, table and row only. */
+/**
+ * Seals secrets with the tenant's data key. What it seals opens for the same tenant, table and row only. Without the
+ * master key that wrapped the data key, either is a `damaged` error.
+ */
 @Injectable()
 export class TenantSecretsService {
   private readonly box: SecretBox;
@@ -25,13 +29,20 @@ export class TenantSecretsService {
   /** Decrypts what `seal` answered; throws `SecretBoxError` when it was changed or is another row's. */
   async open(tx: Tx, tenantId: string, table: string, rowId: number, sealed: Buffer): Promise<object> {
     const dataKey = await this.dataKey(tx, tenantId);
-    if (!dataKey) throw new Error(`Tenant ${tenantId} has no data key`);
+    if (!dataKey) throw new SecretBoxError('unknown-key', `Tenant ${tenantId} has no data key`);
     return JSON.parse(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString()) as object;
   }
 
   private async dataKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
     const wrapped = await this.repository.wrappedKey(tx, tenantId);
-    return wrapped && this.box.unwrapKey(wrapped, tenantId);
+    if (wrapped === null) return null;
+    try {
+      return this.box.unwrapKey(wrapped, tenantId);
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      const message = "The tenant's secrets are locked: the platform has no master key that opens their data key.";
+      throw new DomainError('damaged', 'SECRETS.LOCKED', message, {}, { cause: error });
+    }
   }
 
   private async createDataKey(tx: Tx, tenantId: string): Promise<Buffer> {

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'unsupported-media'
   | 'rate-limited'
   | 'upstream'
+  | 'damaged'
   | 'unavailable';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */

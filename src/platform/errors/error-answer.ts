@@ -36,6 +36,8 @@ const STATUS: Record<ErrorKind, number> = {
   'rate-limited': 429,
   // A service that the user named failed: clients know 500 only.
   upstream: 500,
+  // What the platform keeps for the caller cannot be read: its operator has to look, so it is logged with its cause.
+  damaged: 500,
   unavailable: 503,
 };
 

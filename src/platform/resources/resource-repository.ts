@@ -98,13 +98,12 @@ export class ResourceRepository<Row extends object> {
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row[]> {
-    if (ids.length === 0) return [];
-    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
-    this.addValidity(conditions);
-    conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
-    const { table, columns, joins } = this.source;
-    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
-    return rows<Row>(tx, sql, conditions.params);
+    return this.allOf(scope, ids, tx, lock, true);
+  }
+
+  /** The records among those with the ids, by id, closed ones included: for what names them still. */
+  async findAllEver(scope: TenantScope, ids: readonly number[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
+    return this.allOf(scope, ids, tx, false, false);
   }
 
   /** Inserts a record of the scope's tenant and answers it as `get` does. */
@@ -132,6 +131,22 @@ export class ResourceRepository<Row extends object> {
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
   protected addValidity(conditions: Conditions): void {
     conditions.add(`t.to_date = 'infinity'`);
+  }
+
+  private async allOf(
+    scope: TenantScope,
+    ids: readonly number[],
+    tx: Tx,
+    lock: RowLock,
+    onlyCurrent: boolean,
+  ): Promise<Row[]> {
+    if (ids.length === 0) return [];
+    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    if (onlyCurrent) this.addValidity(conditions);
+    conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
+    const { table, columns, joins } = this.source;
+    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
+    return rows<Row>(tx, sql, conditions.params);
   }
 
   private async write(

@@ -15,8 +15,9 @@ export class MountListQuery extends PageQuery {
 const NAME = {
   minLength: 1,
   maxLength: 250,
-  pattern: /^\S(.*\S)?$/,
-  meaning: 'one line without white space at its ends',
+  // eslint-disable-next-line no-control-regex -- they are what is kept out: names stand in messages and logs
+  pattern: /^(?=\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\S$/,
+  meaning: 'one line without control characters, and without white space at its ends',
 };
 const SOURCE = {
   minLength: 1,
