@@ -129,7 +129,9 @@ class MountFileSystem extends FileSystem {
   private def empty(path: Path, recursive: Boolean): Boolean = {
     val held = listStatus(path)
     if (held.nonEmpty && !recursive) throw new PathIsNotEmptyDirectoryException(path.toString)
-    write(path) { (fs, theirs) => held.forall(status => fs.delete(new Path(theirs, status.getPath.getName), true)) }
+    // Not by `new Path(folder, name)`, which takes what is before a colon in the name for a scheme.
+    val mount = mountOf(path)
+    write(path) { (fs, _) => held.forall(status => fs.delete(mount.theirs(absolute(status.getPath)), true)) }
   }
 
   private def read[T](path: Path)(action: (FileSystem, Path) => T): T = {

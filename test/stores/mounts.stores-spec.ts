@@ -128,6 +128,7 @@ fs = sc._jvm.org.apache.hadoop.fs.FileSystem.get(hadoop)
 figure('renamed', lambda: [fs.rename(Path(inside + 'neue tabelle'), Path(inside + 'größe/x')), fs.exists(Path(inside + 'neue tabelle'))])
 figure('moved', lambda: spark.read.parquet(inside + 'größe/x').count())
 figure('deleted', lambda: [fs.delete(Path(inside + 'größe'), True), fs.exists(Path(inside + 'größe'))])
+figure('emptied', lambda: [fs.delete(Path('/mnt/odd'), True), len(fs.listStatus(Path('/mnt/odd')))])
 figure('absent', lambda: text('/mnt/absent/x.txt').count())
 figure('unwritten', lambda: spark.range(3).write.parquet('/mnt/absent/out'))
 figure('others', lambda: text('/mnt/data/x.txt').count())
@@ -138,6 +139,7 @@ figure('others', lambda: text('/mnt/data/x.txt').count())
       ['größe/ü 1.txt', 'ü\n'],
       ['größe/日本.txt', '日\n'],
       ['50%25 off+.txt', 'e\n'],
+      ['a:b.txt', 'c\n'],
     ] as const) {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${folder}/${key}`, Body: body }));
     }
@@ -157,12 +159,13 @@ figure('others', lambda: text('/mnt/data/x.txt').count())
       renamed: [true, false],
       moved: 14,
       deleted: [true, false],
+      emptied: [true, 0],
       absent: noBucket,
       unwritten: noBucket,
       others: 3,
     });
     const left = (await keysIn(bucket)).filter((key) => key.startsWith(`${folder}/`) && !key.endsWith('/'));
-    expect(left.sort()).toEqual([`${folder}/50%25 off+.txt`, `${folder}/a file.txt`]);
+    expect(left).toEqual([]);
   });
 
   it('hold what is read-only against every way of writing', async () => {
