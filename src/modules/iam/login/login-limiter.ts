@@ -25,8 +25,8 @@ const COMMAND_TIMEOUT_MS = 500;
 
 /**
  * Counts over all API pods failed logins by user name and by address, and by address those that have begun at the
- * provider's page and not come back. Without Redis logins go on uncounted: whoever
- * makes Redis fail must not lock everybody out.
+ * provider's page and not come back. Without Redis logins go on uncounted: whoever makes Redis fail must not lock
+ * everybody out.
  */
 @Injectable()
 export class LoginLimiter implements OnApplicationShutdown {

@@ -1,9 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { Config } from '../../../config/config';
-import { LOGGER, type Logger } from '../../../platform/logging/logger';
-import { type AgedRows, AgedRowSweep } from '../../../platform/persistence/aged-rows';
-import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
+import { Injectable } from '@nestjs/common';
+import { type AgedRows, AgedRowSweeper } from '../../../platform/workflows/aged-row-sweeper';
 
 const FILES = { table: 'object_storage_files', key: 'object_storage_file_id' };
 
@@ -27,20 +23,7 @@ const SOURCES: readonly AgedRows[] = [
 
 /** Removes the ids of files that were deleted long ago, themselves or with their manager. */
 @Injectable()
-export class FileIdSweeper implements Reconciler {
+export class FileIdSweeper extends AgedRowSweeper {
   readonly name = 'object-storage-files';
-  private readonly sweep: AgedRowSweep;
-
-  constructor(
-    dataSource: DataSource,
-    config: Config,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    this.sweep = new AgedRowSweep(dataSource, config.worker.endedRowsKeptDays, SOURCES);
-  }
-
-  async reconcile(signal: AbortSignal): Promise<void> {
-    const removed = await this.sweep.run(signal);
-    if (removed > 0) this.logger.info({ removed }, 'Removed ids of files that were deleted long ago');
-  }
+  protected readonly sources = SOURCES;
 }
