@@ -43,10 +43,15 @@ export interface DesiredDaemons {
 
 /** Where a file of a run comes from; `name` is its file name in the staging folder. */
 export interface RunFile {
-  /** `fetched`: from `GET /agent/v1/runs/{run_id}/files/{index}`; `uri`: Spark reads it itself. */
+  /** `fetched`: from `GET /agent/v1/runs/{run_id}/files/{index}?key={key}`; `uri`: Spark reads it itself. */
   kind: 'fetched' | 'uri';
   /** Index for the fetch, counted over all files of the run. */
   index: number;
+  /**
+   * Of a fetched file: tells it from another that comes to have its index while the run begins, because the cluster is
+   * edited. Control planes of older releases give none.
+   */
+  key?: string;
   name: string;
   uri: string | null;
 }

@@ -149,7 +149,7 @@ class FakeControlPlane {
     if (path === '/report') return this.report(JSON.parse(body.toString()) as ReportRequest, json);
     if (request.method === 'PUT') return this.append(path, Number(url.searchParams.get('offset')), body, json);
     if (this.holdFiles) return json(503, {});
-    const content = this.files.get(path);
+    const content = this.files.get(`${path}${url.search}`);
     if (content === undefined) return json(404, { error_message: 'The workspace has no file main.py.' });
     response.end(content);
   }
@@ -191,7 +191,7 @@ class FakeControlPlane {
 }
 
 const SPEC = plainRunSpec({
-  application: { kind: 'fetched', index: 0, name: 'main.py', uri: null },
+  application: { kind: 'fetched', index: 0, key: 'main', name: 'main.py', uri: null },
   master: 'local[1]',
   kill_grace_ms: 10_000,
 });
@@ -284,7 +284,7 @@ describe('Agent', () => {
     return child;
   };
   const script = (id: string, text: string): void => {
-    plane.files.set(`/runs/${id}/files/0`, text);
+    plane.files.set(`/runs/${id}/files/0?key=main`, text);
   };
   const exitOf = (child: ChildProcess): Promise<number | null> =>
     child.exitCode !== null

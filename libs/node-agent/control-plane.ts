@@ -12,6 +12,7 @@ import {
   type RegisterRequest,
   type RegisterResponse,
   type ReportRequest,
+  type RunFile,
 } from '../contracts/agent-protocol';
 
 /** An answer of the control plane that is no success, with what it says. */
@@ -90,14 +91,14 @@ export class ControlPlane {
   /** Fetches a file of a run into `target`, which appears only when it is whole. */
   async fetchFile(
     runId: string,
-    index: number,
+    { index, key }: Pick<RunFile, 'index' | 'key'>,
     target: string,
     correlationId: string,
     signal: AbortSignal,
   ): Promise<void> {
     const call: Call = {
       method: 'GET',
-      path: `/runs/${runId}/files/${index}`,
+      path: `/runs/${runId}/files/${index}${key ? `?key=${encodeURIComponent(key)}` : ''}`,
       correlationId,
       timeoutMs: FILE_IDLE_MS,
       signal,

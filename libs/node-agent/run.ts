@@ -458,7 +458,7 @@ export class Run {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     while (!stopped.aborted) {
       try {
-        await this.context.controlPlane.fetchFile(this.id, file.index, target, this.journal.correlation_id, stopped);
+        await this.context.controlPlane.fetchFile(this.id, file, target, this.journal.correlation_id, stopped);
         return null;
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException;

@@ -20,7 +20,13 @@ const paths: RunPaths = {
   stdout: '/run/stdout',
   stdoutBegin: '/run/stdout.begin',
 };
-const fetched = (index: number, name: string): RunFile => ({ kind: 'fetched', index, name, uri: null });
+const fetched = (index: number, name: string): RunFile => ({
+  kind: 'fetched',
+  index,
+  key: `key-${index}`,
+  name,
+  uri: null,
+});
 const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', uri: address });
 const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
 

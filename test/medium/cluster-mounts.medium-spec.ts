@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { AGENT_BASE_PATH, type PollResponse, type RegisterResponse } from '../../libs/contracts/agent-protocol';
 import { changeMeanwhile } from './harness/changing-cluster';
 import { CREDENTIAL_VALUES, encoded, ENCRYPTION, expectRefusal, MountsBench, STORAGE } from './harness/mounts';
-import { insertPlain, makeNode } from './harness/records';
+import { TestAgent } from './harness/test-agent';
 
 // Real: the whole API and PostgreSQL. Left out: the stores, which no operation on mounts calls, and the agents.
 describe('mounts on clusters', () => {
@@ -244,9 +242,10 @@ describe('mounts on clusters', () => {
       }),
     ];
     const clusterId = await bench.makeCluster(ids, 'RUNNING');
-    const agent = await registered(await makeNode(bench.api.database.manager, { ...bench.mine, clusterId }, 0));
+    const tenancy = { ...bench.mine, clusterId };
+    const agent = await TestAgent.ofNewNode(bench.api, tenancy);
     expect((await agent.poll()).runs).toEqual([]);
-    const runId = await assignRun(clusterId, agent.nodeId);
+    const runId = await agent.giveRun(tenancy);
     const moved = { ...CREDENTIAL_VALUES['adls'], STORAGE_ACCOUNT_NAME: 'account2' };
     const { status } = await bench.call('PUT', `/credential_config?credentials_conf_id=${azure}`, {
       base64_encoded_credentials: encoded(moved),
@@ -293,8 +292,9 @@ describe('mounts on clusters', () => {
       await bench.makeMount({ name: 'Gone', mount_point: '/mnt/gone', credentials_config_id: sound }),
     ];
     const clusterId = await bench.makeCluster(ids, 'RUNNING');
-    const agent = await registered(await makeNode(bench.api.database.manager, { ...bench.mine, clusterId }, 0));
-    const [runId, stopId] = [await assignRun(clusterId, agent.nodeId), await assignRun(clusterId, agent.nodeId)];
+    const tenancy = { ...bench.mine, clusterId };
+    const agent = await TestAgent.ofNewNode(bench.api, tenancy);
+    const [runId, stopId] = [await agent.giveRun(tenancy), await agent.giveRun(tenancy)];
     await bench.api.database.query('UPDATE runs SET stop_requested = true WHERE run_id = $1', [stopId]);
     await damage(damaged);
     // No request does this: a cluster with nodes holds its mounts. A run without one would write to the node's own disk.
@@ -334,56 +334,5 @@ describe('mounts on clusters', () => {
        WHERE credentials_conf_id = $1`,
       [credentialsId],
     );
-  }
-
-  /** Registers the node as its agent does. */
-  async function registered(nodeId: number) {
-    const bootstrapToken = `bootstrap-${nodeId}`;
-    const hash = createHash('sha256').update(bootstrapToken).digest('hex');
-    await bench.api.database.query('UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1', [
-      nodeId,
-      hash,
-    ]);
-    const url = new URL(AGENT_BASE_PATH, await bench.api.app.getUrl());
-    const send = async <T>(path: string, token: string, body: object): Promise<T> => {
-      const response = await fetch(`${url.href}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(response.status).toBe(200);
-      return (await response.json()) as T;
-    };
-    const agent = { agent_id: '0b5f7c0e-3a52-4a7e-9d3c-6a1d1b7f0001', hostname: 'node', pid: 1 };
-    const { node_token } = await send<RegisterResponse>('/register', bootstrapToken, agent);
-    return { nodeId, poll: () => send<PollResponse>('/poll', node_token, { version: 0, wait_ms: 0 }) };
-  }
-
-  async function assignRun(clusterId: number, nodeId: number): Promise<number> {
-    const workflow = await insertPlain(bench.api.database.manager, 'workflow_jobs', {
-      tenant_id: bench.mine.tenantId,
-      workflow_type_id: 0,
-      cluster_id: clusterId,
-    });
-    const instance = await insertPlain(bench.api.database.manager, 'workflow_job_instances', {
-      workflow_job_id: workflow['workflow_job_id'],
-      state: 'EXECUTING',
-    });
-    const run = await insertPlain(bench.api.database.manager, 'runs', {
-      tenant_id: bench.mine.tenantId,
-      cluster_id: clusterId,
-      workspace_id: bench.mine.workspaceId,
-      job_conf_id: bench.mine.jobConfId,
-      node_id: nodeId,
-      status: 'SUBMITTED',
-      workflow_job_instance_id: instance['workflow_job_instance_id'],
-      job_conf_snapshot: {
-        job_conf_id: bench.mine.jobConfId,
-        name: 'job',
-        language: 'Python3',
-        settings: { command: null },
-      },
-    });
-    return Number(run['run_id']);
   }
 });

@@ -20,7 +20,7 @@ import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
 import type { NodeRow } from '../clusters/clusters.contract';
 import { AgentsService } from './agents.service';
-import { LogOffset, Poll, Register, Report } from './dto/agent.dto';
+import { FileKey, LogOffset, Poll, Register, Report } from './dto/agent.dto';
 import { NodeTokenGuard, type NodeRequest } from './node-token.guard';
 
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): NodeRow => {
@@ -127,8 +127,9 @@ export class AgentsController {
     @CurrentNode() node: NodeRow,
     @IdParam('run_id') runId: number,
     @IdParam('index') index: number,
+    @Query() { key }: FileKey,
     @Res() response: Response,
   ): Promise<void> {
-    return this.agents.sendRunFile(node, runId, index, response);
+    return this.agents.sendRunFile(node, runId, { index, key }, response);
   }
 }

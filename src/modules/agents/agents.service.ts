@@ -91,8 +91,13 @@ export class AgentsService {
     return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await chunkOf(request)) };
   }
 
-  async sendRunFile(node: NodeRow, runId: number, index: number, response: Response): Promise<void> {
-    const place = await this.runs.stagedFile(node, runId, index);
+  async sendRunFile(
+    node: NodeRow,
+    runId: number,
+    file: { index: number; key?: string },
+    response: Response,
+  ): Promise<void> {
+    const place = await this.runs.stagedFile(node, runId, file.index, file.key);
     const { tenantId, path } = place;
     if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);
     else await this.objectStorageFiles.sendToNode(tenantId, place.managerId, path, response);

@@ -57,12 +57,20 @@ export class RunReportsService {
     );
   }
 
-  /** Where a file of a run lies; 404 when the run is not the node's or has no such file. */
-  async stagedFile(node: NodeRow, runId: number, index: number): Promise<StagedFilePlace> {
+  /**
+   * Where a file of a run lies; 404 when the run is not the node's or has no such file.
+   * @param key of the file, which wins over its index; agents of older releases give none
+   */
+  async stagedFile(node: NodeRow, runId: number, index: number, key?: string): Promise<StagedFilePlace> {
     const run = await this.ofNode(node, runId);
     const cluster = await this.clusterOf(node);
-    const file = this.specOf(run, node, cluster).staged[index];
-    if (!file) throw notFound('JOB.FILE_NOT_FOUND', `The job ${runId} has no file ${index}.`);
+    const { staged } = this.specOf(run, node, cluster);
+    // The cluster's own files come before those of the job, and may have been edited since the node was told of them.
+    const file = key === undefined ? staged[index] : staged.find((other) => other?.key === key);
+    if (!file) {
+      const message = `The job ${runId} has no file ${index}, or has it no more since its cluster was edited.`;
+      throw notFound('JOB.FILE_NOT_FOUND', message);
+    }
     const { kind, path } = file;
     if (kind === 'workspace') return { kind, path, tenantId: run.tenant_id, workspaceId: run.workspace_id };
     const managerId = cluster.object_storage_manager_id;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RunFile, RunMount, RunSpec } from '../../../libs/contracts/agent-protocol';
 import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
@@ -25,9 +26,12 @@ export interface SpecInput {
   killGraceMs: number;
 }
 
-/** Hands out file indexes over all files of a run, in a fixed order, so that a later request finds the same file. */
+/** A file that the node fetches, and by which key. */
+export type KeyedFile = StagedFile & { key: string };
+
+/** Hands out indexes and keys over all files of a run, in a fixed order, so that a later request finds the same file. */
 class FileList {
-  readonly staged: StagedFile[] = [];
+  readonly staged: KeyedFile[] = [];
   private next = 0;
 
   add(texts: readonly string[]): RunFile[] {
@@ -39,8 +43,9 @@ class FileList {
     const index = this.next;
     this.next += 1;
     if (reference.kind === 'uri') return { kind: 'uri', index, name: lastPart(reference.uri), uri: reference.uri };
-    this.staged[index] = reference;
-    return { kind: 'fetched', index, name: lastPart(reference.path), uri: null };
+    const key = createHash('sha256').update(text).digest('base64url');
+    this.staged[index] = { ...reference, key };
+    return { kind: 'fetched', index, key, name: lastPart(reference.path), uri: null };
   }
 }
 
@@ -61,7 +66,7 @@ export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number)
 }
 
 /** Everything the agent needs for a run, and what is behind the index of each file that it fetches. */
-export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: StagedFile[] } {
+export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFile[] } {
   const { settings, language, name } = input.snapshot;
   const files = new FileList();
   const spec: RunSpec = {

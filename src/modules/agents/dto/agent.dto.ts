@@ -45,3 +45,7 @@ export class Report implements ReportRequest {
 export class LogOffset {
   @Param.int64({ optional: false, min: 0 }) offset: number;
 }
+
+export class FileKey {
+  @Param.text({ maxLength: 64 }) key?: string;
+}
