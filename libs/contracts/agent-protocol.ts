@@ -56,6 +56,9 @@ export interface RunFile {
   uri: string | null;
 }
 
+/** What a file of a run is asked for by. */
+export type RunFileAddress = Pick<RunFile, 'index' | 'key'>;
+
 /** A path of an object store that jobs see as a directory. */
 export interface RunMount {
   /** Absolute path, without a slash at its end: `/mnt/data`. */

@@ -12,7 +12,7 @@ import {
   type RegisterRequest,
   type RegisterResponse,
   type ReportRequest,
-  type RunFile,
+  type RunFileAddress,
 } from '../contracts/agent-protocol';
 
 /** An answer of the control plane that is no success, with what it says. */
@@ -91,7 +91,7 @@ export class ControlPlane {
   /** Fetches a file of a run into `target`, which appears only when it is whole. */
   async fetchFile(
     runId: string,
-    { index, key }: Pick<RunFile, 'index' | 'key'>,
+    { index, key }: RunFileAddress,
     target: string,
     correlationId: string,
     signal: AbortSignal,

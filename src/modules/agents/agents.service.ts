@@ -6,6 +6,7 @@ import type {
   LogStream,
   PollResponse,
   RegisterResponse,
+  RunFileAddress,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import { DomainError } from '../../platform/errors/domain-error';
@@ -91,13 +92,8 @@ export class AgentsService {
     return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await chunkOf(request)) };
   }
 
-  async sendRunFile(
-    node: NodeRow,
-    runId: number,
-    file: { index: number; key?: string },
-    response: Response,
-  ): Promise<void> {
-    const place = await this.runs.stagedFile(node, runId, file.index, file.key);
+  async sendRunFile(node: NodeRow, runId: number, file: RunFileAddress, response: Response): Promise<void> {
+    const place = await this.runs.stagedFile(node, runId, file);
     const { tenantId, path } = place;
     if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);
     else await this.objectStorageFiles.sendToNode(tenantId, place.managerId, path, response);

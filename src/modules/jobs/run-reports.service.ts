@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DesiredRun, RunMount, RunReport } from '../../../libs/contracts/agent-protocol';
+import type { DesiredRun, RunFileAddress, RunMount, RunReport } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
@@ -58,10 +58,10 @@ export class RunReportsService {
   }
 
   /**
-   * Where a file of a run lies; 404 when the run is not the node's or has no such file.
-   * @param key of the file, which wins over its index; agents of older releases give none
+   * Where a file of a run lies; 404 when the run is not the node's or has no such file. The key wins over the index;
+   * agents of older releases give none.
    */
-  async stagedFile(node: NodeRow, runId: number, index: number, key?: string): Promise<StagedFilePlace> {
+  async stagedFile(node: NodeRow, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
     const run = await this.ofNode(node, runId);
     const cluster = await this.clusterOf(node);
     const { staged } = this.specOf(run, node, cluster);

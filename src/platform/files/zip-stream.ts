@@ -1,5 +1,6 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { firstByte } from './first-byte';
 import { freeTransferred } from './transfer-memory';
 
 /** A file or directory on its way into a zip file. */
@@ -38,23 +39,12 @@ const DIRECTORY_MODE = ((0o040755 << 16) | 0x10) >>> 0;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * A zip file of the entries as ADR 0010 has it, made as it is read: one entry is open at a time, and of what has been given only the line in
- * the closing directory is kept. Fails with what an entry fails with. Files and their number may be of any size (ZIP64).
+ * A zip file of the entries (ADR 0010), made as it is read: one entry is open at a time, and of what has been given only
+ * the line in the closing directory is kept. Fails with what an entry fails with. Files and their number may be of any size (ZIP64).
  * @param signal closes the open entry at once, also one that the reader waits for
  */
 export function zipStream(entries: AsyncIterable<ZipEntry>, signal: AbortSignal): Readable {
   return Readable.from(zipFile(entries, signal), { objectMode: false });
-}
-
-/** Waits until a stream has something to give, or has ended; throws what it fails with. */
-export function firstByte(source: Readable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (source.errored) reject(source.errored);
-    if (source.readableLength > 0 || source.destroyed) resolve();
-    source.once('error', reject);
-    source.once('close', resolve);
-    source.once('readable', resolve);
-  });
 }
 
 async function* zipFile(entries: AsyncIterable<ZipEntry>, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -46,6 +46,16 @@ interface TextOptions extends FieldOptions {
   meaning?: string;
 }
 
+interface TextsOptions extends FieldOptions {
+  unique?: boolean;
+  maxItems?: number;
+  minItemLength?: number;
+  maxItemLength?: number;
+  itemPattern?: RegExp;
+  /** What the pattern of items demands, for the error. */
+  itemMeaning?: string;
+}
+
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
@@ -172,11 +182,13 @@ export const Field = {
     }),
   /** Such lines, each of them with more than blanks. */
   lines: (options: FieldOptions & { unique?: boolean } = {}) =>
-    applyDecorators(
-      Field.texts({ minItemLength: 1, ...options }),
-      MaxLength(MAX_LINE, { each: true }),
-      Matches(FILLED_LINE_PATTERN, { each: true, message: `each value in $property must be ${FILLED_LINE_MEANING}` }),
-    ),
+    Field.texts({
+      ...options,
+      minItemLength: 1,
+      maxItemLength: MAX_LINE,
+      itemPattern: FILLED_LINE_PATTERN,
+      itemMeaning: FILLED_LINE_MEANING,
+    }),
   /** One of the listed values, in any letter case. */
   oneOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(
@@ -184,17 +196,31 @@ export const Field = {
       Transform(({ value }) => toListed(value, values, options.aliases), { toClassOnly: true }),
       IsIn([...values], { message: () => `$property must be one of ${values.map(toWire).join(', ')}` }),
     ),
-  texts: (options: FieldOptions & { unique?: boolean; minItemLength?: number; maxItems?: number } = {}) =>
+  texts: (options: TextsOptions = {}) =>
     applyDecorators(
       base(options, {
         type: 'array',
-        items: { type: 'string', ...(options.minItemLength ? { minLength: options.minItemLength } : {}) },
+        items: {
+          type: 'string',
+          ...(options.minItemLength ? { minLength: options.minItemLength } : {}),
+          ...(options.maxItemLength ? { maxLength: options.maxItemLength } : {}),
+          ...(options.itemPattern ? { pattern: options.itemPattern.source } : {}),
+        },
         ...(options.unique ? { uniqueItems: true } : {}),
       }),
       IsArray(),
       ArrayMaxSize(options.maxItems ?? 1000),
       IsString({ each: true }),
       ...(options.minItemLength ? [MinLength(options.minItemLength, { each: true })] : []),
+      ...(options.maxItemLength ? [MaxLength(options.maxItemLength, { each: true })] : []),
+      ...(options.itemPattern
+        ? [
+            Matches(options.itemPattern, {
+              each: true,
+              message: `each value in $property must be ${options.itemMeaning}`,
+            }),
+          ]
+        : []),
       ...(options.unique ? [ArrayUnique()] : []),
     ),
   /** Unique ids in a body. */

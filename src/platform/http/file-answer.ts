@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { firstByte } from '../files/first-byte';
 import { freeTransferred } from '../files/transfer-memory';
-import { firstByte, type ZipEntry, zipStream } from '../files/zip-stream';
+import { type ZipEntry, zipStream } from '../files/zip-stream';
 
 /** Answers a file to be saved. An error before its first byte is thrown; after that it breaks the connection off. */
 export async function sendFile(

@@ -15,8 +15,8 @@ export class MountListQuery extends PageQuery {
 const NAME = {
   minLength: 1,
   maxLength: 250,
-  // eslint-disable-next-line no-control-regex -- they are what is kept out: names stand in messages and logs
-  pattern: /^(?=\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\S$/,
+  // Names stand in messages and logs.
+  pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
   meaning: 'one line without control characters, and without white space at its ends',
 };
 const SOURCE = {

@@ -1,0 +1,12 @@
+import type { Readable } from 'node:stream';
+
+/** Waits until a stream has something to give, or has ended; throws what it fails with. */
+export function firstByte(source: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (source.errored) reject(source.errored);
+    if (source.readableLength > 0 || source.destroyed) resolve();
+    source.once('error', reject);
+    source.once('close', resolve);
+    source.once('readable', resolve);
+  });
+}
