@@ -57,6 +57,11 @@ module.exports = {
     },
     {
       ...shared,
+      displayName: 'attacks',
+      testMatch: ['<rootDir>/test/attacks/**/*.attack-spec.ts'],
+    },
+    {
+      ...shared,
       displayName: 'stores',
       testMatch: ['<rootDir>/test/stores/**/*.stores-spec.ts'],
     },

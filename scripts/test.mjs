@@ -2,7 +2,7 @@
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
 //   --only=unit,medium    these phases, with what they need
-//   --match=pattern       of medium, stores and e2e, the files whose path matches
+//   --match=pattern       of medium, attacks, stores and e2e, the files whose path matches
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,6 +47,7 @@ const PHASES = [
   { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
   { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
   { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
+  { name: 'attacks', limit: 20 * MINUTE, action: (run) => run.attacks() },
   // Its limit covers the build of MinIO.
   { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needStoreServers() },
   { name: 'stores', limit: 20 * MINUTE, action: (run) => run.stores() },
@@ -55,7 +56,7 @@ const PHASES = [
 
 /** Phases that only prepare, and the phases they prepare for. */
 const PREPARED = {
-  runtime: ['migrations', 'medium', 'store-servers', 'stores', 'e2e'],
+  runtime: ['migrations', 'medium', 'attacks', 'store-servers', 'stores', 'e2e'],
   'store-servers': ['stores', 'e2e'],
 };
 
@@ -183,6 +184,13 @@ class Run {
     const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
     const jar = await prepareLdapServer(runtimeDir, runtime, options);
     return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], { ...env, TEST_LDAP_SERVER_JAR: jar });
+  }
+
+  /** One file at a time: some measure what an attack does to others. */
+  async attacks() {
+    await this.needBuild();
+    const { env } = await this.needServices();
+    return this.jest('attacks', ['--testTimeout=120000', '--runInBand'], env);
   }
 
   async stores() {

@@ -19,7 +19,7 @@ export interface NodeRow {
   cores: number;
   memory_mb: number;
   bootstrap_token: string | null;
-  bootstrap_token_hash: string;
+  bootstrap_token_hash: string | null;
   node_token_hash: string | null;
   agent_id: string | null;
   desired_version: number;
@@ -110,6 +110,14 @@ export class ClusterNodesRepository {
   async wake(tx: Tx, nodeId: number): Promise<void> {
     await tx.query('UPDATE cluster_nodes SET desired_version = desired_version + 1 WHERE node_id = $1', [nodeId]);
     await notify(tx, 'node', String(nodeId));
+  }
+
+  /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */
+  async spendBootstrapToken({ node_id, node_token_hash }: NodeRow): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE cluster_nodes SET bootstrap_token_hash = NULL WHERE node_id = $1 AND node_token_hash = $2',
+      [node_id, node_token_hash],
+    );
   }
 
   /** Notes that the node's agent was heard; answers false when the node is gone. */

@@ -30,8 +30,8 @@ export class ClusterNodesService {
   ) {}
 
   /**
-   * Exchanges a node's bootstrap token for its own. A repeat by the same agent, whose answer was lost, gets a fresh
-   * token; any other use of a spent token is refused.
+   * Exchanges a node's bootstrap token for its own. The same agent may repeat that, since an answer may be lost, until it
+   * has used a node token ({@link authenticate}); then the bootstrap token is spent.
    */
   async register(bootstrapToken: string, agentId: string): Promise<{ node: NodeRow; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
@@ -54,7 +54,7 @@ export class ClusterNodesService {
     });
   }
 
-  /** The node behind a token; 401 for a wrong one, `NODE.GONE` when the node is not wanted any more. */
+  /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
   async authenticate(nodeToken: string): Promise<NodeRow> {
     const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
     const node = id === undefined ? null : await this.nodes.get(Number(id));
@@ -62,13 +62,15 @@ export class ClusterNodesService {
     if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
       throw unauthenticated('The node token is not valid.');
     }
+    if (node.status === 'DESTROYED') throw gone();
+    if (node.bootstrap_token_hash !== null) await this.nodes.spendBootstrapToken(node);
     return node;
   }
 
   /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
   assertWanted(node: NodeRow): void {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
-      throw new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+      throw gone();
     }
   }
 
@@ -85,7 +87,7 @@ export class ClusterNodesService {
   /** The node as it is now; throws `NODE.GONE` when it does not exist any more. */
   async current(nodeId: number): Promise<NodeRow> {
     const node = await this.nodes.get(nodeId);
-    if (!node) throw new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+    if (!node) throw gone();
     return node;
   }
 
@@ -155,6 +157,10 @@ export class ClusterNodesService {
     );
     for (const worker of workers) await this.nodes.wake(tx, worker.node_id);
   }
+}
+
+function gone(): DomainError {
+  return new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
 }
 
 function isUnchanged(node: NodeRow, daemons: ObservedDaemons): boolean {

@@ -6,11 +6,14 @@ import type { TestApi } from './test-api';
 
 /** Speaks to the API as the agent of a node. */
 export class TestAgent {
+  private readonly agentId = randomUUID();
+  private token = '';
+
   private constructor(
     private readonly api: TestApi,
     readonly nodeId: number,
     private readonly baseUrl: string,
-    private readonly token: string,
+    private readonly bootstrapToken: string,
   ) {}
 
   /** A node of the tenancy's cluster, registered as its agent does it. */
@@ -21,17 +24,33 @@ export class TestAgent {
     const sql = 'UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1';
     await api.database.query(sql, [nodeId, hash]);
     const baseUrl = new URL(AGENT_BASE_PATH, await api.app.getUrl()).href;
-    const agent = { agent_id: randomUUID(), hostname: 'node', pid: 1 };
-    const { node_token } = await post<RegisterResponse>(`${baseUrl}/register`, bootstrapToken, agent);
-    return new TestAgent(api, nodeId, baseUrl, node_token);
+    const agent = new TestAgent(api, nodeId, baseUrl, bootstrapToken);
+    expect(await agent.register()).toBe(200);
+    return agent;
   }
 
-  poll(): Promise<PollResponse> {
-    return post<PollResponse>(`${this.baseUrl}/poll`, this.token, { version: 0, wait_ms: 0 });
+  /** Exchanges the bootstrap token for a node token, which is used from then on; answers the status. */
+  async register(agentId: string = this.agentId): Promise<number> {
+    const body = { agent_id: agentId, hostname: 'node', pid: 1 };
+    const answer = await this.send('POST', '/register', { token: this.bootstrapToken, body });
+    if (answer.status === 200) this.token = ((await answer.json()) as RegisterResponse).node_token;
+    return answer.status;
+  }
+
+  async poll(): Promise<PollResponse> {
+    const answer = await this.send('POST', '/poll', { body: { version: 0, wait_ms: 0 } });
+    if (answer.status !== 200) throw new Error(`The poll was answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as PollResponse;
   }
 
   fetch(path: string): Promise<Response> {
-    return fetch(`${this.baseUrl}${path}`, { headers: { authorization: `Bearer ${this.token}` } });
+    return this.send('GET', path);
+  }
+
+  /** Any call of the protocol, by the node token unless another is given. */
+  send(method: string, path: string, { token = this.token, body }: { token?: string; body?: object } = {}) {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return fetch(`${this.baseUrl}${path}`, { method, headers, body: body && JSON.stringify(body) });
   }
 
   /** A run of a Python job that is given to the node. */
@@ -57,11 +76,4 @@ async function executingInstance(manager: EntityManager, tenant_id: string, clus
   const { workflow_job_id } = await insertPlain(manager, 'workflow_jobs', workflow);
   const instance = await insertPlain(manager, 'workflow_job_instances', { workflow_job_id, state: 'EXECUTING' });
   return instance['workflow_job_instance_id'];
-}
-
-async function post<T>(url: string, token: string, body: object): Promise<T> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (response.status !== 200) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
 }

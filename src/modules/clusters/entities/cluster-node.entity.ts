@@ -7,6 +7,10 @@ import { NODE_STATUSES } from '../cluster-state';
 @Unique('uq_cluster_nodes_tenant_id', ['tenantId', 'nodeId'])
 @Unique('uq_cluster_nodes_token', ['token'])
 @Index('uq_cluster_nodes_number', ['clusterId', 'nodeNumber'], { unique: true, where: `to_date = 'infinity'` })
+@Index('uq_cluster_nodes_bootstrap', ['bootstrapTokenHash'], {
+  unique: true,
+  where: 'bootstrap_token_hash IS NOT NULL',
+})
 @Index('ix_cluster_nodes_seen', ['lastSeenAt'], { where: `to_date = 'infinity'` })
 @Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 export class ClusterNode extends ValidityColumns {
@@ -30,7 +34,8 @@ export class ClusterNode extends ValidityColumns {
   @Col.int('memory_mb') memoryMb: number;
   /** Kept only until the agent has registered with it. */
   @Col.text('bootstrap_token', { nullable: true }) bootstrapToken: string | null;
-  @Col.text('bootstrap_token_hash') bootstrapTokenHash: string;
+  /** Null once it is spent. */
+  @Col.text('bootstrap_token_hash', { nullable: true }) bootstrapTokenHash: string | null;
   @Col.text('node_token_hash', { nullable: true }) nodeTokenHash: string | null;
   @Col.text('agent_id', { nullable: true }) agentId: string | null;
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */

@@ -1,0 +1,58 @@
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+
+// Real: the whole API and PostgreSQL. Left out: the agent, whose tokens somebody else has got hold of.
+describe('somebody who has the tokens of a node', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let tenancy: Tenancy;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    tenancy = await makeTenancy(api.database.manager, 'mine');
+  });
+
+  afterAll(() => stop?.());
+
+  /** A node that has nothing left to do with the cluster when the test is over. */
+  async function newNode(): Promise<TestAgent> {
+    await api.database.query(`UPDATE cluster_nodes SET node_number = node_number + 1`);
+    return TestAgent.ofNewNode(api, tenancy);
+  }
+
+  it('is not the installation that may repeat a registration whose answer was lost', async () => {
+    const agent = await newNode();
+    expect(await agent.register('another installation')).toBe(401);
+    expect(await agent.register()).toBe(200);
+    await agent.poll();
+  });
+
+  it('cannot register once the node has used its own token', async () => {
+    const agent = await newNode();
+    await agent.poll();
+    expect(await agent.register()).toBe(401);
+    expect(await agent.register('another installation')).toBe(401);
+    await agent.poll();
+  });
+
+  it('cannot speak for the node once it is destroyed', async () => {
+    const agent = await newNode();
+    const runId = await agent.giveRun(tenancy);
+    await agent.poll();
+    const sql = `UPDATE cluster_nodes SET status = 'DESTROYED', to_date = now() WHERE node_id = $1`;
+    await api.database.query(sql, [agent.nodeId]);
+    const report = { daemons: { state: 'failed', master_url: null, error: 'lies' }, runs: [] };
+    const calls: [string, string, object?][] = [
+      ['POST', '/poll', { version: 0, wait_ms: 0 }],
+      ['POST', '/report', report],
+      ['PUT', '/node/logs/stdout?offset=0', { lies: true }],
+      ['PUT', `/runs/${runId}/logs/stdout?offset=0`, { lies: true }],
+      ['GET', `/runs/${runId}/files/0`],
+    ];
+    for (const [method, path, body] of calls) {
+      expect([path, (await agent.send(method, path, { body })).status]).toEqual([path, 410]);
+    }
+    expect(await agent.register()).toBe(401);
+  });
+});
