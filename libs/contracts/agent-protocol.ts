@@ -39,6 +39,11 @@ export interface DesiredDaemons {
   bootstrap_script: string | null;
   /** Extra environment of daemons and runs, `KEY` to value. */
   env: Record<string, string>;
+  /**
+   * What the daemons, drivers and executors of the cluster prove to each other; null for a cluster without. Absent while the
+   * control plane cannot open it: what the agent knows goes on to hold.
+   */
+  spark_secret?: string | null;
 }
 
 /** Where a file of a run comes from; `name` is its file name in the staging folder. */
@@ -145,6 +150,8 @@ export interface PollResponse {
   daemons: DesiredDaemons;
   /** Every run of this node whose end the control plane has not yet recorded. */
   runs: DesiredRun[];
+  /** Bytes of each stream of a run, and of the node's own log, that are kept; absent of older control planes. */
+  log_limit_bytes?: number;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';

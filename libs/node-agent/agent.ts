@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { DesiredRun, PollResponse, RunReport } from '../contracts/agent-protocol';
+import { BoundedLog } from './bounded-log';
 import type { AgentConfig } from './config';
 import { AnswerError, ControlPlane } from './control-plane';
 import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import { NodeLog } from './node-log';
+import type { NodeOwner } from './processes';
 import { LOST_SEQ, Run, type RunContext } from './run';
+import { type Confinement, folderMode, visiblePaths } from './sandbox';
+import { Sandboxes } from './sandboxes';
 import { Backoff, pause } from './waiting';
 
 /** What the agent keeps about its node. */
@@ -17,6 +21,7 @@ interface NodeJournal {
   node_id: string | null;
   node_token: string | null;
   lease_ms: number | null;
+  log_limit_bytes?: number;
 }
 
 /** Why the agent's work is over: it was asked to stop, or the control plane no longer wants the node. */
@@ -26,6 +31,8 @@ const POLL_WAIT_MS = 25_000;
 const TICK_MS = 100;
 const LAST_REPORT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
+/** Of each log, until the control plane says how much it keeps. */
+const LOG_LIMIT_BYTES = 100 * 1024 * 1024;
 /** Refusals of the bootstrap token in a row after which it is taken to be spent. */
 const REGISTER_REFUSALS = 5;
 
@@ -36,6 +43,7 @@ export class Agent {
   private readonly daemons: Daemons;
   private readonly runs = new Map<string, Run>();
   private readonly nodeLogs: LogShipper[];
+  private readonly boundedLogs: BoundedLog[];
   private readonly journal: NodeJournal;
   private readonly journalPath: string;
   private readonly stopping = new AbortController();
@@ -47,10 +55,13 @@ export class Agent {
   private notWanted = false;
   private ticker: NodeJS.Timeout | undefined;
 
-  constructor(private readonly config: AgentConfig) {
+  constructor(
+    private readonly config: AgentConfig,
+    confinement: Confinement,
+  ) {
     const nodeDir = config.node_dir;
     mkdirSync(nodeDir, { recursive: true, mode: 0o700 });
-    mkdirSync(`${nodeDir}/home`, { recursive: true, mode: 0o700 });
+    chmodSync(nodeDir, folderMode(confinement));
     this.log = new NodeLog(nodeDir);
     this.controlPlane = new ControlPlane(config.api_url);
     this.journalPath = `${nodeDir}/agent.json`;
@@ -66,11 +77,21 @@ export class Agent {
       python: config.python,
       classArchive: config.class_archive ?? null,
       connectors: config.connectors ?? null,
-      home: `${nodeDir}/home`,
+    };
+    const { sparkHome, javaHome, python, classArchive, connectors } = runtime;
+    const sandboxes = new Sandboxes(confinement, {
+      visible: visiblePaths([sparkHome, javaHome, classArchive, connectors], python),
+      shared: config.shared_dirs ?? [],
+      mark: nodeDir,
+    });
+    const owner: NodeOwner = {
+      nodeDir,
+      uids: confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null,
     };
     this.daemons = new Daemons({
-      nodeDir,
+      owner,
       runtime,
+      sandboxes,
       bindAddress: config.bind_address,
       env: config.env ?? {},
       log: this.log,
@@ -79,10 +100,14 @@ export class Agent {
         this.wakeReporter();
       },
     });
+    const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
     this.context = {
-      nodeDir,
+      owner,
       runtime,
+      sandboxes,
       env: () => this.daemons.env,
+      sparkSecret: () => this.daemons.sparkSecret,
+      logLimit,
       controlPlane: this.controlPlane,
       log: this.log,
       changed: (report) => {
@@ -91,10 +116,12 @@ export class Agent {
       },
       applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
     };
-    this.nodeLogs = (['stdout', 'stderr'] as const).map(
-      (stream) =>
+    const streams = ['stdout', 'stderr'] as const;
+    this.boundedLogs = streams.map((stream) => new BoundedLog(this.log[stream], logLimit));
+    this.nodeLogs = streams.map(
+      (stream, at) =>
         new LogShipper(
-          this.log[stream],
+          this.boundedLogs[at] as BoundedLog,
           null,
           (offset, chunk) => this.controlPlane.sendLog(`/node/logs/${stream}`, offset, chunk),
           (error) => this.log.warn('node log refused', { stream, error: error.message }),
@@ -105,7 +132,7 @@ export class Agent {
   /** Works until {@link stop} or until the control plane no longer wants the node. */
   async work(): Promise<AgentEnd> {
     this.log.info('agent started', { pid: process.pid, agent_id: this.journal.agent_id });
-    for (const run of Run.restore(this.context)) {
+    for (const run of await Run.restore(this.context)) {
       this.runs.set(run.id, run);
       this.unsent.set(run.id, run.report);
       // One that was not started yet waits for the first poll, which tells the node's environment, or a stop.
@@ -180,6 +207,11 @@ export class Agent {
   }
 
   private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {
+    const { log_limit_bytes: limit } = answer;
+    if (limit !== undefined && limit !== this.journal.log_limit_bytes) {
+      this.journal.log_limit_bytes = limit;
+      this.keepJournal();
+    }
     this.daemons
       .apply(answer.daemons)
       .catch((error: Error) => this.log.warn('daemons not brought about', { error: error.message }));
@@ -197,6 +229,15 @@ export class Agent {
       this.runs.delete(id);
       this.unsent.delete(id);
       run.discard().catch((error: Error) => this.log.warn('run left behind', { run_id: id, error: error.message }));
+    }
+  }
+
+  /** On a full disk the agent goes on, and only another one would not know. */
+  private keepJournal(): void {
+    try {
+      writeJson(this.journalPath, this.journal);
+    } catch (error) {
+      this.log.warn('journal not written', { error: (error as Error).message });
     }
   }
 
@@ -275,6 +316,7 @@ export class Agent {
 
   private tick(): void {
     for (const shipper of this.nodeLogs) shipper.kick();
+    for (const log of this.boundedLogs) log.keepBounded();
     for (const run of this.runs.values()) {
       try {
         run.tick();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Confinement } from './sandbox';
 
 /** The agent's configuration file. Paths are absolute. */
 export interface AgentConfig {
@@ -22,6 +23,10 @@ export interface AgentConfig {
   bind_address: string;
   /** Extra environment of daemons and runs. */
   env?: Record<string, string>;
+  /** How runs are kept from the agent and from each other; absent lets the agent choose what the machine offers. */
+  confinement?: Confinement;
+  /** Folders of the machine that all jobs see, as far as permissions let them. */
+  shared_dirs?: string[];
 }
 
 const TEXTS = [

@@ -5,6 +5,7 @@ import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protoco
 import { Daemons } from './daemons';
 import { NodeLog } from './node-log';
 import { markedProcesses, signal } from './processes';
+import { Sandboxes } from './sandboxes';
 
 jest.setTimeout(30_000);
 
@@ -60,8 +61,10 @@ describe('Daemons', () => {
 
   afterEach(async () => {
     await Promise.all(made.map((daemons) => daemons.stop()));
-    for (const { pid } of processes()) signal(pid, 'SIGKILL');
-    await until('no process is left', () => processes().length === 0);
+    await until('no process is left', () => {
+      for (const { pid } of processes()) signal(pid, 'SIGKILL');
+      return processes().length === 0;
+    });
     rmSync(root, { recursive: true, force: true });
   });
 
@@ -80,15 +83,15 @@ describe('Daemons', () => {
   };
   const make = (): Daemons => {
     const daemons = new Daemons({
-      nodeDir: `${root}/node`,
+      owner: { nodeDir: `${root}/node`, uids: null },
       runtime: {
         sparkHome: `${root}/spark`,
         javaHome: '/nowhere',
         python: '/usr/bin/python3',
         classArchive: null,
         connectors: null,
-        home: `${root}/node`,
       },
+      sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: `${root}/node` }),
       bindAddress: '127.0.0.1',
       env: {},
       log: new NodeLog(`${root}/node`),

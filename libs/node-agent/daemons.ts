@@ -1,5 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
@@ -7,30 +18,35 @@ import {
   masterCommand,
   parseMasterStatus,
   parseWorkerRegistered,
+  UI_TOKEN_HEADER,
   workerCommand,
   type DaemonCommand,
+  type DaemonSecrets,
   type MasterStatus,
 } from '../spark/daemon-command';
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
-import { readJson, readTail, writeJson } from './files';
+import { readJson, readTail, readText, writeJson } from './files';
 import type { NodeLog } from './node-log';
 import {
   identify,
   isAlive,
   killSession,
-  markedProcesses,
-  NODE_MARK,
-  sessionOf,
+  processesIn,
+  processesOf,
   signal,
-  workingDir,
+  type LiveProcess,
+  type NodeOwner,
   type ProcessId,
 } from './processes';
+import type { Sandbox } from './sandbox';
+import type { Sandboxes } from './sandboxes';
 import { Backoff, pause } from './waiting';
 
 /** What the daemons need from their agent. */
 export interface DaemonsContext {
-  nodeDir: string;
+  owner: NodeOwner;
   runtime: SparkRuntime;
+  sandboxes: Sandboxes;
   bindAddress: string;
   env: Record<string, string>;
   log: NodeLog;
@@ -45,10 +61,13 @@ interface DaemonJournal {
   /** Master that a worker was told to join. */
   master_url: string | null;
   started_at: number;
+  /** What its page asks for; absent of one that an older agent has started. */
+  ui_token?: string;
 }
 
 const BOOTSTRAP_DEADLINE_MS = 10 * 60_000;
 const TAIL_BYTES = 4_000;
+const LONGEST_PAGE = 4 * 1024 * 1024;
 /** Crashes in a row after which the node counts as failed; it goes on trying. */
 const CRASHES_TO_FAIL = 5;
 /** A daemon that ran so long did not crash at once. */
@@ -68,8 +87,21 @@ export class Daemons {
   /** Ends the pause between two looks when something has happened. */
   private waking = new AbortController();
 
+  private readonly nodeDir: string;
+  private readonly sandbox: Sandbox;
+
   constructor(private readonly context: DaemonsContext) {
-    mkdirSync(`${context.nodeDir}/daemons`, { recursive: true, mode: 0o700 });
+    this.nodeDir = context.owner.nodeDir;
+    mkdirSync(`${this.nodeDir}/daemons`, { recursive: true, mode: 0o700 });
+    const dir = `${this.nodeDir}/spark`;
+    this.sandbox = context.sandboxes.ofDaemons(dir);
+    const made = JSON.stringify(context.sandboxes.confinement);
+    // Not once it is there: daemons of an earlier agent may be at work in it.
+    if (readText(`${dir}/made`) === made) return;
+    rmSync(dir, { recursive: true, force: true });
+    this.sandbox.make(['home', 'local', 'tmp', 'work']);
+    this.sandbox.own();
+    writeFileSync(`${dir}/made`, made);
   }
 
   get state(): ObservedDaemons {
@@ -81,9 +113,14 @@ export class Daemons {
     return { ...this.context.env, ...this.desired?.env };
   }
 
+  /** What the daemons ask drivers for; null where they ask for nothing, and while nothing is known of them. */
+  get sparkSecret(): string | null {
+    return this.desired?.spark_secret ?? null;
+  }
+
   /** Brings the daemons to what is desired; may be called with the same again and again. */
   async apply(desired: DesiredDaemons): Promise<void> {
-    this.desired = desired;
+    this.desired = { spark_secret: this.sparkSecret, ...desired };
     this.bootstrapped ??= this.bootstrap(desired.bootstrap_script).catch((error: Error) => {
       this.observe({ state: 'failed', error: `The bootstrap script could not be run: ${error.message}` });
       return false;
@@ -114,8 +151,8 @@ export class Daemons {
     if (!master.startsWith('spark://') || !place || this.observed.master_url !== master) return;
     const start = performance.now();
     while (performance.now() - start < 10_000) {
-      const status = await this.masterStatus(place.webUiPort);
-      const executors = this.executors().filter((found) => found.applicationId === applicationId);
+      const status = await this.masterStatus(place);
+      const executors = executorsOf(this.workerProcesses()).filter((found) => found.applicationId === applicationId);
       if (status && !status.activeApplications.includes(applicationId) && executors.length === 0) return;
       this.endStrays();
       if (performance.now() - start > 3_000) for (const { pid } of executors) signal(pid, 'SIGKILL');
@@ -125,20 +162,23 @@ export class Daemons {
     this.context.log.warn('executors may be left', { application_id: applicationId });
   }
 
-  /** Processes that work for an application on this node: executors and their Python workers. */
-  private executors(): Executor[] {
-    const { nodeDir } = this.context;
-    return markedProcesses((dir) => dir === nodeDir).flatMap(({ pid, argv }) => {
-      const place = /^\/work\/\d+\/([\w-]+)\/\d+/.exec(workingDir(pid)?.slice(nodeDir.length) ?? '');
-      return place ? [{ pid, argv, dir: place[0], applicationId: place[1] ?? '' }] : [];
-    });
+  /** The workers of this node and what they have started: executors and their Python workers. */
+  private workerProcesses(): LiveProcess[] {
+    const workers = [...this.loops].filter(([name]) => name !== 'master');
+    return processesIn(new Set(workers.flatMap(([, daemon]) => daemon.leader?.pid ?? [])));
   }
 
   /** Ends Python workers whose executor is gone: they notice that only when the user's code gives them the time. */
   private endStrays(): void {
-    const found = this.executors();
-    const alive = new Set(found.filter(({ argv }) => !isPythonWorker(argv)).map(({ dir }) => dir));
-    for (const { pid, argv, dir } of found) if (isPythonWorker(argv) && !alive.has(dir)) signal(pid, 'SIGKILL');
+    const found = this.workerProcesses();
+    const executors = new Set(executorsOf(found).map(({ pid }) => pid));
+    const byPid = new Map(found.map((process) => [process.pid, process]));
+    for (const process of found.filter(isPythonWorker)) {
+      let first = process;
+      for (let parent = byPid.get(first.parent); parent && isPythonWorker(parent); parent = byPid.get(first.parent))
+        first = parent;
+      if (!executors.has(first.parent)) signal(process.pid, 'SIGKILL');
+    }
   }
 
   private observe(change: Partial<ObservedDaemons>): void {
@@ -150,17 +190,20 @@ export class Daemons {
   }
 
   private async bootstrap(script: string | null): Promise<boolean> {
-    const { nodeDir, log } = this.context;
+    const { nodeDir } = this;
+    const { log, owner } = this.context;
     const marker = `${nodeDir}/bootstrap.done`;
     if (script === null || script.trim() === '' || existsSync(marker)) return true;
     // One that an agent before this one left half done must not run beside its repetition.
     const last = readJson<ProcessId>(`${nodeDir}/bootstrap.json`);
-    if (last) while (!killSession(last, nodeDir)) await pause(20);
-    const path = `${nodeDir}/bootstrap.sh`;
-    writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}`, { mode: 0o700 });
-    chmodSync(path, 0o700);
+    if (last) while (!killSession(last, owner)) await pause(20);
+    const path = `${nodeDir}/spark/bootstrap.sh`;
+    rmSync(path, { force: true });
+    writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}`);
+    chmodSync(path, 0o500);
+    this.sandbox.give('bootstrap.sh');
     const begin = [log.stdout, log.stderr].map(sizeOf);
-    const child = this.launch({ argv: [path], env: {} });
+    const child = this.launch('bootstrap', { argv: [path], env: {} }, ['bootstrap.sh']);
     const process = child.pid === undefined ? null : identify(child.pid);
     if (process) writeJson(`${nodeDir}/bootstrap.json`, process);
     const ended = new Promise<string | null>((resolve) => {
@@ -174,7 +217,7 @@ export class Daemons {
     const limit = pause(BOOTSTRAP_DEADLINE_MS, given).then(() => 'took longer than 10 minutes');
     const problem = await Promise.race([ended, limit]);
     patience.abort();
-    if (process && problem !== null) while (!killSession(process, nodeDir)) await pause(20);
+    if (process && problem !== null) while (!killSession(process, owner)) await pause(20);
     if (problem === null) {
       writeFileSync(marker, '');
       return true;
@@ -190,15 +233,12 @@ export class Daemons {
 
   /** Ends daemons that an agent before this one had started and not yet written down when it died. */
   private sweep(): void {
-    const { nodeDir } = this.context;
-    const known = readdirSync(`${nodeDir}/daemons`).map((name) =>
-      readJson<DaemonJournal>(`${nodeDir}/daemons/${name}`),
-    );
+    const folder = `${this.nodeDir}/daemons`;
+    const known = readdirSync(folder).map((name) => readJson<DaemonJournal>(`${folder}/${name}`));
     const sessions = new Set(known.map((daemon) => daemon?.process.pid));
-    for (const { pid, argv } of markedProcesses((dir) => dir === nodeDir)) {
+    for (const { pid, argv, session } of processesOf(this.context.owner)) {
       if (!argv.some((word) => /^org\.apache\.spark\.deploy\.(?:master\.Master|worker\.Worker)$/.test(word))) continue;
-      const session = sessionOf(pid);
-      if (session !== null && !sessions.has(session)) signal(pid, 'SIGKILL');
+      if (!sessions.has(session)) signal(pid, 'SIGKILL');
     }
   }
 
@@ -243,19 +283,19 @@ export class Daemons {
   }
 
   private master(): Daemon {
-    return new Daemon('master', null, this.daemonContext(), (place) =>
-      masterCommand(this.context.runtime, this.env, { host: this.context.bindAddress, ...place }),
+    return new Daemon('master', null, this.daemonContext(), (ui, place) =>
+      masterCommand(this.context.runtime, this.env, this.secrets(ui), { host: this.context.bindAddress, ...place }),
     );
   }
 
   private worker(number: number, masterUrl: string, desired: DesiredDaemons): Daemon {
     const name = `worker-${number}`;
-    const workDir = `${this.context.nodeDir}/work/${number}`;
-    mkdirSync(workDir, { recursive: true, mode: 0o700 });
-    return new Daemon(name, masterUrl, this.daemonContext(), ({ webUiPort }) =>
+    const workDir = `${this.sandbox.box}/work/${number}`;
+    return new Daemon(name, masterUrl, this.daemonContext(), (ui, { webUiPort }) =>
       workerCommand(
         this.context.runtime,
         this.env,
+        this.secrets(ui),
         {
           host: this.context.bindAddress,
           webUiPort,
@@ -268,42 +308,46 @@ export class Daemons {
     );
   }
 
+  private secrets(ui: string): DaemonSecrets {
+    return { spark: this.sparkSecret, ui };
+  }
+
   private daemonContext(): DaemonContext {
-    const { nodeDir, bindAddress, log } = this.context;
+    const { owner, bindAddress, log } = this.context;
     return {
-      nodeDir,
+      owner,
       bindAddress,
       log,
-      launch: (command) => this.launch(command),
+      launch: (name, command) => this.launch(name, command),
       crashed: (name, times, detail) => {
         this.waking.abort();
         this.observe({
           state: times >= CRASHES_TO_FAIL ? 'failed' : 'starting',
-          error: `The Spark ${name} ended (${detail}). Its last output: ${readTail(log.stderr, TAIL_BYTES).trim()}`,
+          error: `The Spark ${name} ended (${detail}). Its last output: ${readTail(log.stderr, TAIL_BYTES).toString('utf8').trim()}`,
         });
       },
     };
   }
 
-  private launch(command: DaemonCommand): ChildProcess {
-    const { nodeDir, runtime, log } = this.context;
-    mkdirSync(`${nodeDir}/local`, { recursive: true, mode: 0o700 });
-    mkdirSync(`${nodeDir}/tmp`, { recursive: true, mode: 0o700 });
+  private launch(name: string, command: DaemonCommand, files: readonly string[] = []): ChildProcess {
+    const { runtime, log } = this.context;
+    const { box } = this.sandbox;
+    const env = {
+      ...baseEnvironment(runtime, `${box}/home`),
+      SPARK_LOCAL_DIRS: `${box}/local`,
+      TMPDIR: `${box}/tmp`,
+      ...this.env,
+      ...command.env,
+    };
+    const [program = '', ...args] = this.sandbox.launch(name, command.argv, env, '.', files);
     const [stdout, stderr] = [log.stdout, log.stderr].map((path) => openSync(path, 'a', 0o600));
     try {
       // Straight to the files: a pipe through the agent would end the daemon with it.
-      return spawn(command.argv[0] ?? '', command.argv.slice(1), {
+      return spawn(program, args, {
         detached: true,
-        cwd: nodeDir,
+        cwd: '/',
         stdio: ['ignore', stdout, stderr],
-        env: {
-          ...baseEnvironment(runtime),
-          SPARK_LOCAL_DIRS: `${nodeDir}/local`,
-          TMPDIR: `${nodeDir}/tmp`,
-          ...this.env,
-          ...command.env,
-          [NODE_MARK]: nodeDir,
-        },
+        env: this.sandbox.environment(),
       });
     } finally {
       for (const fd of [stdout, stderr]) if (fd !== undefined) closeSync(fd);
@@ -333,7 +377,7 @@ export class Daemons {
     if (desired.role === 'single') return true;
     if (desired.role === 'worker') {
       const place = this.loops.get('worker-1')?.place;
-      return place ? parseWorkerRegistered((await this.page(place.webUiPort)) ?? '') : false;
+      return place ? parseWorkerRegistered((await this.page(place)) ?? '') : false;
     }
     const place = this.loops.get('master')?.place;
     if (!place) return false;
@@ -344,35 +388,50 @@ export class Daemons {
       this.reconcile();
       return false;
     }
-    const status = await this.masterStatus(place.webUiPort);
+    const status = await this.masterStatus(place);
     if (!status?.alive) return false;
     return desired.role === 'master' || status.aliveWorkers >= desired.workers;
   }
 
-  private async masterStatus(webUiPort: number): Promise<MasterStatus | null> {
-    return parseMasterStatus((await this.page(webUiPort)) ?? '');
+  private async masterStatus(place: DaemonPlace): Promise<MasterStatus | null> {
+    return parseMasterStatus((await this.page(place)) ?? '');
   }
 
-  private page(port: number): Promise<string | null> {
+  private page({ webUiPort: port, uiToken }: DaemonPlace): Promise<string | null> {
+    const headers = { [UI_TOKEN_HEADER]: uiToken };
     return new Promise((resolve) => {
-      const request = get({ host: this.context.bindAddress, port, path: '/json/', timeout: 2_000 }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (part: string) => (text += part));
-        answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
-        answer.on('error', () => resolve(null));
-      });
+      const request = get(
+        { host: this.context.bindAddress, port, path: '/json/', timeout: 2_000, headers },
+        (answer) => {
+          let text = '';
+          answer.setEncoding('utf8');
+          answer.on('data', (part: string) => {
+            text += part;
+            // Applications put their names there.
+            if (text.length > LONGEST_PAGE) answer.destroy();
+          });
+          answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
+          answer.on('error', () => resolve(null));
+        },
+      );
       request.on('timeout', () => request.destroy());
       request.on('error', () => resolve(null));
     });
   }
 }
 
+/** Where a running daemon is, and what its page asks for. */
+interface DaemonPlace {
+  port: number;
+  webUiPort: number;
+  uiToken: string;
+}
+
 interface DaemonContext {
-  nodeDir: string;
+  owner: NodeOwner;
   bindAddress: string;
   log: NodeLog;
-  launch: (command: DaemonCommand) => ChildProcess;
+  launch: (name: string, command: DaemonCommand) => ChildProcess;
   crashed: (name: string, times: number, detail: string) => void;
 }
 
@@ -391,14 +450,21 @@ class Daemon {
     private readonly name: string,
     readonly masterUrl: string | null,
     private readonly context: DaemonContext,
-    private readonly command: (place: { port: number; webUiPort: number }) => DaemonCommand,
+    private readonly command: (uiToken: string, place: { port: number; webUiPort: number }) => DaemonCommand,
   ) {
-    this.path = `${context.nodeDir}/daemons/${name}.json`;
+    this.path = `${context.owner.nodeDir}/daemons/${name}.json`;
   }
 
-  /** Ports of the running daemon; null while there is none. */
-  get place(): { port: number; webUiPort: number } | null {
-    return this.current && { port: this.current.port, webUiPort: this.current.web_ui_port };
+  /** Null while there is none. */
+  get place(): DaemonPlace | null {
+    if (!this.current) return null;
+    const { port, web_ui_port: webUiPort, ui_token: uiToken = '' } = this.current;
+    return { port, webUiPort, uiToken };
+  }
+
+  /** Leader of its session; null while there is none. */
+  get leader(): ProcessId | null {
+    return this.current?.process ?? null;
   }
 
   start(): void {
@@ -434,19 +500,21 @@ class Daemon {
       this.current = last;
       ended = this.endOf(last.process);
     } else {
-      if (last) while (!killSession(last.process, this.context.nodeDir)) await pause(20);
+      if (last) while (!killSession(last.process, this.context.owner)) await pause(20);
       // The old address is kept where it can be, since workers and drivers know it.
       const host = this.context.bindAddress;
       const port = last && (await isFree(host, last.port)) ? last.port : await freePort(host);
       const webUiPort = await freePort(host);
-      const child = this.context.launch(this.command({ port, webUiPort }));
+      const uiToken = randomBytes(24).toString('base64url');
+      const child = this.context.launch(this.name, this.command(uiToken, { port, webUiPort }));
       ended = new Promise((resolve) => {
         child.once('error', (error) => resolve(error.message));
         child.once('exit', (code, name) => resolve(name ?? `exit code ${code}`));
       });
       const process = child.pid === undefined ? null : identify(child.pid);
       if (!process) return ended;
-      this.current = { process, port, web_ui_port: webUiPort, master_url: this.masterUrl, started_at: Date.now() };
+      const [master_url, started_at] = [this.masterUrl, Date.now()];
+      this.current = { process, port, web_ui_port: webUiPort, master_url, started_at, ui_token: uiToken };
       writeJson(this.path, this.current);
     }
     const leader = this.current.process;
@@ -456,7 +524,7 @@ class Daemon {
     const patience = new AbortController();
     await Promise.race([ended, pause(STOP_GRACE_MS, patience.signal)]);
     patience.abort();
-    while (!killSession(leader, this.context.nodeDir)) await pause(20);
+    while (!killSession(leader, this.context.owner)) await pause(20);
     return 'stopped';
   }
 
@@ -468,13 +536,17 @@ class Daemon {
 
 interface Executor {
   pid: number;
-  argv: string[];
-  /** Its place below the node's directory. */
-  dir: string;
   applicationId: string;
 }
 
-function isPythonWorker(argv: string[]): boolean {
+function executorsOf(processes: readonly LiveProcess[]): Executor[] {
+  return processes.flatMap(({ pid, argv }) => {
+    if (!argv.includes('org.apache.spark.executor.CoarseGrainedExecutorBackend')) return [];
+    return [{ pid, applicationId: argv[argv.indexOf('--app-id') + 1] ?? '' }];
+  });
+}
+
+function isPythonWorker({ argv }: LiveProcess): boolean {
   return argv.some((word) => word.startsWith('pyspark.'));
 }
 
@@ -483,7 +555,7 @@ function sizeOf(path: string): number {
 }
 
 function tailSince(path: string, begin: number): string {
-  return readTail(path, Math.min(TAIL_BYTES, sizeOf(path) - begin));
+  return readTail(path, Math.min(TAIL_BYTES, sizeOf(path) - begin)).toString('utf8');
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

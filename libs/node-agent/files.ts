@@ -1,7 +1,25 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  opendirSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+
+/** A journal, or the description of a run with its files and mounts, is shorter; bytes. */
+const LONGEST_TEXT = 64 * 1024 * 1024;
+/** Names in one folder that are looked at. */
+const LOOKED_AT = 100_000;
+/** Neither a link nor a pipe that somebody has put in a file's place is followed or waited for. */
+const PLAINLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Writes a file readable by its owner alone, so that a reader sees the old content or the new, never a part. */
-export function writeAtomic(path: string, content: string): void {
+export function writeAtomic(path: string, content: string | Buffer): void {
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, content, { mode: 0o600 });
   renameSync(draft, path);
@@ -12,13 +30,30 @@ export function writeJson(path: string, value: object): void {
   writeAtomic(path, `${JSON.stringify(value)}\n`);
 }
 
-/** Content of a text file; null when it does not exist. */
-export function readText(path: string): string | null {
+/** Opens a plain file; null when there is none of that name. The caller closes it. */
+export function openPlain(path: string, flags: number = constants.O_RDONLY): number | null {
+  let fd: number;
   try {
-    return readFileSync(path, 'utf8');
+    fd = openSync(path, flags | PLAINLY);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENXIO') return null;
     throw error;
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return null;
+}
+
+/** Content of a text file of at most `maxBytes`; null when there is no plain file of that name, or a longer one. */
+export function readText(path: string, maxBytes = LONGEST_TEXT): string | null {
+  const fd = openPlain(path);
+  if (fd === null) return null;
+  try {
+    const { size } = fstatSync(fd);
+    return size > maxBytes ? null : readAt(fd, 0, size).toString('utf8');
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -28,20 +63,68 @@ export function readJson<T>(path: string): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** The last `bytes` of a file as text; empty for a file that does not exist. */
-export function readTail(path: string, bytes: number): string {
-  let fd: number;
-  try {
-    fd = openSync(path, 'r');
-  } catch {
-    return '';
-  }
+/** The last `count` bytes of a file; none of a file that does not exist. */
+export function readTail(path: string, count: number): Buffer {
+  const fd = openPlain(path);
+  if (fd === null) return Buffer.alloc(0);
   try {
     const { size } = fstatSync(fd);
-    const buffer = Buffer.alloc(Math.min(size, bytes));
-    const read = readSync(fd, buffer, 0, buffer.length, size - buffer.length);
-    return buffer.toString('utf8', 0, read);
+    const length = Math.max(0, Math.min(size, count));
+    return readAt(fd, size - length, length);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** What a file holds from `position` on, at most `length` bytes. */
+export function readAt(fd: number, position: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
+}
+
+/** The first names of a folder, in no order: somebody may have put millions there. */
+export function firstNames(folder: string, count: number): string[] {
+  const names: string[] = [];
+  const entries = opendirSync(folder);
+  try {
+    for (let entry = entries.readSync(); entry && names.length < count; entry = entries.readSync())
+      names.push(entry.name);
+  } finally {
+    entries.closeSync();
+  }
+  return names;
+}
+
+/**
+ * Removes files and folders with all that is in them, however deep or many: by a process, since that may take minutes. What a job
+ * has closed to its own user is opened first. Rejects when something is left.
+ */
+export function removeTrees(paths: readonly string[]): Promise<void> {
+  const script = 'rm -rf -- "$@" 2>/dev/null || { chmod -R u+rwX -- "$@"; rm -rf -- "$@"; }';
+  return new Promise((resolve, reject) => {
+    execFile(
+      '/bin/sh',
+      ['-c', script, 'remove', ...paths],
+      { env: { PATH: '/usr/bin:/bin' }, maxBuffer: 2 ** 16 },
+      (error, _out, stderr) => (error ? reject(new Error(stderr.trim().split('\n')[0] || error.message)) : resolve()),
+    );
+  });
+}
+
+/** Removes what a user has left in folders where everybody may. What cannot be removed stays. */
+export async function removeLeftBy(uid: number, folders: readonly string[]): Promise<void> {
+  const left = folders.flatMap((folder) =>
+    firstNames(folder, LOOKED_AT)
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => ownerOf(path) === uid),
+  );
+  if (left.length > 0) await removeTrees(left).catch(() => undefined);
+}
+
+function ownerOf(path: string): number | null {
+  try {
+    return lstatSync(path).uid;
+  } catch {
+    return null;
   }
 }

@@ -1,5 +1,7 @@
-import { open, stat } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import type { BoundedLog } from './bounded-log';
 import { AnswerError } from './control-plane';
+import { openPlain, readAt } from './files';
 import { Backoff, pause } from './waiting';
 
 /** Largest piece of a log in one request; bytes. */
@@ -8,7 +10,7 @@ const CHUNK = 256 * 1024;
 /** Sends a piece that starts at `offset`; answers the length that the store holds then. */
 export type SendChunk = (offset: number, chunk: Buffer) => Promise<number>;
 
-/** Brings a growing file to the log store. The store's answer decides where it goes on, so a repetition adds nothing. */
+/** Brings a growing log to the log store. The store's answer decides where it goes on, so a repetition adds nothing. */
 export class LogShipper {
   private pumping: Promise<void> | null = null;
   private draining = false;
@@ -19,7 +21,7 @@ export class LogShipper {
    * @param begin position in the file of the log's first byte; null holds the log back until it is known
    */
   constructor(
-    private readonly path: string,
+    private readonly log: BoundedLog,
     private offset: number | null,
     private readonly send: SendChunk,
     private readonly refused: (error: AnswerError) => void,
@@ -50,7 +52,7 @@ export class LogShipper {
     const backoff = new Backoff(100, 5_000);
     while (!this.closed.signal.aborted) {
       try {
-        const chunk = await this.next();
+        const chunk = this.next();
         if (chunk === null) return;
         this.offset = await this.send(this.offset ?? 0, chunk);
         backoff.reset();
@@ -67,21 +69,29 @@ export class LogShipper {
     }
   }
 
-  private async next(): Promise<Buffer | null> {
+  private next(): Buffer | null {
     const begin = this.begin();
     if (begin === null) return null;
-    const size = await stat(this.path).then(
-      (found) => found.size,
-      () => 0,
-    );
-    const length = Math.min(size - begin - (this.offset ?? 0), this.offset === null ? 1 : CHUNK);
-    if (length <= 0) return null;
-    const file = await open(this.path, 'r');
+    const offset = this.offset ?? 0;
+    const longest = this.offset === null ? 1 : CHUNK;
+    const kept = this.log.kept - begin;
+    const chunk =
+      offset < kept ? this.read(begin + offset, Math.min(kept - offset, longest)) : this.rest(offset - kept);
+    return chunk.length === 0 ? null : chunk.subarray(0, longest);
+  }
+
+  /** What follows the kept part is known only once the log has ceased to grow. */
+  private rest(offset: number): Buffer {
+    return this.draining ? this.log.ending().subarray(offset) : Buffer.alloc(0);
+  }
+
+  private read(position: number, length: number): Buffer {
+    const fd = openPlain(this.log.path);
+    if (fd === null) return Buffer.alloc(0);
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, begin + (this.offset ?? 0));
-      return bytesRead === 0 ? null : buffer.subarray(0, bytesRead);
+      return readAt(fd, position, length);
     } finally {
-      await file.close();
+      closeSync(fd);
     }
   }
 }

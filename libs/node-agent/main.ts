@@ -1,6 +1,9 @@
+import { mkdirSync } from 'node:fs';
 import { Agent } from './agent';
 import { readConfig } from './config';
+import { chooseConfinement, describe } from './confinement';
 import { tryLock } from './processes';
+import type { Confinement } from './sandbox';
 
 /** Exit code of an agent whose node is no longer wanted: whoever supervises it must not start it again. */
 const EXIT_NOT_WANTED = 86;
@@ -10,11 +13,25 @@ async function main(): Promise<number> {
   if (path === undefined) throw new Error('usage: node main.js <config.json>');
   const config = readConfig(path);
   // Two agents on one node would start its daemons twice.
-  if (!(await tryLock(`agent ${config.node_dir}`))) throw new Error(`Another agent runs for ${config.node_dir}.`);
-  const agent = new Agent(config);
+  mkdirSync(config.node_dir, { recursive: true, mode: 0o700 });
+  if (!(await tryLock(`${config.node_dir}/agent.lock`))) throw new Error(`Another agent runs for ${config.node_dir}.`);
+  const agent = new Agent(config, config.confinement ?? (await ownConfinement()));
   process.on('SIGTERM', () => agent.stop());
   process.on('SIGINT', () => agent.stop());
   return (await agent.work()) === 'not-wanted' ? EXIT_NOT_WANTED : 0;
+}
+
+/** On a machine of its own, which has what its image has. */
+async function ownConfinement(): Promise<Confinement> {
+  const [, first, last] = /^(\d+)-(\d+)$/.exec(process.env['SPARK_NODE_UIDS'] ?? '') ?? [];
+  const means = {
+    bubblewrap: process.env['SPARK_NODE_BUBBLEWRAP'] ?? null,
+    firstUid: Number(first ?? 0),
+    uids: first === undefined ? 0 : Number(last) - Number(first) + 1,
+  };
+  const { confinement, problem } = await chooseConfinement(means);
+  if (problem !== null) process.stderr.write(`${describe(confinement)}: ${problem}\n`);
+  return confinement;
 }
 
 main().then(

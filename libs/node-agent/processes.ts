@@ -1,9 +1,15 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { createHash } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import type { Socket } from 'node:net';
 
-/** Environment variable that every process of a node carries, with the node's directory as its value. */
+/** Environment variable that the processes of a node carry, with the node's directory as its value. */
 export const NODE_MARK = 'SPARK_NODE_DIR';
+
+/** By what the processes of a node are known: its mark and, where its sandboxes have users of their own, these. */
+export interface NodeOwner {
+  nodeDir: string;
+  uids: { first: number; count: number } | null;
+}
 
 /** A process named so that another one with a reused pid is not taken for it. */
 export interface ProcessId {
@@ -14,6 +20,7 @@ export interface ProcessId {
 
 interface ProcessStat {
   state: string;
+  parent: number;
   session: number;
   startTime: string;
 }
@@ -23,7 +30,12 @@ function statOf(pid: number): ProcessStat | null {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold spaces and parentheses itself; what follows the last one may not.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? 'X', session: Number(fields[3]), startTime: fields[19] ?? '' };
+    return {
+      state: fields[0] ?? 'X',
+      parent: Number(fields[1]),
+      session: Number(fields[3]),
+      startTime: fields[19] ?? '',
+    };
   } catch {
     return null;
   }
@@ -61,19 +73,48 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 /**
  * Kills every process of a node's session: also those that moved to a process group of their own, as Spark's Python
  * workers do. True once none is left; call again until it is, since one may just have forked. When the leader is gone
- * its number may stand for another session by now, so then only processes with the node's mark are killed.
+ * its number may stand for another session by now, so then only processes of the node are killed.
  */
-export function killSession(leader: ProcessId, nodeDir: string): boolean {
+export function killSession(leader: ProcessId, owner: NodeOwner): boolean {
   const first = statOf(leader.pid);
   // The kernel gives a number to a new process only when no session of that number is left.
   if (first !== null && first.startTime !== leader.startTime) return true;
   const pids = allPids().filter((pid) => {
     const stat = statOf(pid);
     if (stat === null || ended(stat) || stat.session !== leader.pid) return false;
-    return first !== null || nodeDirOf(pid) === nodeDir;
+    return first !== null || isOf(pid, owner);
   });
   for (const pid of pids) signal(pid, 'SIGKILL');
   return pids.length === 0;
+}
+
+/** Kills all processes of a user at once, however fast they multiply; only root can. */
+export function killUser(uid: number): Promise<void> {
+  const kill = ['--clear-groups', '--', 'kill', '-KILL', '-1'];
+  return new Promise((resolve) => {
+    // The command is one of them, so it never ends well.
+    execFile('setpriv', [`--reuid=${uid}`, `--regid=${uid}`, ...kill], { timeout: 10_000 }, () => resolve());
+  });
+}
+
+/** Whether a user has any process. */
+export function hasProcesses(uid: number): boolean {
+  return allPids().some((pid) => uidOf(pid) === uid && !ended(statOf(pid)));
+}
+
+function isOf(pid: number, { nodeDir, uids }: NodeOwner): boolean {
+  const uid = uids === null ? null : uidOf(pid);
+  if (uids !== null && uid !== null && uid >= uids.first && uid < uids.first + uids.count) return true;
+  return nodeDirOf(pid) === nodeDir;
+}
+
+/** Effective user of a process; null when it is gone. */
+function uidOf(pid: number): number | null {
+  try {
+    return statSync(`/proc/${pid}`).uid;
+  } catch {
+    return null;
+  }
 }
 
 function nodeDirOf(pid: number): string | null {
@@ -86,15 +127,36 @@ function nodeDirOf(pid: number): string | null {
   }
 }
 
-/** Session of a process; null when it is gone. */
-export function sessionOf(pid: number): number | null {
-  return statOf(pid)?.session ?? null;
+/** A live process. */
+export interface LiveProcess {
+  pid: number;
+  parent: number;
+  session: number;
+  argv: string[];
 }
 
-/** Working directory of a process; null when it is gone. */
-export function workingDir(pid: number): string | null {
+/** Live processes of a node. */
+export function processesOf(owner: NodeOwner): LiveProcess[] {
+  return live((pid) => isOf(pid, owner));
+}
+
+/** Live processes of sessions, which may be those of anybody where a leader is gone. */
+export function processesIn(sessions: ReadonlySet<number>): LiveProcess[] {
+  return live((_pid, { session }) => sessions.has(session));
+}
+
+function live(wanted: (pid: number, stat: ProcessStat) => boolean): LiveProcess[] {
+  return allPids().flatMap((pid) => {
+    const stat = statOf(pid);
+    if (stat === null || ended(stat) || !wanted(pid, stat)) return [];
+    const argv = argvOf(pid);
+    return argv === null ? [] : [{ pid, parent: stat.parent, session: stat.session, argv }];
+  });
+}
+
+function argvOf(pid: number): string[] | null {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {
     return null;
   }
@@ -112,28 +174,48 @@ export function markedProcesses(wanted: (nodeDir: string) => boolean): MarkedPro
   return allPids().flatMap((pid) => {
     const nodeDir = nodeDirOf(pid);
     if (nodeDir === null || !wanted(nodeDir) || ended(statOf(pid))) return [];
-    try {
-      return [{ pid, nodeDir, argv: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') }];
-    } catch {
-      return [];
-    }
+    const argv = argvOf(pid);
+    return argv === null ? [] : [{ pid, nodeDir, argv }];
   });
 }
 
+/** Whether a process is our own kind: of our user and not in a sandbox, whose processes may say of themselves what they like. */
+export function isOwnProcess(pid: number): boolean {
+  try {
+    return statSync(`/proc/${pid}`).uid === process.getuid?.() && pidNamespaceOf(pid) === pidNamespaceOf('self');
+  } catch {
+    return false;
+  }
+}
+
+function pidNamespaceOf(pid: number | 'self'): string {
+  return readlinkSync(`/proc/${pid}/ns/pid`);
+}
+
 /**
- * Takes the lock of that name among all processes of the machine; null when another holds it. It is an abstract
- * socket, which the kernel releases with its process, so that kill -9 leaves no stale lock.
+ * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is the kernel's,
+ * held by a process that ends with this one, so that kill -9 leaves no stale lock. Not a socket's name, which whatever runs on the
+ * machine could take.
  */
-export async function tryLock(name: string): Promise<(() => Promise<void>) | null> {
-  const server = createServer((socket) => socket.destroy());
-  const path = `\0spark-node-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
+export async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
+  const holder = spawn('flock', ['--nonblock', '--no-fork', file, 'sh', '-c', 'echo held; exec cat'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    // A Ctrl-C at the terminal is not meant for it.
+    detached: true,
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+  });
+  const ended = new Promise<void>((resolve) => holder.once('close', () => resolve()));
   const held = await new Promise<boolean>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
-    );
-    server.listen(path, () => resolve(true));
+    holder.once('error', reject);
+    holder.stdout.once('data', () => resolve(true));
+    holder.once('close', () => resolve(false));
   });
   if (!held) return null;
-  server.unref();
-  return () => new Promise((resolve) => server.close(() => resolve()));
+  holder.unref();
+  for (const pipe of [holder.stdin, holder.stdout]) (pipe as unknown as Socket).unref();
+  return async () => {
+    holder.ref();
+    holder.stdin.end();
+    await ended;
+  };
 }

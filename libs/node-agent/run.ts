@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type {
   LogStream,
@@ -12,13 +12,16 @@ import type {
 } from '../contracts/agent-protocol';
 import { applicationIdInLog, applicationIdOf } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
-import { submitCommand, type RunPaths, type SparkRuntime } from '../spark/submit-command';
+import { submitCommand, type RunPaths, type SparkRuntime, type SubmitCommand } from '../spark/submit-command';
 import { SubmitError } from '../spark/submit-error';
+import { BoundedLog } from './bounded-log';
 import { AnswerError, type ControlPlane } from './control-plane';
-import { readJson, readTail, readText, writeJson } from './files';
+import { firstNames, readJson, readText, removeTrees, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import type { NodeLog } from './node-log';
-import { identify, isAlive, killSession, NODE_MARK, signal, type ProcessId } from './processes';
+import { identify, isAlive, killSession, signal, type NodeOwner, type ProcessId } from './processes';
+import { folderMode, type Sandbox } from './sandbox';
+import type { Sandboxes } from './sandboxes';
 import { Backoff, pause } from './waiting';
 
 /** Why the agent ends a run. */
@@ -26,10 +29,15 @@ export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop';
 
 /** What a run needs from its agent. */
 export interface RunContext {
-  nodeDir: string;
+  owner: NodeOwner;
   runtime: SparkRuntime;
+  sandboxes: Sandboxes;
   /** Environment of the node for every run, as it is when the run starts. */
   env: () => Record<string, string>;
+  /** What drivers and daemons of the cluster prove to each other; null where they do not. */
+  sparkSecret: () => string | null;
+  /** Of the output of a run, what is kept; bytes of each stream. */
+  logLimit: () => number;
   controlPlane: ControlPlane;
   log: NodeLog;
   changed: (report: RunReport) => void;
@@ -45,6 +53,11 @@ interface Journal {
   state: RunState;
   application_id: string | null;
   pid: number | null;
+  /** Which of the node's sandboxes it has; absent in journals of older agents, which had none. */
+  sandbox?: number;
+  /** Whether its output begins with a greeting, which is left out, and where the rest begins once that is known. */
+  greets?: boolean;
+  begin: number | null;
   at: string;
   /** Wall clock in milliseconds. */
   deadline: number | null;
@@ -55,13 +68,20 @@ interface Journal {
 const STAGING_DEADLINE_MS = 10 * 60_000;
 /** How long an end waits for its log when the control plane answers but takes no log. */
 const LOG_DEADLINE_MS = 60_000;
-const TAIL_BYTES = 64 * 1024;
+/** A process id or a length in a file; more than that is none. */
+const LONGEST_NUMBER = 40;
 /** Sequence number beyond any that a run reaches, for reports made without its journal. */
 export const LOST_SEQ = 1_000_000;
 
+/** More names than that in a folder are not looked at; Spark makes a few. */
+const LOOKED_AT = 1_000;
+const LONGEST_PROPERTIES = 1024 * 1024;
+const READ_DEADLINE_MS = 10_000;
+
 /**
  * Runs the driver in its own session and leaves behind who ran and how it ended, so that it needs no parent. `mkdir`
- * lets only the first of two starts through. The trap keeps the wrapper alive when its group is asked to end.
+ * lets only the first of two starts through. The trap keeps the wrapper alive when its group is asked to end. It is the agent's,
+ * in a folder that the driver cannot write to: what it says of the end is true.
  */
 const WRAPPER = `
 cd "$1" && shift || exit 111
@@ -69,8 +89,8 @@ mkdir started 2>/dev/null || exit 111
 read -r a b c d e f g h i j k l m n o p q r s t u start rest </proc/$$/stat
 echo "$$ $start" >pid
 trap : TERM INT HUP
-cd work && "$@" <../stdin >>../stdout 2>>../stderr
-echo $? >../exit
+"$@" <stdin >>stdout 2>>stderr
+echo $? >exit
 `;
 
 const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
@@ -91,26 +111,32 @@ export class Run {
   private staging: AbortController | null = null;
   private finishing = false;
   private discarded = false;
+  private clearing: Promise<void> = Promise.resolve();
   private setOver: () => void = () => undefined;
   private readonly over = new Promise<void>((resolve) => {
     this.setOver = resolve;
   });
   private flushed = false;
   private hasBegun = false;
+  private readonly logs: Record<LogStream, BoundedLog>;
   private readonly shippers: LogShipper[];
   private readonly dir: string;
+  private readonly sandbox: Sandbox;
 
   private constructor(
     private readonly context: RunContext,
     private readonly journal: Journal,
     offsets: Record<LogStream, number> | null,
   ) {
-    this.dir = `${context.nodeDir}/runs/${journal.run_id}`;
+    this.dir = `${context.owner.nodeDir}/runs/${journal.run_id}`;
+    this.sandbox = context.sandboxes.of(this.dir, journal.sandbox);
     if (journal.end) this.setOver();
+    const log = (stream: LogStream): BoundedLog => new BoundedLog(`${this.dir}/${stream}`, context.logLimit);
+    this.logs = { stdout: log('stdout'), stderr: log('stderr') };
     this.shippers = (['stdout', 'stderr'] as const).map(
       (stream) =>
         new LogShipper(
-          `${this.dir}/${stream}`,
+          this.logs[stream],
           offsets?.[stream] ?? null,
           (offset, chunk) =>
             context.controlPlane.sendLog(
@@ -130,11 +156,10 @@ export class Run {
     context: RunContext,
     accepted: { run_id: string; correlation_id: string; spec: RunSpec; offsets: Record<LogStream, number> },
   ): Run {
-    const dir = `${context.nodeDir}/runs/${accepted.run_id}`;
-    for (const name of ['work', 'events', 'tmp', 'local', 'staging', 'generated'])
-      mkdirSync(`${dir}/${name}`, { recursive: true, mode: 0o700 });
-    const run = new Run(context, blankJournal(accepted.run_id, accepted.correlation_id), accepted.offsets);
-    writeJson(`${dir}/spec.json`, accepted.spec);
+    const journal = { ...blankJournal(accepted.run_id, accepted.correlation_id), sandbox: context.sandboxes.take() };
+    const run = new Run(context, journal, accepted.offsets);
+    run.sandbox.make(['work', 'home', 'events', 'tmp', 'local', 'staging', 'generated']);
+    writeJson(`${run.dir}/spec.json`, accepted.spec);
     run.assign({});
     run.save();
     context.changed(run.report);
@@ -142,14 +167,18 @@ export class Run {
   }
 
   /** Runs that the journal of an earlier agent tells. Folders without one are leftovers of a run never accepted. */
-  static restore(context: RunContext): Run[] {
-    const runs = `${context.nodeDir}/runs`;
+  static async restore(context: RunContext): Promise<Run[]> {
+    const runs = `${context.owner.nodeDir}/runs`;
     mkdirSync(runs, { recursive: true, mode: 0o700 });
-    return readdirSync(runs).flatMap((name) => {
-      const journal = readJournal(`${runs}/${name}`, name);
-      if (journal) return [new Run(context, journal, null)];
-      rmSync(`${runs}/${name}`, { recursive: true, force: true });
-      return [];
+    chmodSync(runs, folderMode(context.sandboxes.confinement));
+    const journals = readdirSync(runs).map((name) => ({ name, journal: readJournal(`${runs}/${name}`, name) }));
+    const never = journals.flatMap(({ name, journal }) => (journal ? [] : [`${runs}/${name}`]));
+    // Awaited: the control plane may give the very run again.
+    if (never.length > 0) await removeTrees(never);
+    return journals.flatMap(({ journal }) => {
+      if (!journal) return [];
+      if (journal.sandbox !== undefined) context.sandboxes.keep(journal.sandbox);
+      return [new Run(context, journal, null)];
     });
   }
 
@@ -228,12 +257,13 @@ export class Run {
   tick(): void {
     for (const shipper of this.shippers) shipper.kick();
     if (this.journal.end || !this.process) return;
+    for (const log of Object.values(this.logs)) log.keepBounded();
     if (this.journal.application_id === null) this.findApplication();
     const now = Date.now();
     const { stop, deadline } = this.journal;
     if (stop && now >= stop.kill_at) {
       if (!stop.forced) this.change({ stop: { ...stop, forced: true }, state: 'killing' });
-      killSession(this.process, this.context.nodeDir);
+      killSession(this.process, this.context.owner);
     } else if (!stop && deadline !== null && now >= deadline) {
       this.stop('timeout', this.spec().kill_grace_ms);
     }
@@ -245,8 +275,10 @@ export class Run {
     this.close();
     this.staging?.abort();
     this.finishing = true;
-    if (this.process) await this.clearSession(this.process);
-    rmSync(this.dir, { recursive: true, force: true, maxRetries: 3 });
+    await this.endProcesses();
+    await this.clearing;
+    await removeTrees([this.dir]);
+    if (this.journal.sandbox !== undefined) this.context.sandboxes.release(this.journal.sandbox);
   }
 
   /** A failure of the agent itself ends the run rather than leave it without an end. */
@@ -276,22 +308,9 @@ export class Run {
     if (this.journal.stop) return this.finishStopped(null);
     if (problem) return this.fail(problem.reason, problem.message, problem.outcome);
 
-    const paths: RunPaths = {
-      work: `${this.dir}/work`,
-      events: `${this.dir}/events`,
-      local: `${this.dir}/local`,
-      tmp: `${this.dir}/tmp`,
-      generated: `${this.dir}/generated`,
-      stdout: `${this.dir}/stdout`,
-      stdoutBegin: `${this.dir}/stdout.begin`,
-    };
     let command;
     try {
-      const properties = spec.properties_files.map((file) => this.readProperties(file));
-      const { runtime } = this.context;
-      const env = this.context.env();
-      const sparkDefaults = spec.mounts.length > 0 ? readSparkDefaults(runtime, { ...env, ...spec.env }) : '';
-      command = submitCommand(spec, runtime, paths, env, properties, (file) => this.locate(file), sparkDefaults);
+      command = await this.command(spec);
     } catch (error) {
       if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
       throw error;
@@ -300,13 +319,18 @@ export class Run {
       mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
       writeFileSync(file.path, file.content, { mode: 0o600 });
     }
-    writeFileSync(`${this.dir}/stdin`, command.stdin);
+    if (this.journal.stop) return this.finishStopped(null);
+    writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
-
-    const child = spawn('/bin/sh', ['-c', WRAPPER, 'run', this.dir, ...command.argv], {
+    if (spec.kind === 'raw-scala') this.journal.greets = true;
+    // The streams are its own, so that it can open them by their names, as /dev/stdout; replace them it cannot.
+    this.sandbox.own();
+    this.sandbox.give('stdin', 'stdout', 'stderr');
+    const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
+    const child = spawn('/bin/sh', ['-c', WRAPPER, 'run', this.dir, ...argv], {
       detached: true,
       stdio: 'ignore',
-      env: { ...command.env, [NODE_MARK]: this.context.nodeDir },
+      env: this.sandbox.environment(),
     });
     this.child = child;
     const exited = new Promise<NodeJS.Signals | null>((resolve, reject) => {
@@ -323,6 +347,37 @@ export class Run {
     this.info('run started', { pid: child.pid });
     const { pid } = child;
     void this.settle(exited.then((name) => this.childEnded(pid, name)));
+  }
+
+  private async command(spec: RunSpec): Promise<SubmitCommand> {
+    const { box } = this.sandbox;
+    const paths: RunPaths = {
+      work: `${box}/work`,
+      home: `${box}/home`,
+      events: `${box}/events`,
+      local: `${box}/local`,
+      tmp: `${box}/tmp`,
+      generated: `${box}/generated`,
+      stdoutBegin: `${box}/stdout.begin`,
+    };
+    // From here on it is the sandbox that reads what the user names: files of the machine, and folders of settings.
+    this.sandbox.own();
+    const properties: string[] = [];
+    for (const file of spec.properties_files) properties.push(await this.readProperties(file));
+    const { runtime } = this.context;
+    const nodeEnv = this.context.env();
+    const sparkSecret = spec.master.startsWith('spark://') ? this.context.sparkSecret() : null;
+    const sparkDefaults = await this.sparkDefaults({ ...nodeEnv, ...spec.env });
+    const locate = (file: RunFile): string => this.locate(file);
+    return submitCommand(spec, { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret });
+  }
+
+  /** The node's own properties, from where Spark would read them. */
+  private async sparkDefaults(env: Readonly<Record<string, string>>): Promise<string> {
+    const folder = env['SPARK_CONF_DIR'];
+    const file = `${folder ?? `${this.context.runtime.sparkHome}/conf`}/spark-defaults.conf`;
+    if (folder === undefined) return readText(file) ?? '';
+    return (await this.sandbox.read(file, LONGEST_PROPERTIES, READ_DEADLINE_MS)) ?? '';
   }
 
   private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
@@ -355,7 +410,12 @@ export class Run {
   }
 
   private findApplication(): void {
-    const names = readdirSync(`${this.dir}/events`);
+    let names: string[] = [];
+    try {
+      names = firstNames(`${this.sandbox.box}/events`, LOOKED_AT);
+    } catch {
+      // The folder is the job's, which may have removed it.
+    }
     const id = names.map(applicationIdOf).find((found) => found !== null) ?? null;
     if (id !== null) this.change({ application_id: id });
   }
@@ -363,12 +423,11 @@ export class Run {
   private async finishProcess(name: string | null): Promise<void> {
     if (this.finishing) return;
     this.finishing = true;
-    const left = this.process ? this.clearSession(this.process) : Promise.resolve();
-    const text = readText(`${this.dir}/exit`);
+    const left = this.endProcesses();
+    const text = readText(`${this.dir}/exit`, LONGEST_NUMBER);
     const exitCode = text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
     if (this.journal.application_id === null) this.findApplication();
-    const stdoutTail = readTail(`${this.dir}/stdout`, TAIL_BYTES);
-    const stderrTail = readTail(`${this.dir}/stderr`, TAIL_BYTES);
+    const [stdoutTail, stderrTail] = [this.logs.stdout.tail(), this.logs.stderr.tail()];
     if (this.journal.application_id === null)
       this.change({ application_id: applicationIdInLog(stderrTail) ?? applicationIdInLog(stdoutTail) });
     await left;
@@ -398,20 +457,32 @@ export class Run {
   private async fail(reason: RunReason, message: string, outcome: RunOutcome = 'terminated'): Promise<void> {
     if (this.journal.end) return;
     this.finishing = true;
-    if (this.process) await this.clearSession(this.process);
+    await this.endProcesses();
     await this.endWith({ outcome, reason, message }, null);
   }
 
   private async endWith(end: RunEnd, exitCode: number | null): Promise<void> {
     this.finishing = true;
     // Saved first: should the agent die here, the next one has the verdict and only the log is left to do.
-    this.journal.end = { ...end, exit_code: exitCode };
+    this.journal.end = { ...end, message: `${end.message}${this.aboutLogs()}`, exit_code: exitCode };
+    this.stdoutBegin();
     this.keep();
     this.setOver();
-    for (const name of ['staging', 'generated', 'spec.json', 'local', 'tmp'])
-      rmSync(`${this.dir}/${name}`, { recursive: true, force: true, maxRetries: 3 });
+    this.clearing = this.clear();
     this.info('run ended', { outcome: end.outcome, reason: end.reason, exit_code: exitCode });
     await this.finish();
+  }
+
+  /** Removes what is not needed any more and holds secrets: of mounts, of the environment, and whatever the job has left. */
+  private async clear(): Promise<void> {
+    const left = ['box', 'spec.json', 'env-driver'].map((name) => `${this.dir}/${name}`);
+    await removeTrees(left).catch((error: Error) => this.warn('folders left behind', { error: error.message }));
+  }
+
+  private aboutLogs(): string {
+    const cut = Object.entries(this.logs).flatMap(([stream, log]) => (log.isCut ? [stream] : []));
+    if (cut.length === 0) return '';
+    return ` Its ${cut.join(' and ')} ${cut.length > 1 ? 'were' : 'was'} cut after ${this.context.logLimit()} bytes.`;
   }
 
   /** Brings the whole log to the store and then reports the end, so that who sees the end sees the whole log. */
@@ -431,8 +502,13 @@ export class Run {
     this.change({ state: 'ended' });
   }
 
-  private async clearSession(leader: ProcessId): Promise<void> {
-    for (let tries = 0; !killSession(leader, this.context.nodeDir) && tries < 500; tries++) await pause(10);
+  /** Ends what is left of the run: its session, and all else that is of its sandbox. */
+  private async endProcesses(): Promise<void> {
+    const { process: leader } = this;
+    if (leader) {
+      for (let tries = 0; !killSession(leader, this.context.owner) && tries < 500; tries++) await pause(10);
+    }
+    await this.sandbox.clear();
   }
 
   private async stage(files: RunFile[]): Promise<{ reason: RunReason; outcome: RunOutcome; message: string } | null> {
@@ -486,24 +562,30 @@ export class Run {
   private locate(file: RunFile): string {
     if (file.kind === 'fetched') {
       const name = file.name.replace(/^.*\//, '');
-      return `${this.dir}/staging/${file.index}/${/^\.{0,2}$/.test(name) ? 'file' : name}`;
+      return `${this.sandbox.box}/staging/${file.index}/${/^\.{0,2}$/.test(name) ? 'file' : name}`;
     }
     if (file.uri === null) throw new SubmitError(`The file ${file.name} has no address.`);
     return file.uri;
   }
 
-  private readProperties(file: RunFile): string {
+  private async readProperties(file: RunFile): Promise<string> {
     const path = this.locate(file).replace(/^file:\/*/, '/');
-    const text = path.startsWith('/') ? readText(path) : null;
+    const text = path.startsWith('/') ? await this.sandbox.read(path, LONGEST_PROPERTIES, READ_DEADLINE_MS) : null;
     if (text === null) throw new SubmitError(`The properties file ${file.name} cannot be read on the node.`);
     return text;
   }
 
+  /** Where the output of raw Scala begins is told by the interpreter, in the job's own folder: it can only hide its own output. */
   private stdoutBegin(): number | null {
-    if (!existsSync(`${this.dir}/generated/scala`) && !existsSync(`${this.dir}/stdout.begin`)) return 0;
-    const text = readText(`${this.dir}/stdout.begin`);
-    if (text !== null) return Number(text);
-    return this.journal.end ? 0 : null;
+    const { greets, begin, end } = this.journal;
+    if (!greets || begin !== null) return begin ?? 0;
+    const text = readText(`${this.sandbox.box}/stdout.begin`, LONGEST_NUMBER) ?? '';
+    const told = /^\d+$/.test(text) ? Math.min(Number(text), this.logs.stdout.kept) : end ? 0 : null;
+    if (told !== null) {
+      this.journal.begin = told;
+      this.keep();
+    }
+    return told;
   }
 
   private change(change: Partial<Journal>): void {
@@ -539,11 +621,6 @@ export class Run {
   }
 }
 
-/** The node's own properties, from where Spark would read them. */
-function readSparkDefaults({ sparkHome }: SparkRuntime, env: Readonly<Record<string, string>>): string {
-  return readText(`${env['SPARK_CONF_DIR'] ?? `${sparkHome}/conf`}/spark-defaults.conf`) ?? '';
-}
-
 /** Journal of a run; one that the machine's own end left unreadable tells that the run is lost, not that it never was. */
 function readJournal(dir: string, runId: string): Journal | null {
   try {
@@ -567,6 +644,7 @@ function blankJournal(runId: string, correlationId: string): Journal {
     application_id: null,
     pid: null,
     at: new Date().toISOString(),
+    begin: null,
     deadline: null,
     stop: null,
     end: null,

@@ -1,18 +1,24 @@
-import { masterCommand, parseMasterStatus, parseWorkerRegistered, workerCommand } from './daemon-command';
+import {
+  type DaemonSecrets,
+  masterCommand,
+  parseMasterStatus,
+  parseWorkerRegistered,
+  workerCommand,
+} from './daemon-command';
 
+const secrets: DaemonSecrets = { spark: 'the-secret', ui: 'the-token' };
 const runtime = {
   sparkHome: '/spark',
   javaHome: '/java',
   python: '/venv/bin/python',
   classArchive: null,
   connectors: null,
-  home: '/node/home',
 };
 
 describe('daemon commands', () => {
   it('starts a master that does not move to another port', () => {
     const place = { host: '127.0.0.1', port: 7100, webUiPort: 7101 };
-    const { argv, env } = masterCommand(runtime, { SPARK_MASTER_OPTS: '-Da=1' }, place);
+    const { argv, env } = masterCommand(runtime, { SPARK_MASTER_OPTS: '-Da=1' }, secrets, place);
     expect(argv.join(' ')).toBe(
       '/spark/bin/spark-class org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 7100 --webui-port 7101',
     );
@@ -21,7 +27,7 @@ describe('daemon commands', () => {
 
   it('starts a worker with what it offers', () => {
     const place = { host: '127.0.0.1', webUiPort: 7102, cores: 2, memoryMb: 512, workDir: '/node/work/1' };
-    const { argv } = workerCommand(runtime, {}, place, 'spark://127.0.0.1:7100');
+    const { argv } = workerCommand(runtime, {}, secrets, place, 'spark://127.0.0.1:7100');
     expect(argv.join(' ')).toBe(
       '/spark/bin/spark-class org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --port 0 --webui-port 7102 ' +
         '--cores 2 --memory 512m --work-dir /node/work/1 spark://127.0.0.1:7100',
@@ -34,15 +40,28 @@ describe('environment of daemons', () => {
 
   it('starts from the class archive, and lets the options of the node win', () => {
     const env = { SPARK_DAEMON_JAVA_OPTS: '-Xshare:off', SPARK_DAEMON_MEMORY: '1g' };
-    const command = masterCommand({ ...runtime, classArchive: '/spark.jsa' }, env, place);
-    expect(command.env).toMatchObject({
-      SPARK_DAEMON_JAVA_OPTS: '-XX:SharedArchiveFile=/spark.jsa -Xshare:off',
-      SPARK_DAEMON_MEMORY: '1g',
-    });
+    const command = masterCommand({ ...runtime, classArchive: '/spark.jsa' }, env, secrets, place);
+    expect(command.env['SPARK_DAEMON_JAVA_OPTS']).toMatch(/^-XX:SharedArchiveFile=\/spark.jsa .* -Xshare:off$/);
+    expect(command.env['SPARK_DAEMON_MEMORY']).toBe('1g');
   });
 
-  it('names no archive where there is none', () => {
-    expect(masterCommand(runtime, {}, place).env['SPARK_DAEMON_JAVA_OPTS']).toBe('');
+  it('asks everybody for the secret of the cluster, which no command line has', () => {
+    const { argv, env } = masterCommand(runtime, {}, secrets, place);
+    const { _SPARK_AUTH_SECRET: secret, SPARK_UI_TOKEN: token, SPARK_DAEMON_JAVA_OPTS: options = '' } = env;
+    expect([secret, token]).toEqual(['the-secret', 'the-token']);
+    expect(options.split(' ')).toEqual([
+      '-Dspark.ui.killEnabled=false',
+      '-Dspark.authenticate=true',
+      '-Dspark.network.crypto.enabled=true',
+    ]);
+    expect(`${argv.join(' ')} ${options}`).not.toMatch(/the-secret|the-token/);
+  });
+
+  it('closes the pages of daemons where the node has the filter', () => {
+    const { env } = masterCommand({ ...runtime, connectors: '/connectors' }, {}, { ...secrets, spark: null }, place);
+    expect(env['SPARK_DAEMON_JAVA_OPTS']).toBe('-Dspark.ui.killEnabled=false -Dspark.ui.filters=node.UiTokenFilter');
+    expect(env['SPARK_DIST_CLASSPATH']).toBe('/connectors/ui-token-filter.jar');
+    expect(env).not.toHaveProperty('_SPARK_AUTH_SECRET');
   });
 });
 

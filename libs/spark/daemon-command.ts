@@ -1,4 +1,5 @@
 import { classArchiveOption } from './class-archive';
+import { LAST_CLASS_PATH } from './mounts';
 import type { SparkRuntime } from './submit-command';
 
 /** A Spark daemon to run in the foreground. */
@@ -23,6 +24,16 @@ export interface WorkerPlace {
   workDir: string;
 }
 
+/** By what daemons of a cluster know whom they may trust. */
+export interface DaemonSecrets {
+  /** Of the cluster, for its daemons, drivers and executors; null for one that was started without. */
+  spark: string | null;
+  /** What the daemon's own pages ask for, in the header {@link UI_TOKEN_HEADER}: the agent alone reads them. */
+  ui: string;
+}
+
+export const UI_TOKEN_HEADER = 'x-ui-token';
+
 /** Heap of a daemon; it schedules and holds no data. */
 const DAEMON_MEMORY = '512m';
 
@@ -33,6 +44,7 @@ const DAEMON_MEMORY = '512m';
 export function masterCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
+  secrets: DaemonSecrets,
   place: MasterPlace,
 ): DaemonCommand {
   return {
@@ -42,7 +54,7 @@ export function masterCommand(
       ...['--host', place.host, '--port', String(place.port), '--webui-port', String(place.webUiPort)],
     ],
     env: {
-      ...daemonEnvironment(runtime, env),
+      ...daemonEnvironment(runtime, env, secrets),
       SPARK_MASTER_OPTS: `-Dspark.port.maxRetries=0 ${env['SPARK_MASTER_OPTS'] ?? ''}`.trim(),
     },
   };
@@ -52,6 +64,7 @@ export function masterCommand(
 export function workerCommand(
   runtime: SparkRuntime,
   env: Readonly<Record<string, string>>,
+  secrets: DaemonSecrets,
   place: WorkerPlace,
   masterUrl: string,
 ): DaemonCommand {
@@ -65,19 +78,34 @@ export function workerCommand(
       masterUrl,
     ],
     env: {
-      ...daemonEnvironment(runtime, env),
+      ...daemonEnvironment(runtime, env, secrets),
       SPARK_WORKER_OPTS: `${cleanUp} ${env['SPARK_WORKER_OPTS'] ?? ''}`.trim(),
     },
   };
 }
 
-/** What the node's environment says wins over the platform's defaults. */
+/** What the node's environment says wins over the platform's defaults. Secrets are in variables: options are on command lines. */
 function daemonEnvironment(
-  { classArchive }: SparkRuntime,
+  { classArchive, connectors }: SparkRuntime,
   env: Readonly<Record<string, string>>,
+  { spark, ui }: DaemonSecrets,
 ): Record<string, string> {
-  const javaOptions = [...classArchiveOption(classArchive), env['SPARK_DAEMON_JAVA_OPTS'] ?? ''];
-  return { SPARK_DAEMON_MEMORY: DAEMON_MEMORY, ...env, SPARK_DAEMON_JAVA_OPTS: javaOptions.join(' ').trim() };
+  const javaOptions = [
+    ...classArchiveOption(classArchive),
+    '-Dspark.ui.killEnabled=false',
+    ...(spark === null ? [] : ['-Dspark.authenticate=true', '-Dspark.network.crypto.enabled=true']),
+    ...(connectors === null ? [] : ['-Dspark.ui.filters=node.UiTokenFilter']),
+    env['SPARK_DAEMON_JAVA_OPTS'] ?? '',
+  ];
+  const classPath = [env[LAST_CLASS_PATH], connectors && `${connectors}/ui-token-filter.jar`].filter(Boolean).join(':');
+  return {
+    SPARK_DAEMON_MEMORY: DAEMON_MEMORY,
+    ...env,
+    ...(classPath === '' ? {} : { [LAST_CLASS_PATH]: classPath }),
+    ...(spark === null ? {} : { _SPARK_AUTH_SECRET: spark }),
+    SPARK_UI_TOKEN: ui,
+    SPARK_DAEMON_JAVA_OPTS: javaOptions.join(' ').trim(),
+  };
 }
 
 /** What the master's `/json/` page says. */

@@ -1,41 +1,87 @@
-import type { ScalaChunk } from './scala-statements';
-
 /** A file the agent writes into a run's folder before it starts the run. */
 export interface GeneratedFile {
   path: string;
   content: string;
 }
 
+/** More are refused: each is compiled on its own, which takes a tenth of a second and more. */
+const MOST_STATEMENTS = 10_000;
+
 /** A Scala string literal; every escape of JSON is one of Scala. */
 const literal = (text: string): string => JSON.stringify(text);
 
 /**
- * Files that make the Spark interpreter run `chunks` one after the other and end with 0 only after the last. The
- * driver script is itself an input of the interpreter: it stops at the first chunk that does not compile or throws,
- * which neither `:load` nor `:paste` does, and sends the interpreter's own words to stderr. What stdout held before
- * the user's first statement is greeting; its length goes to `beginFile`, so that readers can leave it out.
+ * Files that make the Spark interpreter run `source` statement by statement and end with 0 only after the last. The driver
+ * script is itself an input of the interpreter: it stops at the first statement that does not compile or throws, which
+ * neither `:load` nor `:paste` does, and sends the interpreter's own words to stderr. What stdout held before the user's first
+ * statement is greeting; its length goes to `beginFile`, so that readers can leave it out.
  */
 export function scalaReplFiles(
-  chunks: ScalaChunk[],
+  source: string,
   args: string[],
-  paths: { dir: string; stdout: string; beginFile: string },
+  paths: { dir: string; beginFile: string },
 ): { script: string; files: GeneratedFile[] } {
-  const inputs = [{ line: 0, code: `val args: Array[String] = Array(${args.map(literal).join(', ')})` }, ...chunks];
   const script = `${paths.dir}/driver.scala`;
+  const sourceFile = `${paths.dir}/source.scala`;
   return {
     script,
     files: [
-      ...inputs.map(({ line, code }, order) => ({
-        path: `${paths.dir}/${String(order).padStart(7, '0')}-${line}.scala`,
-        content: code,
-      })),
-      { path: script, content: driverScript(paths) },
+      { path: sourceFile, content: source },
+      { path: script, content: driverScript({ ...paths, sourceFile, args }) },
     ],
   };
 }
 
-function driverScript(paths: { dir: string; stdout: string; beginFile: string }): string {
-  return `{
+/**
+ * Scala that defines `statementsOf(source): Seq[(Int, String)]`: what the interpreter takes one after the other, with the line
+ * (from 1) where it starts. Where one ends is told by Scala's own parser, whose complaints go to the interpreter's reporter.
+ * Each value or expression stands alone, as if typed into spark-shell: Spark can only encode a class that an earlier input
+ * defined, and closures then carry no more than they use. Neighbouring definitions stay together, so that companions and
+ * sealed families compile.
+ */
+export const STATEMENTS_OF = `
+  def statementsOf(source: String): Seq[(Int, String)] = {
+    val global: $intp.global.type = $intp.global
+    import global._
+    case class Statement(from: Int, to: Int, defines: Boolean)
+    val unit = new CompilationUnit(newSourceFile(source, "source.scala"))
+    val found = scala.collection.mutable.ArrayBuffer.empty[Statement]
+    object parser extends syntaxAnalyzer.UnitParser(unit) {
+      private var depth = 0
+      private def usual = super.templateStat
+      override def templateStat: PartialFunction[Int, List[Tree]] = new PartialFunction[Int, List[Tree]] {
+        private val inner = usual
+        def isDefinedAt(token: Int) = inner.isDefinedAt(token)
+        def apply(token: Int) = {
+          val from = in.offset
+          depth += 1
+          val trees = try inner(token) finally depth -= 1
+          if (depth == 0) found += Statement(from, in.lastOffset, trees.forall {
+            case _: ImplDef | _: DefDef | _: TypeDef | _: Import => true
+            case _ => false
+          })
+          trees
+        }
+      }
+    }
+    parser.parseStats()
+    val joined = found.foldLeft(List.empty[Statement]) {
+      case (last :: rest, next) if last.defines && next.defines => last.copy(to = next.to) :: rest
+      case (list, next) => next :: list
+    }
+    joined.reverse.map { s => (unit.source.offsetToLine(s.from) + 1, source.substring(s.from, s.to)) }
+  }`;
+
+function driverScript({
+  beginFile,
+  sourceFile,
+  args,
+}: {
+  beginFile: string;
+  sourceFile: string;
+  args: string[];
+}): string {
+  return `{${STATEMENTS_OF}
   def writersOf(owner: AnyRef): List[AnyRef] =
     Iterator.iterate[Class[_]](owner.getClass)(_.getSuperclass).takeWhile(_ != null)
       .flatMap(_.getDeclaredFields.toList)
@@ -48,18 +94,23 @@ function driverScript(paths: { dir: string; stdout: string; beginFile: string })
       sink.set(writer, new java.io.OutputStreamWriter(java.lang.System.err))
   } catch { case _: Throwable => }
   java.lang.System.out.flush()
-  val begin = java.nio.file.Paths.get(${literal(paths.beginFile)})
-  val draft = java.nio.file.Paths.get(${literal(`${paths.beginFile}.tmp`)})
-  java.nio.file.Files.write(draft, java.nio.file.Files.size(java.nio.file.Paths.get(${literal(paths.stdout)})).toString.getBytes)
+  val begin = java.nio.file.Paths.get(${literal(beginFile)})
+  val draft = java.nio.file.Paths.get(${literal(`${beginFile}.tmp`)})
+  java.nio.file.Files.write(draft, java.nio.file.Files.size(java.nio.file.Paths.get("/dev/fd/1")).toString.getBytes)
   java.nio.file.Files.move(draft, begin, java.nio.file.StandardCopyOption.ATOMIC_MOVE)
-  val chunks = new java.io.File(${literal(paths.dir)}).listFiles.filter(_.getName.matches("[0-9]+-[0-9]+[.]scala")).sorted
-  val failed = chunks.find { file =>
-    val code = new String(java.nio.file.Files.readAllBytes(file.toPath), "UTF-8")
-    $intp.beQuietDuring($intp.interpret(code)).toString != "Success"
+  def end(problem: Option[String]): Nothing = {
+    problem.foreach(java.lang.System.err.println)
+    java.lang.System.out.flush()
+    java.lang.System.exit(if (problem.isEmpty) 0 else 1)
+    throw new IllegalStateException
   }
-  failed.foreach(file => java.lang.System.err.println("The statement at line " + file.getName.split("[-.]")(1) + " failed."))
-  java.lang.System.out.flush()
-  java.lang.System.exit(if (failed.isEmpty) 0 else 1)
+  def runs(code: String) = $intp.beQuietDuring($intp.interpret(code)).toString == "Success"
+  val source = new String(java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(${literal(sourceFile)})), "UTF-8")
+  val statements = statementsOf(source)
+  if ($intp.reporter.hasErrors) end(Some("The source is not Scala."))
+  if (statements.size > ${MOST_STATEMENTS}) end(Some("The source has " + statements.size + " statements; at most ${MOST_STATEMENTS} are run."))
+  if (!runs(${literal(`val args: Array[String] = Array(${args.map(literal).join(', ')})`)})) end(Some("The arguments cannot be used."))
+  end(statements.find { case (_, code) => !runs(code) }.map { case (line, _) => "The statement at line " + line + " failed." })
 }
 `;
 }

@@ -1,6 +1,6 @@
 import { plainRunSpec } from '../testing/run-spec';
 import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
-import { propertyKeys, submitCommand, type RunPaths } from './submit-command';
+import { propertyKeys, submitCommand, type RunPaths, type SubmitCommand, type SubmitSetup } from './submit-command';
 import { SubmitError } from './submit-error';
 
 const runtime = {
@@ -9,15 +9,14 @@ const runtime = {
   python: '/venv/bin/python',
   classArchive: null,
   connectors: null,
-  home: '/node/home',
 };
 const paths: RunPaths = {
   work: '/run/work',
+  home: '/run/home',
   events: '/run/events',
   local: '/run/local',
   tmp: '/run/tmp',
   generated: '/run/generated',
-  stdout: '/run/stdout',
   stdoutBegin: '/run/stdout.begin',
 };
 const fetched = (index: number, name: string): RunFile => ({
@@ -31,12 +30,25 @@ const uri = (address: string): RunFile => ({ kind: 'uri', index: 0, name: 'x', u
 const locate = (file: RunFile): string => file.uri ?? `/run/staging/${file.index}/${file.name}`;
 
 const spec = (change: Partial<RunSpec>): RunSpec => plainRunSpec({ application: fetched(0, 'main.py'), ...change });
+const setup: SubmitSetup = {
+  runtime,
+  paths,
+  nodeEnv: {},
+  properties: [],
+  locate,
+  sparkDefaults: '',
+  sparkSecret: null,
+};
 const command = (
   change: Partial<RunSpec>,
   nodeEnv: Record<string, string> = {},
   properties: string[] = [],
-): ReturnType<typeof submitCommand> => submitCommand(spec(change), runtime, paths, nodeEnv, properties, locate);
+): SubmitCommand => submitCommand(spec(change), { ...setup, nodeEnv, properties });
 
+const DEFAULTS = [
+  ...['--conf', 'spark.ui.enabled=false', '--conf', 'spark.ui.showConsoleProgress=false'],
+  ...['--conf', 'spark.authenticate=true', '--conf', 'spark.jars.ivy=/run/home/.ivy2'],
+];
 const EVENT_LOG = ['--conf', 'spark.eventLog.enabled=true', '--conf', 'spark.eventLog.dir=file:///run/events'];
 
 describe('submitCommand with mounts', () => {
@@ -54,16 +66,14 @@ describe('submitCommand with mounts', () => {
   const submit = (
     properties: string[] = [],
     { nodeEnv = {}, change = {} }: { nodeEnv?: Record<string, string>; change?: Partial<RunSpec> } = {},
-  ): ReturnType<typeof submitCommand> =>
-    submitCommand(
-      spec({ mounts: [mount], ...change }),
-      withConnectors,
-      paths,
+  ): SubmitCommand =>
+    submitCommand(spec({ mounts: [mount], ...change }), {
+      ...setup,
+      runtime: withConnectors,
       nodeEnv,
       properties,
-      locate,
-      'spark.node=1',
-    );
+      sparkDefaults: 'spark.node=1',
+    });
 
   it('keeps what is secret in the file that only its owner reads', () => {
     const { argv, env, files } = submit();
@@ -121,11 +131,28 @@ describe('submitCommand with mounts', () => {
   });
 });
 
+describe('submitCommand on a cluster with a secret', () => {
+  const withSecret = (properties: string[] = []) =>
+    submitCommand(spec({ master: 'spark://m:7077' }), { ...setup, properties, sparkSecret: 'the-secret' });
+
+  it('gives the driver the secret in the file that only its owner reads', () => {
+    const { argv, env, files } = withSecret();
+    expect(JSON.stringify([argv, env])).not.toContain('the-secret');
+    expect(files[0]?.content).toBe('spark.authenticate.secret=the-secret\nspark.network.crypto.enabled=true\n');
+  });
+
+  it("lets the user's properties win over it", () => {
+    const { argv, files } = withSecret(['spark.authenticate=false']);
+    expect(argv.join(' ')).not.toContain('spark.authenticate=true');
+    expect(files[0]?.content).toMatch(/^spark.authenticate.secret=the-secret\n[^]*spark.authenticate=false\n$/);
+  });
+});
+
 describe('submitCommand', () => {
   it('submits a Python file with its arguments as they are', () => {
     expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
       '/spark/bin/spark-submit',
-      ...['--master', 'local[2]', '--name', 'a job', '--conf', 'spark.ui.showConsoleProgress=false', ...EVENT_LOG],
+      ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...EVENT_LOG],
       ...['/run/staging/0/main.py', 'a b', '--x', '$(y)'],
     ]);
   });
@@ -168,11 +195,13 @@ describe('submitCommand', () => {
   it('starts driver and executors from the class archive, before the options of the node and the user', () => {
     const withArchive = { ...runtime, classArchive: '/spark.jsa' };
     const env = { SPARK_SUBMIT_OPTS: '-Xshare:off' };
-    const { argv, env: given } = submitCommand(spec({}), withArchive, paths, env, [], locate);
+    const submit = (change: Partial<RunSpec>) =>
+      submitCommand(spec(change), { ...setup, runtime: withArchive, nodeEnv: env });
+    const { argv, env: given } = submit({});
     expect(argv).toContain('spark.executor.defaultJavaOptions=-XX:SharedArchiveFile=/spark.jsa');
     expect(given['SPARK_SUBMIT_OPTS']).toMatch(/^-XX:SharedArchiveFile=\/spark\.jsa .* -Xshare:off$/);
-    const own = spec({ conf: ['spark.executor.defaultJavaOptions=-Da=1'] });
-    expect(submitCommand(own, withArchive, paths, {}, [], locate).argv.join(' ')).not.toContain('/spark.jsa');
+    const own = submit({ conf: ['spark.executor.defaultJavaOptions=-Da=1'] });
+    expect(own.argv.join(' ')).not.toContain('/spark.jsa');
   });
 
   it("lets the user's properties win, from conf and from files", () => {
@@ -198,7 +227,7 @@ describe('submitCommand', () => {
     const { env } = command({ env: { A: 'run', SPARK_SUBMIT_OPTS: '-Dx=1' } }, { A: 'node', B: 'node' });
     expect(env).toEqual({
       PATH: '/venv/bin:/java/bin:/usr/local/bin:/usr/bin:/bin',
-      HOME: '/node/home',
+      HOME: '/run/home',
       LANG: 'C.UTF-8',
       JAVA_HOME: '/java',
       SPARK_HOME: '/spark',
@@ -208,7 +237,7 @@ describe('submitCommand', () => {
       TMPDIR: '/run/tmp',
       A: 'run',
       B: 'node',
-      SPARK_SUBMIT_OPTS: '-Djava.io.tmpdir=/run/tmp -Dderby.system.home=/run/work -Dx=1',
+      SPARK_SUBMIT_OPTS: '-Djava.io.tmpdir=/run/tmp -Duser.home=/run/home -Dderby.system.home=/run/work -Dx=1',
     });
   });
 
@@ -226,12 +255,10 @@ describe('submitCommand', () => {
       '-i',
       '/run/generated/scala/driver.scala',
     ]);
-    expect(files.slice(0, 3)).toEqual([
-      { path: '/run/generated/scala/0000000-0.scala', content: 'val args: Array[String] = Array("x\\"\\n$y")' },
-      { path: '/run/generated/scala/0000001-1.scala', content: 'case class P(a: Int)' },
-      { path: '/run/generated/scala/0000002-2.scala', content: 'val b = 1' },
-    ]);
-    expect(files[3]?.content).toContain('java.nio.file.Paths.get("/run/stdout.begin")');
+    const code = 'case class P(a: Int)\nval b = 1\n';
+    expect(files[0]).toEqual({ path: '/run/generated/scala/source.scala', content: code });
+    expect(files[1]?.content).toContain('java.nio.file.Paths.get("/run/stdout.begin")');
+    expect(files[1]?.content).toContain('Array(\\"x\\\\\\"\\\\n$y\\")');
     expect(stdin).toBe('java.lang.System.exit(1)\n');
     expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
   });

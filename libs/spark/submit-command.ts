@@ -3,7 +3,6 @@ import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { classArchiveOption } from './class-archive';
 import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText } from './mounts';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
-import { splitScala } from './scala-statements';
 import { SubmitError } from './submit-error';
 
 /** Where Spark and its runtimes are on a node. */
@@ -15,20 +14,19 @@ export interface SparkRuntime {
   classArchive: string | null;
   /** Folder of the jars by which this Spark reaches object stores; null where the node has none. */
   connectors: string | null;
-  /** Home of the platform's processes on the node; holds caches such as Ivy's. */
-  home: string;
 }
 
 /** Folders and files of one run on its node; all absolute. */
 export interface RunPaths {
   /** Working directory of the driver. */
   work: string;
+  /** Its home; holds caches such as Ivy's. */
+  home: string;
   events: string;
   local: string;
   tmp: string;
   /** Generated sources and properties. */
   generated: string;
-  stdout: string;
   /** Holds the length of what stdout held before the user's code began; only raw Scala writes it. */
   stdoutBegin: string;
 }
@@ -44,11 +42,26 @@ export interface SubmitCommand {
 /** Says where a file of a run is: the staged path of a fetched file, the URI of any other. */
 export type LocateFile = (file: RunFile) => string;
 
+/** What a run has on its node beside what it asks for itself. */
+export interface SubmitSetup {
+  runtime: SparkRuntime;
+  paths: RunPaths;
+  /** Environment of the node; that of the run wins. */
+  nodeEnv: Record<string, string>;
+  /** Texts of the run's properties files, in order. */
+  properties: string[];
+  locate: LocateFile;
+  /** Text of the node's own properties, which Spark reads only where no file is named. */
+  sparkDefaults: string;
+  /** What the cluster's daemons ask a driver for; null where they ask for nothing, and for runs without a cluster. */
+  sparkSecret: string | null;
+}
+
 /** Environment of every process of a node: the named runtimes and nothing of the agent's own environment. */
-export function baseEnvironment(runtime: SparkRuntime): Record<string, string> {
+export function baseEnvironment(runtime: SparkRuntime, home: string): Record<string, string> {
   return {
     PATH: [dirname(runtime.python), `${runtime.javaHome}/bin`, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
-    HOME: runtime.home,
+    HOME: home,
     LANG: 'C.UTF-8',
     JAVA_HOME: runtime.javaHome,
     SPARK_HOME: runtime.sparkHome,
@@ -66,25 +79,24 @@ export function propertyKeys(text: string): string[] {
 }
 
 /**
- * The `spark-submit` of a run. `properties` are the texts of its properties files in order. The user's properties
- * win over the platform's; `env` of the node comes before `env` of the run. `sparkDefaults` is the text of the node's own
- * properties, which Spark reads only where no file is named. Throws a SubmitError for a run that cannot be.
+ * The `spark-submit` of a run. The user's properties win over the platform's. No secret is on its command line, which others on
+ * the machine may read. Throws a SubmitError for a run that cannot be.
  */
-export function submitCommand(
-  spec: RunSpec,
-  runtime: SparkRuntime,
-  paths: RunPaths,
-  nodeEnv: Record<string, string>,
-  properties: string[],
-  locate: LocateFile,
-  sparkDefaults = '',
-): SubmitCommand {
+export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
+  const { runtime, paths, nodeEnv, properties, locate } = setup;
   const files: GeneratedFile[] = [];
   const set = new Set([
     ...properties.flatMap(propertyKeys),
     ...spec.conf.map((entry) => entry.split('=', 1)[0]?.trim() ?? ''),
   ]);
-  const defaults: [string, string][] = [['spark.ui.showConsoleProgress', 'false']];
+  const defaults: [string, string][] = [
+    // Whoever reaches the machine could look at the job, and end its stages.
+    ['spark.ui.enabled', 'false'],
+    ['spark.ui.showConsoleProgress', 'false'],
+    // A driver in local mode makes up a secret of its own.
+    ['spark.authenticate', 'true'],
+    ['spark.jars.ivy', `${paths.home}/.ivy2`],
+  ];
   // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
   if (!set.has('spark.eventLog.dir'))
     defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
@@ -99,10 +111,14 @@ export function submitCommand(
   const list = (name: string, values: string[]): void => option(name, values.join(','));
   option('--master', spec.master);
   option('--name', spec.name);
-  const mounts = mountSetup(spec, runtime, paths, nodeEnv, properties, sparkDefaults);
-  if (mounts.texts.length > 0) {
+  const mounts = mountSetup(spec, setup);
+  const own = [...mounts.properties, ...clusterProperties(setup.sparkSecret)];
+  // Where the user names a file, Spark leaves the node's defaults out, and so does this.
+  const texts =
+    properties.length > 0 ? [propertiesText(own), ...properties] : [setup.sparkDefaults, propertiesText(own)];
+  if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    files.push({ path, content: `${mounts.texts.join('\n')}\n` });
+    files.push({ path, content: `${texts.filter((text) => text !== '').join('\n')}\n` });
     option('--properties-file', path);
   }
   for (const [key, value] of defaults) if (!set.has(key)) argv.push('--conf', `${key}=${value}`);
@@ -127,7 +143,12 @@ export function submitCommand(
   option('--queue', spec.queue);
 
   // Set here and not by --driver-java-options, which is the user's: spark-submit adds both.
-  const javaOptions = [...archive, `-Djava.io.tmpdir=${paths.tmp}`, `-Dderby.system.home=${paths.work}`];
+  const javaOptions = [
+    ...archive,
+    `-Djava.io.tmpdir=${paths.tmp}`,
+    `-Duser.home=${paths.home}`,
+    `-Dderby.system.home=${paths.work}`,
+  ];
   let stdin = '';
   switch (spec.kind) {
     case 'python':
@@ -138,9 +159,8 @@ export function submitCommand(
       argv.push(locate(application(spec)), ...spec.arguments);
       break;
     case 'raw-scala': {
-      const repl = scalaReplFiles(splitScala(code(spec)), spec.arguments, {
+      const repl = scalaReplFiles(code(spec), spec.arguments, {
         dir: `${paths.generated}/scala`,
-        stdout: paths.stdout,
         beginFile: paths.stdoutBegin,
       });
       files.push(...repl.files);
@@ -159,7 +179,7 @@ export function submitCommand(
     }
   }
   const env = {
-    ...baseEnvironment(runtime),
+    ...baseEnvironment(runtime, paths.home),
     SPARK_LOCAL_DIRS: paths.local,
     TMPDIR: paths.tmp,
     ...nodeEnv,
@@ -174,16 +194,12 @@ export function submitCommand(
   };
 }
 
-/** The environment by which a run can use its mounts, and the texts of all its properties, the later of which win. */
+/** The properties and the environment by which a run can use its mounts. */
 function mountSetup(
   spec: RunSpec,
-  { connectors }: SparkRuntime,
-  { work }: RunPaths,
-  nodeEnv: Readonly<Record<string, string>>,
-  properties: string[],
-  sparkDefaults: string,
-): { texts: string[]; env: Record<string, string> } {
-  if (spec.mounts.length === 0) return { texts: properties, env: {} };
+  { runtime: { connectors }, paths: { work }, nodeEnv }: SubmitSetup,
+): { properties: [string, string][]; env: Record<string, string> } {
+  if (spec.mounts.length === 0) return { properties: [], env: {} };
   if (connectors === null)
     throw new SubmitError('The run has mounts, and this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
@@ -192,10 +208,16 @@ function mountSetup(
   // Behind Spark's own jars, which the class archive holds for (ADR 0007).
   const classPath = lastClassPath(connectors, { ...nodeEnv, ...spec.env });
   const ofExecutors: [string, string] = [`spark.executorEnv.${LAST_CLASS_PATH}`, classPath];
-  const mounts = propertiesText([...mountProperties(spec.mounts), ofExecutors]);
-  // Where the user names a file, Spark leaves the node's defaults out, with mounts or without.
-  const texts = properties.length > 0 ? [mounts, ...properties] : [sparkDefaults, mounts];
-  return { texts, env: { [LAST_CLASS_PATH]: classPath } };
+  return { properties: [...mountProperties(spec.mounts), ofExecutors], env: { [LAST_CLASS_PATH]: classPath } };
+}
+
+/** By what a driver and the daemons of its cluster know each other, and keep what they say from others. */
+function clusterProperties(sparkSecret: string | null): [string, string][] {
+  if (sparkSecret === null) return [];
+  return [
+    ['spark.authenticate.secret', sparkSecret],
+    ['spark.network.crypto.enabled', 'true'],
+  ];
 }
 
 function application(spec: RunSpec): RunFile {

@@ -18,7 +18,12 @@ import { runCommand } from '../embedded/processes.mjs';
 const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const DEADLINE_MS = 5 * 60_000;
 const DOWNLOAD_TRIES = 3;
-const SOURCE = fileURLToPath(new URL('MountFileSystem.scala', import.meta.url));
+
+/** What is compiled here, by the jar that it becomes. */
+const SOURCES = {
+  'mount-file-system.jar': fileURLToPath(new URL('MountFileSystem.scala', import.meta.url)),
+  'ui-token-filter.jar': fileURLToPath(new URL('UiTokenFilter.scala', import.meta.url)),
+};
 
 /** The Hadoop that the jars below belong to: of Spark 3.4 and 3.5. */
 const HADOOP_VERSION = '3.3.4';
@@ -53,13 +58,14 @@ const JARS = {
 /** Names what the folder would hold: another one wherever a jar or the source is another. */
 export const CONNECTORS_ID = createHash('sha256')
   .update(JSON.stringify(JARS))
-  .update(readFileSync(SOURCE))
+  .update(Buffer.concat(Object.values(SOURCES).map((file) => readFileSync(file))))
   .digest('hex')
   .slice(0, 16);
 
 /**
  * Fills a folder with the jars by which jobs reach object stores: Hadoop's connectors, 45 MB from Maven Central, and the file
- * system of mounts (ADR 0008), compiled by the Scala compiler that Spark brings along.
+ * system of mounts (ADR 0008), compiled by the Scala compiler that Spark brings along; and with the filter that keeps the
+ * pages of Spark's daemons closed.
  * @param {object} options
  * @param {string} options.sparkHome a Spark on Hadoop 3.3.4
  * @param {string} options.javaHome
@@ -109,17 +115,19 @@ function hadoopVersionOf(sparkHome) {
 }
 
 async function compile({ sparkHome, javaHome, draft, signal }) {
-  const { code, output } = await runCommand(
-    join(javaHome, 'bin', 'java'),
-    [
-      // For one small file the compiler is not worth compiling itself.
-      ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(sparkHome, 'jars', '*')],
-      ...['scala.tools.nsc.Main', '-usejavacp'],
-      ...['-d', join(draft, 'mount-file-system.jar'), SOURCE],
-    ],
-    { signal },
-  );
-  if (code !== 0) throw new Error(`The file system of mounts does not compile: ${output.trimEnd()}`);
+  for (const [jar, source] of Object.entries(SOURCES)) {
+    const { code, output } = await runCommand(
+      join(javaHome, 'bin', 'java'),
+      [
+        // For one small file the compiler is not worth compiling itself.
+        ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(sparkHome, 'jars', '*')],
+        ...['scala.tools.nsc.Main', '-usejavacp'],
+        ...['-d', join(draft, jar), source],
+      ],
+      { signal },
+    );
+    if (code !== 0) throw new Error(`${basename(source)} does not compile: ${output.trimEnd()}`);
+  }
 }
 
 class DownloadError extends Error {

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { isAbsolute, normalize } from 'node:path';
 import type { EnvReader } from './env-reader';
 
 export interface LocalComputeConfig {
@@ -11,6 +12,13 @@ export interface LocalComputeConfig {
   classArchives: Record<string, string>;
   /** Spark version to the folder of its connectors to object stores; runs without them cannot have mounts. */
   connectors: Record<string, string>;
+  /** Path of bubblewrap's `bwrap`; null where none is named. */
+  bubblewrap: string | null;
+  /** User ids that jobs get where the worker runs as root; nobody else on the machine may have them. */
+  firstUid: number;
+  uids: number;
+  /** Folders of the machine that jobs see beside their own. */
+  sharedDirs: string[];
 }
 
 /** How far the certificates of OnPrem endpoints are trusted. */
@@ -52,7 +60,29 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
     python: env.string('COMPUTE_LOCAL_PYTHON'),
     classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
     connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
+    bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP'),
+    ...readUids(env),
+    sharedDirs: readSharedDirs(env),
   };
+}
+
+/** Above those of systemd's containers, below the largest that programs take. */
+const UIDS = '1900000000-1900065535';
+const LARGEST_UID = 2 ** 31 - 2;
+
+function readUids(env: EnvReader): { firstUid: number; uids: number } {
+  const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(env.string('COMPUTE_LOCAL_UIDS', { default: UIDS })) ?? [];
+  const [firstUid, lastUid] = [Number(first ?? 0), Number(last ?? 0)];
+  if (firstUid < 1 || lastUid > LARGEST_UID || lastUid - firstUid < 127)
+    env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last with at least 128 ids, and none of them 0');
+  return { firstUid, uids: lastUid - firstUid + 1 };
+}
+
+function readSharedDirs(env: EnvReader): string[] {
+  const dirs = env.list('COMPUTE_LOCAL_SHARED_DIRS');
+  if (!dirs.every((dir) => isAbsolute(dir) && normalize(dir) !== '/'))
+    env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders, and not the root');
+  return dirs;
 }
 
 function readOnPremTrustConfig(env: EnvReader): OnPremTrustConfig {

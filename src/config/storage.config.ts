@@ -8,6 +8,8 @@ export interface StorageConfig {
   logsDir: string;
   /** Logs of runs and nodes that ended longer ago are removed, days. */
   logRetentionDays: number;
+  /** Of each stream of a run, and of a node's own log, no more is kept, bytes. */
+  logMaxBytes: number;
   /** Total size of a workspace's files, bytes; null is no limit. */
   workspaceQuotaBytes: number | null;
   /** A call of an object store, and a pause in one of its streams, end after this, milliseconds. */
@@ -23,6 +25,7 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
     filesDir: join(dir, 'files'),
     logsDir: join(dir, 'logs'),
     logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),
+    logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 100 * 1024 * 1024, min: 64 * 1024, max: 2 ** 40 }),
     objectStoreTimeoutMs: env.integer('OBJECT_STORE_TIMEOUT_MS', { default: 30_000, min: 100, max: 600_000 }),
     objectStoreMaxUploads: env.integer('OBJECT_STORE_MAX_UPLOADS', { default: 8, min: 1, max: 1000 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,

@@ -50,10 +50,13 @@ function commands(): string[] {
   });
 }
 
-const daemons = (name: 'Master' | 'Worker') =>
-  commands().filter((command) => command.includes(`org.apache.spark.deploy.${name.toLowerCase()}.${name}`)).length;
+/** Daemons themselves; the command lines of what confines them end with theirs. */
+const daemons = (name: 'Master' | 'Worker') => {
+  const main = `org.apache.spark.deploy.${name.toLowerCase()}.${name}`;
+  return commands().filter((command) => /^\S+\/java /.test(command) && command.includes(main)).length;
+};
 
-const nodeFolders = () => readdirSync(platform.localDir);
+const nodeFolders = () => readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
 
 function expectNothingLeft(): void {
   expect(platform.nodeProcesses()).toEqual([]);
@@ -151,7 +154,7 @@ describe('a PLATFORM cluster', () => {
   });
 
   it('obeys no operation that its state does not allow', async () => {
-    const gate = join(platform.dataDir, 'gate');
+    const gate = join(platform.sharedDir, 'gate');
     const bootstrap_shell_script = `while [ ! -e '${gate}' ]; do sleep 0.05; done`;
     const id = await create('stubborn', { bootstrap_shell_script });
     const restricted = () =>

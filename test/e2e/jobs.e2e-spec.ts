@@ -117,7 +117,7 @@ let gates = 0;
 /** A file that a script waits for. */
 function gate(): { path: string; open: () => void } {
   gates += 1;
-  const path = join(platform.dataDir, `gate-${gates}`);
+  const path = join(platform.sharedDir, `gate-${gates}`);
   return { path, open: () => writeFileSync(path, '') };
 }
 

@@ -92,7 +92,7 @@ describe('a database that ends every connection', () => {
   });
 
   it('and takes none for a while: a start that waits for its nodes survives, and no connection is left over', async () => {
-    const gate = join(platform.dataDir, 'gate');
+    const gate = join(platform.sharedDir, 'gate');
     const clusterId = await newCluster({ bootstrap_shell_script: `until [ -e ${gate} ]; do sleep 0.05; done` });
     await ask('start', clusterId);
     await eventually(async () => (await nodesOf(platform, clusterId)).length > 0, { what: 'a node' });

@@ -146,6 +146,8 @@ describe('a machine that no cluster owns', () => {
       python: platform.runtime.python,
       classArchives: {},
       connectors: {},
+      confinement: { kind: 'none' },
+      sharedDirs: [],
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),
     });
     const token = randomUUID();

@@ -91,7 +91,7 @@ describe('Redis wiped with work queued', () => {
   });
 
   it('under a working platform, while a start waits for its nodes', async () => {
-    const gate = join(platform.dataDir, 'gate');
+    const gate = join(platform.sharedDir, 'gate');
     const clusterId = await newCluster({ bootstrap_shell_script: `until [ -e ${gate} ]; do sleep 0.05; done` });
     await ask('start', clusterId);
     await eventually(() => waits(clusterId), { what: 'a start that waits for its nodes' });

@@ -6,6 +6,7 @@ import { selfSigned } from '../../libs/testing/self-signed';
 import { Config } from '../../src/config/config';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
+import type { LocalConfinementService } from '../../src/modules/cloud-envs/local-confinement.service';
 import { LocalHostsRepository } from '../../src/modules/cloud-envs/local-hosts.repository';
 import { LocalHostReporter } from '../../src/modules/cloud-envs/workflows/local-host-reporter';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
@@ -277,7 +278,9 @@ describe('listOnPremNodeResources', () => {
       configure(database.url, { COMPUTE_LOCAL_ENABLED: 'true' });
       await report('gone', '2 days');
       await api.database.query('ALTER TABLE local_hosts RENAME TO elsewhere');
-      const reporter = new LocalHostReporter(Config.load(), new LocalHostsRepository(api.database), logger);
+      const hosts = new LocalHostsRepository(api.database);
+      const confinement = { keepsApart: true } as LocalConfinementService;
+      const reporter = new LocalHostReporter(Config.load(), hosts, confinement, logger);
       reporter.start();
       try {
         await soon(async () => expect(warn).toHaveBeenCalledTimes(1));

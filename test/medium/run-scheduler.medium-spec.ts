@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
+import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { startWorkflow } from '../../src/platform/workflows/workflow-intents';
@@ -18,7 +19,7 @@ interface Placed {
   status: string;
 }
 
-// Real: PostgreSQL, the scheduler and its repositories. Left out: the agents, whose reports free the slots.
+// Real: PostgreSQL, the scheduler and its repositories. Left out: the agents, whose reports free the slots, and starts.
 describe('RunScheduler', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -34,7 +35,7 @@ describe('RunScheduler', () => {
     await prepare(config);
     dataSource = await createDataSource(config.database, 'test').initialize();
     runs = new RunsRepository(dataSource);
-    clusters = new ClusterSlotsService(new ClusterNodesRepository(dataSource));
+    clusters = new ClusterSlotsService(new ClusterNodesRepository(dataSource), {} as ClusterStartsService);
     scheduler = new RunScheduler(dataSource, runs, clusters);
   });
 

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, signal } from '../../node-agent/processes';
+import type { AgentConfig } from '../../node-agent/config';
 import type { DriverContext, NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract } from '../compute-driver.contract';
 import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local-driver';
@@ -53,6 +54,8 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       python: `${root}/python`,
       classArchives: { '3.5.3': `${root}/spark.jsa` },
       connectors: { '3.5.3': `${root}/connectors` },
+      confinement: { kind: 'none' },
+      sharedDirs: ['/data'],
       agentEntry: `${root}/agent.js`,
     },
   };
@@ -78,8 +81,11 @@ describe('LocalDriver', () => {
   });
 
   afterEach(async () => {
-    for (const { pid } of processes()) signal(pid, 'SIGKILL');
-    await until(() => processes().length === 0);
+    // One may just be starting another.
+    await until(() => {
+      for (const { pid } of processes()) signal(pid, 'SIGKILL');
+      return processes().length === 0;
+    });
     rmSync(root, { recursive: true, force: true });
   });
 
@@ -97,6 +103,7 @@ describe('LocalDriver', () => {
     bootstrapToken: 'secret',
   });
   const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir.startsWith(`${root}/`));
+  const folders = (): string[] => readdirSync(options.dir).filter((name) => !name.endsWith('.lock'));
   const starts = (token: string): number[] => {
     const path = `${options.dir}/${token}/data/starts`;
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map(Number) : [];
@@ -126,6 +133,8 @@ describe('LocalDriver', () => {
       memory_mb: 1024,
       bind_address: '127.0.0.1',
       env: { SPARK_LOCAL_IP: '127.0.0.1' },
+      shared_dirs: ['/data'],
+      confinement: { kind: 'none' },
     });
     expect(readFileSync(`${options.dir}/a/node.json`, 'utf8')).not.toContain('secret');
   });
@@ -169,7 +178,7 @@ describe('LocalDriver', () => {
     await until(() => starts('a').length === 1);
     await driver.destroy('a', context);
     expect(processes()).toEqual([]);
-    expect(readdirSync(options.dir)).toEqual([]);
+    expect(folders()).toEqual([]);
   });
 
   it('finishes a destroy that was cut short', async () => {
@@ -177,7 +186,7 @@ describe('LocalDriver', () => {
     await driver.destroy('a', context);
     mkdirSync(`${options.dir}/.gone-a/data`, { recursive: true });
     await driver.destroy('a', context);
-    expect(readdirSync(options.dir)).toEqual([]);
+    expect(folders()).toEqual([]);
   });
 
   it('leaves nothing of a provision that was cut short', async () => {
@@ -185,12 +194,12 @@ describe('LocalDriver', () => {
     mkdirSync(draft, { recursive: true });
     writeFileSync(`${draft}/stale`, '');
     await driver.provision(spec('a'), context);
-    expect(readdirSync(options.dir)).toEqual(['a']);
+    expect(folders()).toEqual(['a']);
     expect(existsSync(`${options.dir}/a/stale`)).toBe(false);
     await driver.destroy('a', context);
     mkdirSync(draft, { recursive: true });
     await driver.destroy('a', context);
-    expect(readdirSync(options.dir)).toEqual([]);
+    expect(folders()).toEqual([]);
   });
 
   it('ends the processes of all nodes and keeps the directories when everything is shut down', async () => {
@@ -202,6 +211,44 @@ describe('LocalDriver', () => {
     expect((await driver.listOwned()).map(({ state }) => state)).toEqual(['failed', 'failed']);
     await driver.start('a', context);
     expect(await driver.describe(['a'])).toMatchObject([{ state: 'running' }]);
+  });
+
+  describe('where each job has a user of its own', () => {
+    const users = { kind: 'users' as const, firstUid: 1_900_010_000, uids: 256, bubblewrap: null };
+
+    beforeEach(() => {
+      driver = new LocalDriver({ ...options, confinement: users });
+    });
+
+    const confinementOf = (token: string): unknown =>
+      (JSON.parse(readFileSync(`${options.dir}/${token}/agent.json`, 'utf8')) as AgentConfig).confinement;
+
+    it('gives each node its own, and those of a destroyed one to the next', async () => {
+      await Promise.all(['a', 'b'].map((token) => driver.provision(spec(token), context)));
+      const given = [
+        { ...users, uids: 128 },
+        { ...users, firstUid: 1_900_010_128, uids: 128 },
+      ];
+      expect(new Set([confinementOf('a'), confinementOf('b')])).toEqual(new Set(given));
+      await expect(driver.provision(spec('c'), context)).rejects.toMatchObject({ code: 'LOCAL.USERS_EXHAUSTED' });
+      const freed = confinementOf('a');
+      await driver.destroy('a', context);
+      await driver.provision(spec('c'), context);
+      expect(confinementOf('c')).toEqual(freed);
+    });
+
+    it('keeps them for a node that comes back, and gives them to one that had none', async () => {
+      await new LocalDriver(options).provision(spec('a'), context);
+      await driver.provision(spec('b'), context);
+      const given = confinementOf('b');
+      for (const token of ['a', 'b']) {
+        await driver.stop(token, context);
+        await driver.start(token, context);
+      }
+      expect(confinementOf('b')).toEqual(given);
+      expect(confinementOf('a')).toMatchObject({ kind: 'users', uids: 128 });
+      expect(confinementOf('a')).not.toEqual(given);
+    });
   });
 
   it('names the Spark versions it has', async () => {

@@ -1,9 +1,20 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { AgentConfig } from '../../node-agent/config';
-import { markedProcesses, NODE_MARK, signal, tryLock, type MarkedProcess } from '../../node-agent/processes';
+import { removeTrees } from '../../node-agent/files';
+import {
+  isOwnProcess,
+  type LiveProcess,
+  markedProcesses,
+  NODE_MARK,
+  type NodeOwner,
+  processesOf,
+  signal,
+  tryLock,
+} from '../../node-agent/processes';
+import { type Confinement, folderMode } from '../../node-agent/sandbox';
 import {
   ComputeDriverError,
   type ComputeDriver,
@@ -26,6 +37,10 @@ export interface LocalDriverOptions {
   classArchives: Record<string, string>;
   /** Folder of the jars that reach object stores by version, where there is one. */
   connectors: Record<string, string>;
+  /** How what users run is kept from the machine, from its node and from each other. */
+  confinement: Confinement;
+  /** Folders of the machine that jobs of every node see, as far as permissions let them. */
+  sharedDirs: string[];
   /** The compiled agent, `dist/libs/node-agent/main.js`. */
   agentEntry: string;
   nodeExecutable?: string;
@@ -44,6 +59,7 @@ interface NodeRecord {
 }
 
 const NODE_FILE = 'node.json';
+const AGENT_FILE = 'agent.json';
 const STOPPED_FILE = 'stopped';
 const SUPERVISOR = 'node-supervisor';
 /** An agent has this long to end its runs and to say so; milliseconds. */
@@ -51,6 +67,8 @@ const STOP_DEADLINE_MS = 8_000;
 const DESTROY_DEADLINE_MS = 1_000;
 const KILL_DEADLINE_MS = 10_000;
 const LOCK_DEADLINE_MS = 60_000;
+/** Of the user ids, a node has so many: one for its daemons, the others for runs. */
+const UIDS_OF_NODE = 128;
 
 /**
  * Runs the agent, and again when it dies; 0 and 86 are the agent's own ends. Asked to end, it passes that on and waits.
@@ -85,7 +103,7 @@ export class LocalDriver implements ComputeDriver {
     this.checkRuntime(sparkHome);
     return this.locked(token, context, async () => {
       const dir = this.nodeDir(token);
-      if (!existsSync(`${dir}/${NODE_FILE}`)) await this.lay(dir, spec, sparkHome);
+      if (!existsSync(`${dir}/${NODE_FILE}`)) await this.lay(dir, spec, sparkHome, context);
       if (!existsSync(`${dir}/${STOPPED_FILE}`)) await this.supervise(dir);
       return this.describeOne(token);
     });
@@ -112,6 +130,8 @@ export class LocalDriver implements ComputeDriver {
       const record = await readRecord(dir);
       if (!record) throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, false);
       this.checkRuntime(this.sparkHome(record.sparkVersion));
+      // Nothing of it runs, so that it may come back in another release's way.
+      if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
       await rm(`${dir}/${STOPPED_FILE}`, { force: true });
       await this.supervise(dir);
       return this.describeOne(nodeToken);
@@ -124,11 +144,11 @@ export class LocalDriver implements ComputeDriver {
       await endProcesses(dir, DESTROY_DEADLINE_MS);
       // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
       const gone = `${dirname(dir)}/.gone-${nodeToken}`;
-      const remove = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
-      await rm(draftOf(dir), remove);
-      await rm(gone, remove);
+      await removeTrees([draftOf(dir), gone]);
       if (existsSync(dir)) await rename(dir, gone);
-      await rm(gone, remove);
+      await removeTrees([gone]);
+      // No node has the token again, so nobody waits for the lock who would not find it gone.
+      await rm(lockOf(dir), { force: true });
     });
   }
 
@@ -173,16 +193,55 @@ export class LocalDriver implements ComputeDriver {
   }
 
   /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
-  private async lay(dir: string, spec: NodeSpec, sparkHome: string): Promise<void> {
+  private async lay(dir: string, spec: NodeSpec, sparkHome: string, context: DriverContext): Promise<void> {
     const draft = draftOf(dir);
-    const { agentApiUrl, bootstrapToken, labels, nodeNumber, machineType, cores, memoryMb, sparkVersion } = spec;
+    const { labels, nodeNumber, machineType, cores, memoryMb, sparkVersion } = spec;
     const record: NodeRecord = {
       ...{ labels, nodeNumber, machineType, cores, memoryMb, sparkVersion },
       userLabels: spec.userLabels,
     };
-    const config: AgentConfig = {
-      api_url: agentApiUrl,
-      bootstrap_token: bootstrapToken,
+    const { agentApiUrl: api_url, bootstrapToken: bootstrap_token } = spec;
+    try {
+      // Of a provision that was cut short; a bootstrap token may be in it.
+      await removeTrees([draft]);
+      await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
+      for (const folder of [dirname(dir), draft]) await chmod(folder, folderMode(this.options.confinement));
+      await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
+      // What is left of a node whose removal was cut short has no record and so is no node.
+      await removeTrees([dir]);
+      await this.withConfinement(context, async (confinement) => {
+        const config = { ...this.agentConfig(dir, record, sparkHome), api_url, bootstrap_token, confinement };
+        await writeFile(`${draft}/${AGENT_FILE}`, JSON.stringify(config), { mode: 0o600 });
+        await rename(draft, dir);
+      });
+    } catch (error) {
+      await removeTrees([draft]).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Brings the configuration of a stopped node to what a new one would have. */
+  private async refresh(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
+    const before = await readConfig(dir);
+    const make = async (confinement: Confinement): Promise<void> => {
+      const own = this.agentConfig(dir, record, this.sparkHome(record.sparkVersion));
+      await chmod(dir, folderMode(confinement));
+      await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify({ ...before, ...own, confinement }), { mode: 0o600 });
+      await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
+    };
+    const { confinement } = this.options;
+    const had = before.confinement;
+    // The users of a node own its files.
+    if (confinement.kind === 'users' && had?.kind === 'users') await make({ ...confinement, ...rangeOf(had) });
+    else await this.withConfinement(context, make);
+  }
+
+  private agentConfig(
+    dir: string,
+    { sparkVersion, cores, memoryMb }: NodeRecord,
+    sparkHome: string,
+  ): Omit<AgentConfig, 'api_url' | 'bootstrap_token'> {
+    return {
       node_dir: `${dir}/data`,
       spark_home: sparkHome,
       java_home: this.options.javaHome,
@@ -195,25 +254,33 @@ export class LocalDriver implements ComputeDriver {
       bind_address: this.bindAddress,
       // Nodes share the machine; without it Spark would announce the machine's own name and address.
       env: { SPARK_LOCAL_IP: this.bindAddress },
+      shared_dirs: this.options.sharedDirs,
     };
-    try {
-      // Of a provision that was cut short; a bootstrap token may be in it.
-      await rm(draft, { recursive: true, force: true });
-      await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
-      await writeFile(`${draft}/agent.json`, JSON.stringify(config), { mode: 0o600 });
-      await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
-      // What is left of a node whose removal was cut short has no record and so is no node.
-      await rm(dir, { recursive: true, force: true });
-      await rename(draft, dir);
-    } catch (error) {
-      await rm(draft, { recursive: true, force: true }).catch(() => undefined);
-      throw error;
-    }
+  }
+
+  /** Uses the confinement for a node, with users that no other node has; no other node gets any meanwhile. */
+  private async withConfinement(
+    context: DriverContext,
+    use: (confinement: Confinement) => Promise<void>,
+  ): Promise<void> {
+    const { confinement, dir } = this.options;
+    if (confinement.kind !== 'users') return use(confinement);
+    await this.lockedBy(`${dir}/.users.lock`, context, async () => {
+      const configs = await Promise.all((await nodeNames(dir)).map((name) => readConfig(`${dir}/${name}`)));
+      const taken = configs.map((config) => config.confinement).filter((other) => other?.kind === 'users');
+      const blocks = Math.floor(confinement.uids / UIDS_OF_NODE);
+      for (let block = 0; block < blocks; block++) {
+        const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
+        if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
+      }
+      const message = `All ${blocks} nodes that there are user ids for exist. Give more in COMPUTE_LOCAL_UIDS.`;
+      throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, true);
+    });
   }
 
   private supervisors(): Map<string, number> {
     const found = markedProcesses((nodeDir) => dirname(dirname(nodeDir)) === this.options.dir);
-    return new Map(found.filter(isSupervisor).map((process) => [process.nodeDir, process.pid]));
+    return new Map(found.filter(isSupervisor).map(({ nodeDir, pid }) => [nodeDir, pid]));
   }
 
   /** Starts the node's supervisor unless it runs. An agent that outlived its supervisor is ended; its runs stay. */
@@ -221,10 +288,10 @@ export class LocalDriver implements ComputeDriver {
     const marked = markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
     if (marked.some(isSupervisor)) return;
     const { agentEntry } = this.options;
-    for (const process of marked) if (process.argv.includes(agentEntry)) signal(process.pid, 'SIGKILL');
+    for (const { argv, pid } of marked) if (argv.includes(agentEntry) && isOwnProcess(pid)) signal(pid, 'SIGKILL');
     const child = spawn(
       '/bin/sh',
-      ['-c', SUPERVISE, SUPERVISOR, this.nodeExecutable, agentEntry, `${dir}/agent.json`],
+      ['-c', SUPERVISE, SUPERVISOR, this.nodeExecutable, agentEntry, `${dir}/${AGENT_FILE}`],
       {
         cwd: dir,
         detached: true,
@@ -258,21 +325,28 @@ export class LocalDriver implements ComputeDriver {
 
   /** One call at a time per node, among all processes; two callers race only for who is first. */
   private async locked<T>(token: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
-    const lock = `local driver ${this.nodeDir(token)}`;
+    const lock = lockOf(this.nodeDir(token));
+    try {
+      await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
+      return await this.lockedBy(lock, context, work);
+    } catch (error) {
+      throw asDriverError(error, this.options.dir);
+    }
+  }
+
+  private async lockedBy<T>(lock: string, context: DriverContext, work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + LOCK_DEADLINE_MS;
     for (;;) {
       const release = await tryLock(lock);
       if (release) {
         try {
           return await work();
-        } catch (error) {
-          throw asDriverError(error, this.options.dir);
         } finally {
           await release();
         }
       }
       if (context.signal.aborted || performance.now() > deadline)
-        throw new ComputeDriverError('LOCAL.BUSY', `Another call works on node ${token}.`, true);
+        throw new ComputeDriverError('LOCAL.BUSY', `Another call holds ${basename(lock)}.`, true);
       await pause(20);
     }
   }
@@ -280,19 +354,29 @@ export class LocalDriver implements ComputeDriver {
 
 /** Ends every process of every node under `dir` and keeps the directories, from which nodes can be started again. */
 export async function stopAllLocalNodes(dir: string): Promise<void> {
-  const running = new Set(
-    markedProcesses((nodeDir) => dirname(dirname(nodeDir)) === dir).map(({ nodeDir }) => nodeDir),
-  );
-  await Promise.all([...running].map((nodeDir) => endProcesses(dirname(nodeDir), STOP_DEADLINE_MS)));
+  const names = await nodeNames(dir);
+  await Promise.all(names.map((name) => endProcesses(`${dir}/${name}`, STOP_DEADLINE_MS)));
 }
 
-function isSupervisor(process: MarkedProcess): boolean {
-  return process.argv.includes(SUPERVISOR);
+/** What a job in a sandbox calls itself does not count. */
+function isSupervisor({ argv, pid }: Pick<LiveProcess, 'argv' | 'pid'>): boolean {
+  return argv.includes(SUPERVISOR) && isOwnProcess(pid);
+}
+
+function rangeOf({ firstUid, uids }: { firstUid: number; uids: number }): { firstUid: number; uids: number } {
+  return { firstUid, uids };
+}
+
+function overlap(one: { firstUid: number; uids: number }, other: { firstUid: number; uids: number }): boolean {
+  return one.firstUid < other.firstUid + other.uids && other.firstUid < one.firstUid + one.uids;
 }
 
 /** Asks the node's supervisor to end, and with it agent, runs and daemons; kills what is left after `politeMs`. */
 async function endProcesses(dir: string, politeMs: number): Promise<void> {
-  const find = (): MarkedProcess[] => markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
+  const { confinement } = await readConfig(dir);
+  const uids = confinement?.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null;
+  const owner: NodeOwner = { nodeDir: `${dir}/data`, uids };
+  const find = (): LiveProcess[] => processesOf(owner);
   const asked = new Set<number>();
   const start = performance.now();
   for (;;) {
@@ -313,12 +397,17 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
   }
 }
 
+/** The file that stands for the node's lock; beside the nodes, since it is taken before there is a node. */
+function lockOf(dir: string): string {
+  return `${dirname(dir)}/.${basename(dir)}.lock`;
+}
+
 /** Where a node is laid out before it gets its own name; the node's lock is its lock, too. */
 function draftOf(dir: string): string {
   return `${dirname(dir)}/.new-${basename(dir)}`;
 }
 
-const pids = (found: MarkedProcess[]): string => found.map((process) => process.pid).join(', ');
+const pids = (found: LiveProcess[]): string => found.map((process) => process.pid).join(', ');
 
 async function readRecord(dir: string): Promise<NodeRecord | null> {
   try {
@@ -326,6 +415,16 @@ async function readRecord(dir: string): Promise<NodeRecord | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+/** The agent's configuration; what is not there of one that was removed half-way. */
+async function readConfig(dir: string): Promise<Partial<AgentConfig>> {
+  try {
+    return JSON.parse(await readFile(`${dir}/${AGENT_FILE}`, 'utf8')) as AgentConfig;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
 }

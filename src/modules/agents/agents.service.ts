@@ -63,6 +63,7 @@ export class AgentsService {
       version: current.desired_version,
       daemons: await this.nodes.desiredDaemons(current),
       runs: await this.runs.desired(current),
+      log_limit_bytes: this.config.storage.logMaxBytes,
     };
   }
 

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { BootDiskImagesModule } from '../boot-disk-images/boot-disk-images.module';
 import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
+import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { NetworkConfsModule } from '../network-confs/network-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { CloudEnvsRepository } from './cloud-envs.repository';
@@ -11,7 +12,14 @@ import { LocalHostsRepository } from './local-hosts.repository';
 import { OnPremNodesService } from './onprem-nodes.service';
 
 @Module({
-  imports: [ReferenceDataModule, ClusterUsageModule, NetworkConfsModule, CredentialsConfsModule, BootDiskImagesModule],
+  imports: [
+    ReferenceDataModule,
+    OpenTenantsModule,
+    ClusterUsageModule,
+    NetworkConfsModule,
+    CredentialsConfsModule,
+    BootDiskImagesModule,
+  ],
   providers: [CloudEnvsService, CloudEnvsRepository, OnPremNodesService, Hypervisors, LocalHostsRepository],
   exports: [CloudEnvsService, OnPremNodesService],
 })

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { HostResources } from '../../../libs/compute-drivers/host-resources';
-import { rows } from '../../platform/persistence/sql';
+import { rows, type Tx } from '../../platform/persistence/sql';
 
 /** A machine whose last report is older is not online; three reports in a row have failed then. */
 const ONLINE_FOR = '30 seconds';
@@ -24,18 +24,28 @@ export class LocalHostsRepository {
     );
   }
 
+  /** Whether there are machines that report, and none of them keeps tenants apart. */
+  async keepNobodyApart(tx: Tx): Promise<boolean> {
+    const [hosts] = await rows<{ some: boolean; apart: boolean }>(
+      tx,
+      `SELECT count(*) > 0 AS some, coalesce(bool_or(keeps_tenants_apart), false) AS apart
+       FROM local_hosts WHERE reported_at > now() - interval '${ONLINE_FOR}'`,
+    );
+    return hosts !== undefined && hosts.some && !hosts.apart;
+  }
+
   /** Takes the place of the machine's last report. */
-  async report(host: HostResources): Promise<void> {
+  async report(host: HostResources, keepsTenantsApart: boolean): Promise<void> {
     const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
     await this.dataSource.transaction(async (tx) => {
       await tx.query(
         `INSERT INTO local_hosts
-           (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
+           (hostname, cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes, disk_used_bytes, keeps_tenants_apart)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (hostname) DO UPDATE SET (cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes,
-           disk_used_bytes, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
-           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, now())`,
-        [name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes],
+           disk_used_bytes, keeps_tenants_apart, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
+           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart, now())`,
+        [name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes, keepsTenantsApart],
       );
       await tx.query(`DELETE FROM local_hosts WHERE reported_at < now() - interval '${KEPT_FOR}'`);
     });

@@ -5,8 +5,10 @@ import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../config/config';
 import { isTenantAdmin, type Principal, type TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
+import type { Tx } from '../../platform/persistence/sql';
 import { known } from '../../platform/resources/known';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
+import { OpenTenantsService } from '../iam/open-tenants.service';
 import { CLOUD_PROVIDER_ID, ReferenceData } from '../reference-data/reference-data.contract';
 import { assertEndpoint } from './cloud-env-keys';
 import { assertCredentialType } from './cloud-env-provider';
@@ -27,6 +29,7 @@ export class OnPremNodesService {
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly cloudEnvs: CloudEnvsRepository,
     private readonly localHosts: LocalHostsRepository,
+    private readonly tenants: OpenTenantsService,
     private readonly hypervisors: Hypervisors,
     private readonly outbound: OutboundPolicy,
     private readonly config: Config,
@@ -43,6 +46,14 @@ export class OnPremNodesService {
     if (!isTenantAdmin(principal)) await this.assertInUse(scope, endpoint, credentialsConfId, name);
     const { values } = await this.credentialsConfs.reveal(this.dataSource.manager, scope.tenantId, credentialsConfId);
     return resourcesOf(await this.hypervisors.onlineHosts(endpoint, values));
+  }
+
+  /**
+   * Whether local nodes may be made for the tenant: for any where they keep jobs apart, else for the first only. While no
+   * worker reports the start itself finds out.
+   */
+  async localServes(tx: Tx, tenantId: string): Promise<boolean> {
+    return !(await this.localHosts.keepNobodyApart(tx)) || (await this.tenants.isFirst(tx, tenantId));
   }
 
   /**

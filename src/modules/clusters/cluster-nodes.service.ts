@@ -7,6 +7,7 @@ import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { lockCluster, settleRuns } from './cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
+import { ClusterSecretsService } from './cluster-secrets.service';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 import { parseEnvironment } from './environment';
@@ -27,6 +28,7 @@ export class ClusterNodesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly secrets: ClusterSecretsService,
   ) {}
 
   /**
@@ -115,6 +117,7 @@ export class ClusterNodesService {
       master_url: node.role === 'worker' ? (cluster?.master_url ?? null) : null,
       bootstrap_script: cluster?.bootstrap_shell_script ?? null,
       env: parseEnvironment(cluster?.spark_config.env_var ?? []),
+      spark_secret: await this.secrets.reveal(this.dataSource.manager, node.tenant_id, node.cluster_id),
     };
   }
 

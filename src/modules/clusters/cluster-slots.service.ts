@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { conflict } from '../../platform/errors/domain-error';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
-import { beginClusterOperation, lockCluster, type LockedCluster } from './cluster-lifecycle';
+import { lockCluster, type LockedCluster } from './cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
+import { ClusterStartsService } from './cluster-starts.service';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
-import { OPERATION_DEADLINE_MS } from './operation-deadlines';
 
 /** A cluster locked for the placing of runs, with what a run inherits from it. */
 export interface RunCluster extends LockedCluster {
@@ -25,7 +25,10 @@ const REFUSING: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
 /** Where runs find a place: slots of nodes, held under the cluster's row lock. */
 @Injectable()
 export class ClusterSlotsService {
-  constructor(private readonly nodes: ClusterNodesRepository) {}
+  constructor(
+    private readonly nodes: ClusterNodesRepository,
+    private readonly starts: ClusterStartsService,
+  ) {}
 
   /** Locks the cluster, so that slots are counted and given one at a time. Null when it does not exist. */
   async lock(tx: Tx, clusterId: number): Promise<RunCluster | null> {
@@ -78,16 +81,14 @@ export class ClusterSlotsService {
     await tx.query('UPDATE clusters SET last_active_at = now() WHERE cluster_id = $1', [clusterId]);
   }
 
-  /** Starts a stopped cluster because a run needs it. */
+  /** Starts a stopped cluster because a run needs it; throws when it cannot be started. */
   async startFor(tx: Tx, cluster: LockedCluster, userId: number | null, runId: number): Promise<void> {
-    await beginClusterOperation(
-      tx,
-      cluster,
-      'start',
-      userId,
-      `Job ${runId} needs the cluster`,
-      OPERATION_DEADLINE_MS.start,
-    );
+    await this.starts.begin(tx, cluster, userId, `Job ${runId} needs the cluster`);
+  }
+
+  /** Why a stopped cluster cannot be started, in a sentence; null when it can. */
+  async startRefusal(tx: Tx, cluster: LockedCluster): Promise<string | null> {
+    return (await this.starts.refusal(tx, cluster))?.message ?? null;
   }
 
   /** When the cluster last began to stop. */

@@ -6,11 +6,14 @@ import { LogsModule } from '../logs/logs.module';
 import { MountsModule } from '../mounts/mounts.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { SecretsModule } from '../secrets/secrets.module';
 import { ClusterMountsRepository } from './cluster-mounts.repository';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterNodesService } from './cluster-nodes.service';
+import { ClusterSecretsService } from './cluster-secrets.service';
 import { ClusterSlotsService } from './cluster-slots.service';
+import { ClusterStartsService } from './cluster-starts.service';
 import { ClustersRepository } from './clusters.repository';
 import { ClustersService } from './clusters.service';
 
@@ -23,6 +26,7 @@ import { ClustersService } from './clusters.service';
     MountsModule,
     LogsModule,
     OpenTenantsModule,
+    SecretsModule,
   ],
   providers: [
     ClustersService,
@@ -31,8 +35,17 @@ import { ClustersService } from './clusters.service';
     ClusterMountsRepository,
     ClusterNodesService,
     ClusterNodesRepository,
+    ClusterSecretsService,
     ClusterSlotsService,
+    ClusterStartsService,
   ],
-  exports: [ClustersService, ClusterMountsService, ClusterNodesService, ClusterSlotsService, ClusterNodesRepository],
+  exports: [
+    ClustersService,
+    ClusterMountsService,
+    ClusterNodesService,
+    ClusterSlotsService,
+    ClusterSecretsService,
+    ClusterNodesRepository,
+  ],
 })
 export class ClustersModule {}

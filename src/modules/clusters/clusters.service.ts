@@ -20,6 +20,7 @@ import { LogsService } from '../logs/logs.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
+import { ClusterStartsService } from './cluster-starts.service';
 import {
   beginClusterHistory,
   beginClusterOperation,
@@ -37,7 +38,6 @@ import {
   USES_CLOUD_ENV,
   USES_CLUSTER_CONF,
 } from './clusters.repository';
-import { computeDriverName } from './compute-support';
 import type {
   ClusterErrorRead,
   ClusterNodeStateEvent,
@@ -78,6 +78,7 @@ export class ClustersService {
     private readonly logs: LogsService,
     private readonly openTenants: OpenTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
+    private readonly starts: ClusterStartsService,
     private readonly mounts: ClusterMountsService,
   ) {}
 
@@ -289,18 +290,11 @@ export class ClustersService {
       if (!from.some((status) => status === cluster.status)) {
         throw invalidState(cluster, `${operation} needs ${from.join(' or ')}`, from);
       }
-      if (
-        computeDriverName(row.cloud_env.cloud_provider_id, row.cloud_env.endpoint) === null &&
-        operation === 'start'
-      ) {
-        throw invalid(
-          'CLUSTER.PROVIDER_UNSUPPORTED',
-          'This release starts clusters of OnPrem environments with the endpoint local:// only.',
-        );
-      }
       const reason = `${operation} requested`;
-      const deadline = OPERATION_DEADLINE_MS[operation];
-      const workflow: WorkflowRef = await beginClusterOperation(tx, cluster, operation, scope.userId, reason, deadline);
+      const workflow: WorkflowRef =
+        operation === 'start'
+          ? await this.starts.begin(tx, cluster, scope.userId, reason)
+          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason, OPERATION_DEADLINE_MS[operation]);
       return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
     });
   }

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { WorkflowRunner } from '../../platform/workflows/workflow-runner';
+import { CloudEnvsWorkerModule } from '../cloud-envs/cloud-envs.worker.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
+import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClustersModule } from './clusters.module';
 import { ClusterFactsReader } from './workflows/cluster-facts';
@@ -13,7 +15,7 @@ import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 
 @Module({
-  imports: [ClustersModule, CredentialsConfsModule, ReferenceDataModule],
+  imports: [CloudEnvsWorkerModule, ClustersModule, CredentialsConfsModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
     WorkflowRunner,
     Drivers,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, type Tx } from '../../platform/persistence/sql';
 
-/** Keeps tenants from being deleted while something comes to life in them. */
+/** Which tenants something may come to life in. */
 @Injectable()
 export class OpenTenantsService {
   /**
@@ -17,5 +17,11 @@ export class OpenTenantsService {
       [tenantId],
     );
     if (!open) throw unauthenticated('The tenant of the session is closed. Log in again.');
+  }
+
+  /** Whether it is the tenant that the first start made, for which the installation is. */
+  async isFirst(tx: Tx, tenantId: string): Promise<boolean> {
+    const sql = 'SELECT tenant_id FROM tenants ORDER BY from_date, tenant_id LIMIT 1';
+    return (await firstRow<{ tenant_id: string }>(tx, sql))?.tenant_id === tenantId;
   }
 }

@@ -108,7 +108,10 @@ export class RunScheduler {
       });
     }
     const [first] = later;
-    if (first && cluster.active) await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
+    if (!first || !cluster.active) return;
+    const refusal = await this.clusters.startRefusal(tx, cluster);
+    if (refusal === null) await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
+    else await this.endWaiting(tx, cluster, 'CLUSTER_FAILED', `The cluster cannot be started for the job: ${refusal}`);
   }
 
   private async endWaiting(tx: Tx, cluster: RunCluster, code: RunEnd['code'], reason: string): Promise<void> {

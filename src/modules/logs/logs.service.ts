@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
 import { Config } from '../../config/config';
+import { DomainError } from '../../platform/errors/domain-error';
 
 /** Which part of a log is wanted: the last lines, the first bytes, what follows an offset, or all of it. */
 export interface LogPart {
@@ -14,20 +15,29 @@ export interface LogPart {
 /** Name of the answer header with the offset at which a tail goes on. */
 export const LOG_OFFSET_HEADER = 'x-log-offset';
 
+/** A node sends the end of a log that it has cut, with a note, after the part that is within the limit. */
+const ENDING_BYTES = 128 * 1024;
+
 /** Logs of runs and nodes. */
 @Injectable()
 export class LogsService {
   private readonly store: DirectoryLogStore;
+  private readonly maxBytes: number;
 
   constructor(config: Config) {
     this.store = new DirectoryLogStore(config.storage.logsDir);
+    this.maxBytes = config.storage.logMaxBytes + ENDING_BYTES;
   }
 
   size(log: LogName): Promise<number> {
     return this.store.size(log);
   }
 
-  write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
+  /** Throws a 413 for what goes beyond the limit, to which nodes hold by themselves. */
+  async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
+    if (offset + chunk.length > this.maxBytes) {
+      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log has at most ${this.maxBytes} bytes.`);
+    }
     return this.store.write(log, offset, chunk);
   }
 

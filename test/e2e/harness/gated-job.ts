@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../libs/testing/eventually';
 import type { ApiClient, Json } from './api-client';
@@ -53,8 +53,9 @@ export class GatedJob {
     clusterId: number,
     name: string,
   ): Promise<GatedJob> {
-    const folder = join(platform.dataDir, 'gates');
+    const folder = join(platform.sharedDir, 'gates');
     mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o777);
     const { workspace_id: id } = await client.post('/workspace', { name });
     const query = { workspace_id: Number(id), path: 'gated.py', overwrite: true };
     await client.upload('/workspace/files', SCRIPT, { query });

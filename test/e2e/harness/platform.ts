@@ -1,7 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,6 +42,7 @@ export interface TestRuntime {
   sparkVersion: string;
   classArchive: string | null;
   connectors: string | null;
+  bubblewrap: string | null;
 }
 
 /**
@@ -44,6 +55,8 @@ export class PlatformUnderTest {
   readonly runtime = readRuntime();
   readonly localDir: string;
   readonly dataDir: string;
+  /** Where jobs and tests meet; everybody may write there. */
+  readonly sharedDir: string;
   readonly baseUrl: string;
   private readonly api: ManagedProcess;
   private readonly worker: ManagedProcess;
@@ -60,7 +73,11 @@ export class PlatformUnderTest {
     this.baseUrl = `http://127.0.0.1:${port}`;
     const logs = join(ROOT, '.runtime', 'test-logs');
     mkdirSync(logs, { recursive: true });
-    for (const directory of [this.localDir, this.dataDir]) mkdirSync(directory, { recursive: true });
+    this.sharedDir = join(folder, 'shared');
+    for (const directory of [this.localDir, this.dataDir, this.sharedDir]) mkdirSync(directory, { recursive: true });
+    // Jobs are other users than the platform, which pass through to what they share.
+    chmodSync(folder, 0o711);
+    chmodSync(this.sharedDir, 0o777);
     this.api = new ManagedProcess('API', join('dist', 'src', 'main.js'), join(logs, `${options.name}.api.log`));
     this.worker = new ManagedProcess(
       'worker',
@@ -261,6 +278,8 @@ export class PlatformUnderTest {
       COMPUTE_LOCAL_CONNECTORS: this.runtime.connectors
         ? `${this.runtime.sparkVersion}=${this.runtime.connectors}`
         : '',
+      COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
+      COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',
       AGENT_API_URL: this.baseUrl,
       ...this.options.env,
     };

@@ -65,8 +65,8 @@ export function kill9(pids: readonly number[]): void {
 
 /** Keeps the compute driver from touching a node until the returned function is called. */
 export async function holdNode(platform: PlatformUnderTest, token: string): Promise<() => Promise<void>> {
-  const name = `local driver ${nodeDirectory(platform, token)}`;
-  return eventually(() => tryLock(name), { what: `the driver's lock of node ${token}`, everyMs: 5 });
+  const file = join(platform.localDir, `.${token}.lock`);
+  return eventually(() => tryLock(file), { what: `the driver's lock of node ${token}`, everyMs: 5 });
 }
 
 /** Waits until the workflow of the cluster's present operation has ended; answers it with its steps. */
@@ -144,7 +144,8 @@ export async function expectNoStrayNodes(platform: PlatformUnderTest): Promise<v
     `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' ORDER BY token::text`,
   );
   const tokens = rows.map(({ token }) => token);
-  expect(readdirSync(platform.localDir).sort()).toEqual(tokens);
+  const folders = readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
+  expect(folders.sort()).toEqual(tokens);
   const running = markedProcesses((nodeDir) => nodeDir.startsWith(`${platform.localDir}/`));
   const stray = running.filter(({ nodeDir }) => !tokens.some((token) => nodeDir.includes(token)));
   expect(stray).toEqual([]);

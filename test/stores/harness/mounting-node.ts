@@ -1,11 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObservedDaemons, RunMount, RunReport, RunSpec } from '../../../libs/contracts/agent-protocol';
 import type { ControlPlane } from '../../../libs/node-agent/control-plane';
 import { Daemons } from '../../../libs/node-agent/daemons';
 import { NodeLog } from '../../../libs/node-agent/node-log';
+import type { NodeOwner } from '../../../libs/node-agent/processes';
 import { Run } from '../../../libs/node-agent/run';
+import { Sandboxes } from '../../../libs/node-agent/sandboxes';
 import type { SparkRuntime } from '../../../libs/spark/submit-command';
 import { eventually } from '../../../libs/testing/eventually';
 import { plainRunSpec } from '../../../libs/testing/run-spec';
@@ -30,18 +32,20 @@ export interface EndedRun extends RunReport {
 export class MountingNode {
   readonly dir = mkdtempSync(join(tmpdir(), 'mounting-node-'));
   readonly runtime: SparkRuntime;
+  private readonly owner: NodeOwner = { nodeDir: this.dir, uids: null };
+  private readonly sandboxes = new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: this.dir });
   private readonly log: NodeLog;
   private readonly daemons: Daemons;
   private observed: ObservedDaemons | null = null;
   private runs = 0;
 
   constructor(change: Partial<SparkRuntime> = {}) {
-    mkdirSync(`${this.dir}/home`);
-    this.runtime = { ...preparedRuntime(), home: `${this.dir}/home`, ...change };
+    this.runtime = { ...preparedRuntime(), ...change };
     this.log = new NodeLog(this.dir);
     this.daemons = new Daemons({
-      nodeDir: this.dir,
+      owner: this.owner,
       runtime: this.runtime,
+      sandboxes: this.sandboxes,
       bindAddress: '127.0.0.1',
       env: { SPARK_LOCAL_IP: '127.0.0.1' },
       log: this.log,
@@ -67,9 +71,12 @@ export class MountingNode {
     let report: RunReport | null = null;
     const run = Run.accept(
       {
-        nodeDir: this.dir,
+        owner: this.owner,
         runtime: this.runtime,
+        sandboxes: this.sandboxes,
         env: () => this.daemons.env,
+        sparkSecret: () => null,
+        logLimit: () => 2 ** 30,
         controlPlane: takesLogs(),
         log: this.log,
         changed: (next) => (report = next),
@@ -138,10 +145,10 @@ export function results(run: EndedRun): Record<string, unknown> {
   return Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as Record<string, unknown>;
 }
 
-function preparedRuntime(): Omit<SparkRuntime, 'home'> {
+function preparedRuntime(): SparkRuntime {
   const file = process.env.TEST_RUNTIME_JSON;
   if (!file) throw new Error('TEST_RUNTIME_JSON is not set; run `npm test -- --only=stores`.');
-  return JSON.parse(readFileSync(file, 'utf8')) as Omit<SparkRuntime, 'home'>;
+  return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime;
 }
 
 /** All that a run without workspace files asks of its control plane. */

@@ -13,5 +13,7 @@ export class LocalHost {
   /** Of the file system that the nodes' directories are on. */
   @Col.bigint('disk_bytes') diskBytes: string;
   @Col.bigint('disk_used_bytes') diskUsedBytes: string;
+  /** Whether jobs of its nodes are confined, so that nodes of several tenants may be there. */
+  @Col.bool('keeps_tenants_apart', { default: true }) keepsTenantsApart: boolean;
   @Col.time('reported_at', { default: () => 'now()' }) reportedAt: Date;
 }

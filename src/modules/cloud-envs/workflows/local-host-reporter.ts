@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HostMeter } from '../../../../libs/compute-drivers/local/host-meter';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { LocalConfinementService } from '../local-confinement.service';
 import { LocalHostsRepository } from '../local-hosts.repository';
 
 /** The first report comes sooner: a worker that has just started is asked about at once. */
@@ -21,6 +22,7 @@ export class LocalHostReporter {
   constructor(
     private readonly config: Config,
     private readonly hosts: LocalHostsRepository,
+    private readonly confinement: LocalConfinementService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -46,7 +48,7 @@ export class LocalHostReporter {
 
   private async report(meter: HostMeter): Promise<void> {
     try {
-      await this.hosts.report(await meter.measure());
+      await this.hosts.report(await meter.measure(), this.confinement.keepsApart);
     } catch (error) {
       this.logger.warn({ err: error }, 'The resources of this machine could not be reported; trying again');
     }

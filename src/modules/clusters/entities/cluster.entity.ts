@@ -79,6 +79,8 @@ export class Cluster extends TenantColumns {
   @Col.bigint('disk_throughput_mb', { nullable: true }) diskThroughputMb: string | null;
   @Col.bigint('disk_size', { nullable: true }) diskSize: string | null;
   @Col.int('number_of_disks', { nullable: true }) numberOfDisks: number | null;
+  /** Sealed; what its Spark processes prove to each other while it is up. */
+  @Col.bytes('spark_secret', { nullable: true }) sparkSecret: Buffer | null;
   /** The operation under way or last ended; its steps change the cluster only while this names it. */
   @Col.bigint('workflow_job_instance_id', { nullable: true }) workflowJobInstanceId: string | null;
   /** Last time a job began or ended, or the cluster came up; idle_timeout_ms counts from here. */

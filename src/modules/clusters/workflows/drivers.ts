@@ -4,6 +4,7 @@ import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-dri
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
+import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
 import { computeDriverName } from '../compute-support';
 
 /** The compute drivers this worker can use. */
@@ -11,11 +12,18 @@ import { computeDriverName } from '../compute-support';
 export class Drivers {
   private readonly local: ComputeDriver | null;
 
-  constructor(config: Config) {
-    const { local } = config.compute;
+  constructor(
+    { compute: { local } }: Config,
+    private readonly localConfinement: LocalConfinementService,
+  ) {
     // Compiled beside this file's tree: dist/src/… and dist/libs/….
     const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
-    this.local = local ? new LocalDriver({ ...local, agentEntry }) : null;
+    this.local = local && new LocalDriver({ ...local, confinement: localConfinement.confinement, agentEntry });
+  }
+
+  /** Whether the driver's nodes keep what different tenants run on them apart. */
+  keepTenantsApart(driver: ComputeDriver): boolean {
+    return driver !== this.local || this.localConfinement.keepsApart;
   }
 
   /** The driver of a cloud environment; throws `PermanentError` when there is none. */

@@ -9,10 +9,13 @@ import {
   type WorkflowDefinition,
   type WorkflowFailure,
 } from '../../../platform/workflows/workflow-definition';
+import { OpenTenantsService } from '../../iam/open-tenants.service';
 import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
+import { ClusterSecretsService } from '../cluster-secrets.service';
 import { planNodes } from '../node-plan';
 import { ClusterFactsReader } from './cluster-facts';
+import { Drivers } from './drivers';
 import { NodeTeardown } from './node-teardown';
 
 const LOOK_AGAIN_MS = 3000;
@@ -34,6 +37,9 @@ export class StartClusterWorkflow implements WorkflowDefinition {
     private readonly nodes: ClusterNodesRepository,
     private readonly facts: ClusterFactsReader,
     private readonly teardown: NodeTeardown,
+    private readonly drivers: Drivers,
+    private readonly tenants: OpenTenantsService,
+    private readonly secrets: ClusterSecretsService,
   ) {}
 
   async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
@@ -80,6 +86,7 @@ export class StartClusterWorkflow implements WorkflowDefinition {
           });
           await this.nodes.appendHistory(tx, node, null, { to: 'INITIATING', reason: 'Planned', ...change });
         }
+        await this.secrets.ensure(tx, context.tenantId, context.clusterId);
       },
     );
     return current ? Step.done : Step.superseded;
@@ -89,6 +96,13 @@ export class StartClusterWorkflow implements WorkflowDefinition {
     const facts = await this.facts.read(context.clusterId);
     const nodes = await this.nodes.ofCluster(context.clusterId);
     await this.facts.withDriver(facts, context, async (driver, call) => {
+      if (
+        !this.drivers.keepTenantsApart(driver) &&
+        !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
+      )
+        throw new PermanentError(
+          'Local nodes of this worker cannot keep tenants apart, and serve the first tenant only.',
+        );
       await Promise.all(
         nodes.map(async (node) => {
           const made =

@@ -8,8 +8,9 @@ import {
   type WorkflowFailure,
   type WorkflowStep,
 } from '../../../platform/workflows/workflow-definition';
-import { endOperation, failOperation } from '../cluster-lifecycle';
+import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
+import { ClusterSecretsService } from '../cluster-secrets.service';
 import type { ClusterStatus, NodeStatus } from '../cluster-state';
 import { ClusterFactsReader } from './cluster-facts';
 import { NodeTeardown } from './node-teardown';
@@ -28,6 +29,7 @@ export abstract class TeardownWorkflow implements WorkflowDefinition {
     private readonly nodes: ClusterNodesRepository,
     protected readonly facts: ClusterFactsReader,
     protected readonly teardown: NodeTeardown,
+    private readonly secrets: ClusterSecretsService,
   ) {}
 
   async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
@@ -41,6 +43,9 @@ export abstract class TeardownWorkflow implements WorkflowDefinition {
 
   protected async mark(context: WorkflowContext): Promise<StepOutcome> {
     const reason = `Every node is ${this.to.toLowerCase()}`;
+    await whileCurrent(this.dataSource, context.clusterId, context.instanceId, this.from, (tx) =>
+      this.secrets.forget(tx, context.clusterId),
+    );
     const ended = await endOperation(this.dataSource, context, this.from, this.to, reason);
     return ended ? Step.done : Step.superseded;
   }

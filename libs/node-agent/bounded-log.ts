@@ -1,0 +1,75 @@
+import { closeSync, constants, existsSync, fstatSync, ftruncateSync, lstatSync } from 'node:fs';
+import { openPlain, readAt, readTail, writeAtomic } from './files';
+
+/** How far a file may grow beyond its limit before it is cut again; bytes. */
+const SLACK = 1024 * 1024;
+/** Of what was cut off, the last of this is kept; bytes. */
+const TAIL = 64 * 1024;
+
+/**
+ * The output of a process, which writes it to a file by itself and for as long as it likes: of that, the first `limit` bytes are
+ * kept and the last 64 KiB. The process, which appends, notices nothing when the file is cut.
+ */
+export class BoundedLog {
+  private readonly tailPath: string;
+
+  /** @param limit bytes; asked anew each time, since the control plane may change it */
+  constructor(
+    readonly path: string,
+    private readonly limit: () => number,
+  ) {
+    this.tailPath = `${path}.tail`;
+  }
+
+  /** Whether the output was longer than the limit. */
+  get isCut(): boolean {
+    return this.size > this.limit() || existsSync(this.tailPath);
+  }
+
+  /** Bytes from the start that are kept whatever follows. */
+  get kept(): number {
+    return Math.min(this.size, this.limit());
+  }
+
+  /** To be called again and again: cuts off what exceeds the limit by much. */
+  keepBounded(): void {
+    const limit = this.limit();
+    if (this.size <= limit + SLACK) return;
+    const fd = openPlain(this.path, constants.O_RDWR);
+    if (fd === null) return;
+    try {
+      const { size } = fstatSync(fd);
+      writeAtomic(this.tailPath, readAt(fd, size - TAIL, TAIL));
+      ftruncateSync(fd, limit);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** The end of the output, at most 64 KiB. */
+  tail(): string {
+    return this.lastBytes().toString('utf8');
+  }
+
+  /** What stands after the kept start once the process has ended: a note that something is missing, and the end. Empty if nothing is. */
+  ending(): Buffer {
+    if (!this.isCut) return Buffer.alloc(0);
+    const note = `\n[The output is cut here: it is longer than ${this.limit()} bytes. What follows is its end.]\n`;
+    return Buffer.concat([Buffer.from(note), this.lastBytes()]);
+  }
+
+  private get size(): number {
+    try {
+      return lstatSync(this.path).size;
+    } catch {
+      return 0;
+    }
+  }
+
+  private lastBytes(): Buffer {
+    const saved = readTail(this.tailPath, TAIL);
+    const beyond = this.size - this.limit();
+    const fresh = readTail(this.path, saved.length > 0 ? Math.min(beyond, TAIL) : TAIL);
+    return Buffer.concat([saved, fresh]).subarray(-TAIL);
+  }
+}

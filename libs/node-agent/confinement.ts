@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Confinement, Sandbox } from './sandbox';
+
+/** What a machine offers for a confinement. */
+export interface ConfinementMeans {
+  /** Path of bubblewrap's `bwrap`; null where there is none. */
+  bubblewrap: string | null;
+  /** User ids that nobody else has; with fewer than two none are used. */
+  firstUid: number;
+  uids: number;
+}
+
+/** The best confinement that works here; `problem` says what kept it from being better, null where nothing did. */
+export interface ChosenConfinement {
+  confinement: Confinement;
+  problem: string | null;
+}
+
+const PROBE_DEADLINE_MS = 10_000;
+
+/** Tries what the machine's kernel, container and user admit, the strictest first. */
+export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
+  const problems: string[] = [];
+  for (const candidate of candidates(means)) {
+    const problem = await problemOf(candidate);
+    if (problem === null) return { confinement: candidate, problem: problems.length > 0 ? problems.join(' ') : null };
+    problems.push(problem);
+  }
+  if (means.bubblewrap === null) problems.push('There is no bubblewrap (bwrap) here.');
+  return { confinement: { kind: 'none' }, problem: problems.join(' ') };
+}
+
+function candidates({ bubblewrap, firstUid, uids }: ConfinementMeans): Exclude<Confinement, { kind: 'none' }>[] {
+  if (process.platform !== 'linux') return [];
+  if (process.getuid?.() !== 0) return bubblewrap === null ? [] : [{ kind: 'namespaces', bubblewrap }];
+  if (uids < 2) return [];
+  const users = { kind: 'users', firstUid, uids } as const;
+  return [...(bubblewrap === null ? [] : [{ ...users, bubblewrap }]), { ...users, bubblewrap: null }];
+}
+
+/** What keeps a confinement from working, in a sentence; null when it works. */
+async function problemOf(confinement: Exclude<Confinement, { kind: 'none' }>): Promise<string | null> {
+  const folder = mkdtempSync(join(tmpdir(), 'confinement-'));
+  try {
+    const ends = confinement.kind === 'users' ? [0, confinement.uids - 1] : [0];
+    for (const index of ends)
+      await tryOut(
+        new Sandbox(confinement, { dir: `${folder}/${index}`, index, visible: [], shared: [], mark: folder }),
+      );
+    return null;
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string };
+    const cause = (stderr?.trim() || message).split('\n').slice(-3).join(' ').slice(0, 500);
+    return `${describe(confinement)} cannot be had: ${cause}.`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function tryOut(sandbox: Sandbox): Promise<void> {
+  sandbox.make(['tmp']);
+  sandbox.own();
+  // Java and Hadoop fail for a user without a name.
+  const test = 'id -un >/dev/null && : >tmp/file && test ! -w / && test -r /proc/self/stat';
+  const [program = '', ...args] = sandbox.launch('probe', ['/bin/sh', '-c', test], {});
+  await promisify(execFile)(program, args, { env: sandbox.environment(), timeout: PROBE_DEADLINE_MS });
+}
+
+/** Names a confinement for people. */
+export function describe(confinement: Confinement): string {
+  switch (confinement.kind) {
+    case 'users':
+      return confinement.bubblewrap === null ? 'A user for each job' : 'A user and namespaces for each job';
+    case 'namespaces':
+      return 'Namespaces for each job';
+    case 'none':
+      return 'No confinement';
+  }
+}

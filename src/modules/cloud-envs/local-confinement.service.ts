@@ -1,0 +1,25 @@
+import { chooseConfinement, describe } from '../../../libs/node-agent/confinement';
+import type { Confinement } from '../../../libs/node-agent/sandbox';
+import type { Config } from '../../config/config';
+import type { Logger } from '../../platform/logging/logger';
+
+/** How this worker's machine keeps the jobs of its local nodes from itself and from each other. */
+export class LocalConfinementService {
+  private constructor(readonly confinement: Confinement) {}
+
+  /** Finds out what the machine offers. */
+  static async choose({ compute: { local } }: Config, logger: Logger): Promise<LocalConfinementService> {
+    if (!local) return new LocalConfinementService({ kind: 'none' });
+    const { confinement, problem } = await chooseConfinement(local);
+    const service = new LocalConfinementService(confinement);
+    const facts = { confinement: describe(confinement), problem };
+    if (service.keepsApart) logger.info(facts, 'Jobs of local nodes are confined');
+    else logger.warn(facts, 'Jobs of local nodes are not confined: local nodes serve the first tenant only');
+    return service;
+  }
+
+  /** Whether different tenants may have nodes here. */
+  get keepsApart(): boolean {
+    return this.confinement.kind !== 'none';
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { type DomainError, invalid } from '../../platform/errors/domain-error';
+import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
+import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
+import { OnPremNodesService } from '../cloud-envs/onprem-nodes.service';
+import { beginClusterOperation, type LockedCluster } from './cluster-lifecycle';
+import { computeDriverName } from './compute-support';
+import { OPERATION_DEADLINE_MS } from './operation-deadlines';
+
+/** Starts of clusters, whoever asks for one. */
+@Injectable()
+export class ClusterStartsService {
+  constructor(private readonly onPremNodes: OnPremNodesService) {}
+
+  /** Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} answers before anything is written. */
+  async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
+    const refusal = await this.refusal(tx, cluster);
+    if (refusal) throw refusal;
+    return beginClusterOperation(tx, cluster, 'start', userId, reason, OPERATION_DEADLINE_MS.start);
+  }
+
+  /** Why a cluster cannot be started as things are; null when it can. */
+  async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
+    const env = await firstRow<{ cloud_provider_id: number; endpoint: string | null }>(
+      tx,
+      `SELECT e.cloud_provider_id, e.endpoint FROM clusters c JOIN cloud_envs e ON e.cloud_env_id = c.cloud_env_id
+       WHERE c.cluster_id = $1`,
+      [cluster.cluster_id],
+    );
+    if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {
+      return invalid(
+        'CLUSTER.PROVIDER_UNSUPPORTED',
+        'This release starts clusters of OnPrem environments with the endpoint local:// only.',
+      );
+    }
+    if (env.endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.localServes(tx, cluster.tenant_id))) {
+      return invalid(
+        'CLUSTER.LOCAL_NODES_NOT_SHARED',
+        'Local nodes of this installation cannot keep the jobs of several tenants apart, and serve its first tenant only. ' +
+          'Its operator has to run the worker as root, or where bubblewrap may make namespaces.',
+      );
+    }
+    return null;
+  }
+}
