@@ -12,12 +12,15 @@ import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, createOpenApiDocument } from './platform/http/openapi';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
+import { keepPrivate } from './platform/process/private-folders';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 
 async function main(): Promise<void> {
   const config = Config.load();
+  const { dir, filesDir, logsDir } = config.storage;
+  keepPrivate(dir, filesDir, logsDir);
   if (config.database.migrateOnStart) await prepare(config);
   const app = await createApi({ preview: false, ...config.http });
   const logger = app.get<Logger>(LOGGER);

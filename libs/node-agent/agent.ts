@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { DesiredRun, PollResponse, RunReport } from '../contracts/agent-protocol';
 import { BoundedLog } from './bounded-log';
-import type { AgentConfig } from './config';
+import { type AgentConfig, neededPaths } from './config';
 import { AnswerError, ControlPlane } from './control-plane';
 import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
@@ -78,9 +78,8 @@ export class Agent {
       classArchive: config.class_archive ?? null,
       connectors: config.connectors ?? null,
     };
-    const { sparkHome, javaHome, python, classArchive, connectors } = runtime;
     const sandboxes = new Sandboxes(confinement, {
-      visible: visiblePaths([sparkHome, javaHome, classArchive, connectors], python),
+      visible: visiblePaths(neededPaths(config)),
       shared: config.shared_dirs ?? [],
       mark: nodeDir,
     });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Confinement } from './sandbox';
+import type { Confinement, NeededPaths } from './sandbox';
 
 /** The agent's configuration file. Paths are absolute. */
 export interface AgentConfig {
@@ -59,4 +59,10 @@ export function readConfig(path: string): AgentConfig {
   if (typeof env !== 'object' || Object.values(env).some((entry) => typeof entry !== 'string'))
     throw new Error(`The agent's configuration ${path} needs texts in env.`);
   return value as AgentConfig;
+}
+
+/** What the node's programs are made of. */
+export function neededPaths(config: AgentConfig): NeededPaths {
+  const { spark_home, java_home, class_archive = null, connectors = null, python } = config;
+  return { paths: [spark_home, java_home, class_archive, connectors], python };
 }

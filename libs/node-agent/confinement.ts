@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Confinement, Sandbox } from './sandbox';
+import { type Confinement, folderMode, type NeededPaths, Sandbox, visiblePaths } from './sandbox';
 
 /** What a machine offers for a confinement. */
 export interface ConfinementMeans {
@@ -12,6 +12,9 @@ export interface ConfinementMeans {
   /** User ids that nobody else has; with fewer than two none are used. */
   firstUid: number;
   uids: number;
+  /** Where nodes, and with them sandboxes, will be. */
+  dir: string;
+  needed: NeededPaths;
 }
 
 /** The best confinement that works here; `problem` says what kept it from being better, null where nothing did. */
@@ -22,11 +25,17 @@ export interface ChosenConfinement {
 
 const PROBE_DEADLINE_MS = 10_000;
 
+/** Bubblewrap as it is named, that of the system where it is not; null where there is none, or the name is `none`. */
+export function bubblewrapNamed(name: string | null | undefined): string | null {
+  if (name === 'none') return null;
+  return name || (['/usr/local/bin/bwrap', '/usr/bin/bwrap'].find((path) => existsSync(path)) ?? null);
+}
+
 /** Tries what the machine's kernel, container and user admit, the strictest first. */
 export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
   const problems: string[] = [];
   for (const candidate of candidates(means)) {
-    const problem = await problemOf(candidate);
+    const problem = await problemOf(candidate, means);
     if (problem === null) return { confinement: candidate, problem: problems.length > 0 ? problems.join(' ') : null };
     problems.push(problem);
   }
@@ -43,14 +52,23 @@ function candidates({ bubblewrap, firstUid, uids }: ConfinementMeans): Exclude<C
 }
 
 /** What keeps a confinement from working, in a sentence; null when it works. */
-async function problemOf(confinement: Exclude<Confinement, { kind: 'none' }>): Promise<string | null> {
-  const folder = mkdtempSync(join(tmpdir(), 'confinement-'));
+async function problemOf(
+  confinement: Exclude<Confinement, { kind: 'none' }>,
+  { dir, needed }: ConfinementMeans,
+): Promise<string | null> {
+  const folder = join(dir, `.confinement-${randomUUID()}`);
+  // Whoever starts a node says what is not there.
+  const present = [...needed.paths, needed.python].filter((path) => path !== null).filter((path) => existsSync(path));
+  const visible = visiblePaths(needed);
   try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // On the way to a box, as a node's folders will be.
+    for (const path of [dir, folder]) chmodSync(path, folderMode(confinement));
     const ends = confinement.kind === 'users' ? [0, confinement.uids - 1] : [0];
-    for (const index of ends)
-      await tryOut(
-        new Sandbox(confinement, { dir: `${folder}/${index}`, index, visible: [], shared: [], mark: folder }),
-      );
+    for (const index of ends) {
+      const place = { dir: `${folder}/${index}`, index, visible, shared: [], mark: folder };
+      await tryOut(new Sandbox(confinement, place), present);
+    }
     return null;
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
@@ -61,12 +79,16 @@ async function problemOf(confinement: Exclude<Confinement, { kind: 'none' }>): P
   }
 }
 
-async function tryOut(sandbox: Sandbox): Promise<void> {
+/** Java and Hadoop fail for a user without a name. */
+const TRIAL = `
+id -un >/dev/null && : >tmp/file && test ! -w / && test -r /proc/self/stat || exit 1
+for path; do test -r "$path" || { echo "jobs cannot read $path" >&2; exit 1; }; done
+`;
+
+async function tryOut(sandbox: Sandbox, needed: readonly string[]): Promise<void> {
   sandbox.make(['tmp']);
   sandbox.own();
-  // Java and Hadoop fail for a user without a name.
-  const test = 'id -un >/dev/null && : >tmp/file && test ! -w / && test -r /proc/self/stat';
-  const [program = '', ...args] = sandbox.launch('probe', ['/bin/sh', '-c', test], {});
+  const [program = '', ...args] = sandbox.launch('probe', ['/bin/sh', '-c', TRIAL, 'trial', ...needed], {});
   await promisify(execFile)(program, args, { env: sandbox.environment(), timeout: PROBE_DEADLINE_MS });
 }
 

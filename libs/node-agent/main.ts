@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { Agent } from './agent';
-import { readConfig } from './config';
-import { chooseConfinement, describe } from './confinement';
+import { type AgentConfig, neededPaths, readConfig } from './config';
+import { bubblewrapNamed, chooseConfinement, describe } from './confinement';
 import { tryLock } from './processes';
 import type { Confinement } from './sandbox';
 
@@ -15,19 +15,21 @@ async function main(): Promise<number> {
   // Two agents on one node would start its daemons twice.
   mkdirSync(config.node_dir, { recursive: true, mode: 0o700 });
   if (!(await tryLock(`${config.node_dir}/agent.lock`))) throw new Error(`Another agent runs for ${config.node_dir}.`);
-  const agent = new Agent(config, config.confinement ?? (await ownConfinement()));
+  const agent = new Agent(config, config.confinement ?? (await ownConfinement(config)));
   process.on('SIGTERM', () => agent.stop());
   process.on('SIGINT', () => agent.stop());
   return (await agent.work()) === 'not-wanted' ? EXIT_NOT_WANTED : 0;
 }
 
 /** On a machine of its own, which has what its image has. */
-async function ownConfinement(): Promise<Confinement> {
+async function ownConfinement(config: AgentConfig): Promise<Confinement> {
   const [, first, last] = /^(\d+)-(\d+)$/.exec(process.env['SPARK_NODE_UIDS'] ?? '') ?? [];
   const means = {
-    bubblewrap: process.env['SPARK_NODE_BUBBLEWRAP'] ?? null,
+    bubblewrap: bubblewrapNamed(process.env['SPARK_NODE_BUBBLEWRAP']),
     firstUid: Number(first ?? 0),
     uids: first === undefined ? 0 : Number(last) - Number(first) + 1,
+    dir: config.node_dir,
+    needed: neededPaths(config),
   };
   const { confinement, problem } = await chooseConfinement(means);
   if (problem !== null) process.stderr.write(`${describe(confinement)}: ${problem}\n`);

@@ -249,11 +249,19 @@ function etcNames(): string[] {
   return [...ETC, ...readdirSync('/etc').filter((name) => /^(?:java|python3)/.test(name))];
 }
 
+/** What jobs need to read of the machine. */
+export interface NeededPaths {
+  /** Files, and folders of programs such as Spark and Java; null where there is none. */
+  paths: readonly (string | null)[];
+  /** The interpreter of PySpark. */
+  python: string;
+}
+
 /**
- * What has to be visible for programs to run: the paths themselves, the places that they link to and, of a Python environment, the
+ * What has to be visible for that: the paths themselves, the places that they link to and, of a Python environment, the
  * Python that it was made of. What the system's own folders hold is visible anyway.
  */
-export function visiblePaths(paths: readonly (string | null)[], python: string): string[] {
+export function visiblePaths({ paths, python }: NeededPaths): string[] {
   const needed = new Set(paths.filter((path) => path !== null).flatMap((path) => [path, realpathOf(path)]));
   for (const link of linksOf(python)) {
     const prefix = dirname(dirname(link));

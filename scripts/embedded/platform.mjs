@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -109,7 +110,11 @@ export async function startPlatform(options) {
   const logs = join(runtimeDir, 'logs');
   const baseUrl = baseUrlOf(host, port);
   const secrets = loadSecrets(runtimeDir);
-  for (const folder of [logs, nodesDir, join(runtimeDir, 'data')]) mkdirSync(folder, { recursive: true });
+  // Jobs of local nodes are other users of this machine.
+  for (const folder of [logs, nodesDir, join(runtimeDir, 'data')]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  }
   const env = {
     ...secrets,
     PRODUCT_NAME: 'PLATFORM',
@@ -129,6 +134,7 @@ export async function startPlatform(options) {
     COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
     COMPUTE_LOCAL_PYTHON: runtime.python,
     COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
+    COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
     COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
     AGENT_API_URL: baseUrl,
     ...options.env,

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { EnvReader } from './env-reader';
 
 export interface StorageConfig {
+  /** Holds the others. */
+  dir: string;
   /** Workspace files; shared by all API pods. */
   filesDir: string;
   /** Logs of runs and nodes; shared by all API pods. */
@@ -22,6 +24,7 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
   const dir = env.string('DATA_DIR');
   const quota = env.integer('WORKSPACE_QUOTA_BYTES', { default: 0, min: 0 });
   return {
+    dir,
     filesDir: join(dir, 'files'),
     logsDir: join(dir, 'logs'),
     logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),

@@ -10,7 +10,12 @@ export class LocalConfinementService {
   /** Finds out what the machine offers. */
   static async choose({ compute: { local } }: Config, logger: Logger): Promise<LocalConfinementService> {
     if (!local) return new LocalConfinementService({ kind: 'none' });
-    const { confinement, problem } = await chooseConfinement(local);
+    const { sparkHomes, javaHome, classArchives, connectors, python } = local;
+    const paths = [
+      javaHome,
+      ...[sparkHomes, classArchives, connectors].flatMap((byVersion) => Object.values(byVersion)),
+    ];
+    const { confinement, problem } = await chooseConfinement({ ...local, needed: { paths, python } });
     const service = new LocalConfinementService(confinement);
     const facts = { confinement: describe(confinement), problem };
     if (service.keepsApart) logger.info(facts, 'Jobs of local nodes are confined');

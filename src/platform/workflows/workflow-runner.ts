@@ -378,6 +378,15 @@ function executor(): Record<string, string> {
   return {
     machine_hostname: hostname(),
     machine_pid_number: String(process.pid),
-    machine_pid_user: userInfo().username,
+    machine_pid_user: userName(),
   };
+}
+
+/** Containers may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }

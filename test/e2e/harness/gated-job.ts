@@ -82,10 +82,16 @@ export class GatedJob {
     return Number((await this.client.post(this.path, this.body)).job_id);
   }
 
-  /** Waits until Spark has counted: the driver is in its loop. */
-  async inLoop(): Promise<void> {
+  /** Waits until Spark has counted: the driver is in its loop. With a run's id its end ends the wait, with the reason. */
+  async inLoop(runId?: number): Promise<void> {
     const ready = () => readdirSync(this.folder).includes(`${this.name}-ready`);
-    await eventually(ready, { timeoutMs: 90_000, what: `the loop of ${this.name}` });
+    const ended = async () => runId !== undefined && FINISHED.includes((await this.read(runId)).job_status);
+    const what = `the loop of ${this.name}`;
+    await eventually(async () => ready() || (await ended()), { timeoutMs: 90_000, what });
+    if (runId !== undefined && !ready()) {
+      const { job_status: status, reason } = await this.read(runId);
+      throw new Error(`${what} not reached: ${status}, ${reason}`);
+    }
   }
 
   open(): void {

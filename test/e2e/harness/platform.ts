@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -32,6 +33,14 @@ export interface PlatformOptions {
   name: string;
   /** Over the defaults, for both processes. */
   env?: Environment;
+  /** What runs both processes as somebody else; see `test/attacks/harness/users.ts`. */
+  user?: ProcessUser;
+}
+
+/** A user of the machine, and the words before a command line that make it theirs. */
+export interface ProcessUser {
+  uid: number;
+  command: readonly string[];
 }
 
 /** Java, Spark and Python as `scripts/embedded/runtime.mjs` prepared them. */
@@ -74,16 +83,16 @@ export class PlatformUnderTest {
     const logs = join(ROOT, '.runtime', 'test-logs');
     mkdirSync(logs, { recursive: true });
     this.sharedDir = join(folder, 'shared');
-    for (const directory of [this.localDir, this.dataDir, this.sharedDir]) mkdirSync(directory, { recursive: true });
+    const folders = [this.localDir, this.dataDir, this.sharedDir];
+    for (const directory of folders) mkdirSync(directory, { recursive: true });
     // Jobs are other users than the platform, which pass through to what they share.
     chmodSync(folder, 0o711);
     chmodSync(this.sharedDir, 0o777);
-    this.api = new ManagedProcess('API', join('dist', 'src', 'main.js'), join(logs, `${options.name}.api.log`));
-    this.worker = new ManagedProcess(
-      'worker',
-      join('dist', 'src', 'worker.js'),
-      join(logs, `${options.name}.worker.log`),
-    );
+    const command = options.user?.command ?? [];
+    if (options.user) for (const path of [folder, ...folders]) chownSync(path, options.user.uid, options.user.uid);
+    const log = (name: string) => join(logs, `${options.name}.${name}.log`);
+    this.api = new ManagedProcess('API', join('dist', 'src', 'main.js'), log('api'), command);
+    this.worker = new ManagedProcess('worker', join('dist', 'src', 'worker.js'), log('worker'), command);
     this.database = new Client({ connectionString: this.databaseUrl });
   }
 
@@ -208,6 +217,11 @@ export class PlatformUnderTest {
     return this.worker.log();
   }
 
+  /** Process ids of what runs of API and worker. */
+  get pids(): number[] {
+    return [this.api.pid, this.worker.pid].filter((pid) => pid !== undefined);
+  }
+
   /** Running processes whose command line or environment names the folder of this platform's nodes. */
   nodeProcesses(): { pid: number; command: string }[] {
     return processesNaming(this.localDir).filter(({ pid }) => pid !== this.api.pid && pid !== this.worker.pid);
@@ -250,6 +264,13 @@ export class PlatformUnderTest {
     SECRETS_MASTER_KEYS: `m1:${randomBytes(32).toString('base64')}`,
     REDIS_PREFIX: `e2e-${randomBytes(6).toString('hex')}`,
   };
+
+  /** Values that nobody but the platform's processes may have. */
+  get secrets(): string[] {
+    const { AUTH_JWT_KEYS, SECRETS_MASTER_KEYS } = this.keys;
+    const texts = [AUTH_JWT_KEYS, SECRETS_MASTER_KEYS].map((key) => key.slice(3));
+    return [...texts, this.password, this.databaseUrl, required('TEST_REDIS_URL')];
+  }
 
   private environment(): Environment {
     const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'].map((name) => [name, process.env[name]] as const);
@@ -294,6 +315,7 @@ class ManagedProcess {
     private readonly title: string,
     private readonly entry: string,
     private readonly logFile: string,
+    private readonly command: readonly string[] = [],
   ) {
     rmSync(logFile, { force: true });
   }
@@ -314,7 +336,8 @@ class ManagedProcess {
   async start(env: Environment): Promise<void> {
     if (this.running) throw new Error(`The ${this.title} is running already.`);
     const log = openSync(this.logFile, 'a');
-    this.child = spawn(process.execPath, [this.entry], { cwd: ROOT, env, stdio: ['ignore', log, log] });
+    const [program = '', ...args] = [...this.command, process.execPath, join(ROOT, this.entry)];
+    this.child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', log, log] });
     closeSync(log);
     await once(this.child, 'spawn');
   }
@@ -346,7 +369,8 @@ class ManagedProcess {
   }
 }
 
-function readRuntime(): TestRuntime {
+/** As `scripts/test.mjs` prepared it. */
+export function readRuntime(): TestRuntime {
   return JSON.parse(readFileSync(required('TEST_RUNTIME_JSON'), 'utf8')) as TestRuntime;
 }
 

@@ -1,0 +1,85 @@
+/** Looks for what is not its own. Arguments: paths that it tries. Prints what it found as one JSON object, and writes into all. */
+export const SNOOP = `
+import json, os, sys
+
+def attempt(action):
+    try:
+        return action()
+    except OSError:
+        return None
+
+def text(path):
+    with open(path, 'rb') as file:
+        return file.read(100_000).decode('latin1')
+
+def append(path):
+    with open(path, 'ab') as file:
+        file.write(b'written by a job')
+
+def strange(path):
+    return [name for name in os.listdir(path) if not (os.getcwd() + '/').startswith(os.path.join(path, name) + '/')]
+
+SECRETS = ('AUTH_JWT_KEYS=', 'SECRETS_MASTER_KEYS=', 'DATABASE_URL=', 'REDIS_URL=', 'BOOTSTRAP_ADMIN_PASSWORD=')
+pids = [name for name in os.listdir('/proc') if name.isdigit()]
+variables = [line for pid in pids for line in (attempt(lambda: text('/proc/%s/environ' % pid)) or '').split('\\0')]
+commands = [attempt(lambda: text('/proc/%s/cmdline' % pid)) or '' for pid in pids]
+print(json.dumps({
+    'secrets': [line.split('=')[0] for line in variables if line.startswith(SECRETS)],
+    'commands': [command.replace('\\0', ' ') for command in commands],
+    'read': [path for path in sys.argv[1:] if attempt(lambda: text(path)) is not None],
+    'listed': [path for path in sys.argv[1:] if attempt(lambda: strange(path))],
+}), flush=True)
+for path in sys.argv[1:]:
+    attempt(lambda: append(path))
+`;
+
+/** Says of itself that it ended well, in every place that it can think of, and ends with 3. */
+export const FORGER = `
+import os
+for folder in ('../..', '../../..', '../../../..'):
+    for name in ('exit', 'pid', 'state.json', 'agent.json', 'started/exit'):
+        try:
+            with open(os.path.join(folder, name), 'w') as file:
+                file.write('0\\n')
+        except OSError:
+            pass
+for name in ('exit', 'stdout', 'pid'):
+    try:
+        os.remove('../../' + name)
+    except OSError:
+        pass
+print('forged', flush=True)
+os._exit(3)
+`;
+
+/** Leaves pipes and links where the agent looks, and a folder that is deep. */
+export const TRAPPER = `
+import os, shutil
+shutil.rmtree('../events')
+os.mkfifo('../events')
+os.symlink('/etc/hostname', '../stdout.begin')
+os.mkfifo('../fifo')
+for depth in range(3000):
+    os.mkdir('deeper')
+    os.chdir('deeper')
+print('trapped', flush=True)
+`;
+
+/** Writes more than is kept. */
+export const CHATTERBOX = `
+import sys
+line = 'x' * 99 + '\\n'
+for _ in range(300_000):
+    sys.stdout.write(line)
+print('the last words', flush=True)
+`;
+
+/** Asks a stranger's cluster for executors, without its secret. Argument: the address of its master. */
+export const INTRUDER = `
+import sys
+from pyspark import SparkConf, SparkContext
+print('asking', flush=True)
+conf = SparkConf().setMaster(sys.argv[1]).set('spark.authenticate', 'false').set('spark.cores.max', '1')
+context = SparkContext(conf=conf)
+print('counted', context.parallelize(range(10)).count(), flush=True)
+`;

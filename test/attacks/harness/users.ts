@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { visiblePaths } from '../../../libs/node-agent/sandbox';
+import type { ProcessUser, TestRuntime } from '../../e2e/harness/platform';
+
+const ROOT = resolve(__dirname, '..', '..', '..');
+/** Of nobody. */
+const UID = 64_321;
+/** As the platform's images have them. */
+const [FIRST, COUNT] = [1_900_000_000, 256];
+
+/**
+ * Shows the paths from the first argument on, whatever folders on the way are closed to others, and goes on with what
+ * follows `--`: a clone and its Python may lie in a private folder of root's.
+ */
+const SHOW = `
+set -e
+stash=$1; shift
+mount -t tmpfs none "$stash"
+n=0
+while [ "$1" != -- ]; do
+  n=$((n + 1)); mkdir "$stash/$n"; mount --rbind "$2" "$stash/$n"
+  eval "closed$n=\\$1 path$n=\\$2"
+  shift 2
+done
+shift
+i=0
+while [ $i -lt $n ]; do
+  i=$((i + 1)); eval "closed=\\$closed$i path=\\$path$i"
+  [ -e "$closed/.shown" ] || { mount -t tmpfs -o mode=755 none "$closed"; : >"$closed/.shown"; }
+  mkdir -p "$path"; mount --rbind "$stash/$i" "$path"
+done
+exec "$@"
+`;
+
+/** Words before a command line that let every user read what a platform and its jobs are made of. */
+export function showing({ sparkHome, javaHome, classArchive, connectors, python, bubblewrap }: TestRuntime): string[] {
+  const paths = [ROOT, process.execPath, sparkHome, javaHome, classArchive, connectors];
+  const libraries = bubblewrap === null ? [] : [dirname(dirname(dirname(bubblewrap)))];
+  const shown = [...visiblePaths({ paths, python }), ...libraries].flatMap((path) => {
+    const closed = closedAbove(path);
+    return closed === null ? [] : [closed, path];
+  });
+  const stash = mkdtempSync(join(tmpdir(), 'stash-'));
+  return ['unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c', SHOW, 'show', stash, ...shown, '--'];
+}
+
+/** The first folder on the way to a path that only its owner may pass; null where there is none. */
+function closedAbove(path: string): string | null {
+  const above: string[] = [];
+  for (let up = dirname(path); up !== '/'; up = dirname(up)) above.unshift(up);
+  return above.find((folder) => (statSync(folder).mode & 0o001) === 0) ?? null;
+}
+
+/** An ordinary user of the machine; the one who runs the tests, unless that is root. Jobs of theirs are confined by namespaces. */
+export function ordinaryUser(runtime: TestRuntime): ProcessUser {
+  const own = process.getuid?.() ?? 0;
+  if (own !== 0) return { uid: own, command: [] };
+  const asUser = ['setpriv', `--reuid=${UID}`, `--regid=${UID}`, '--clear-groups'];
+  return { uid: UID, command: [...showing(runtime), ...asUser] };
+}
+
+/** Root as it is in a container, which may change users and make no namespaces; the users of jobs have names there. */
+export function containerRoot(runtime: TestRuntime): { user: ProcessUser; env: Record<string, string> } {
+  const passwd = join(mkdtempSync(join(tmpdir(), 'passwd-')), 'passwd');
+  const users = Array.from({ length: COUNT }, (_, n) => `spark-${n}:x:${FIRST + n}:${FIRST + n}::/nonexistent:/bin/sh`);
+  writeFileSync(passwd, [readFileSync('/etc/passwd', 'utf8').trimEnd(), ...users, ''].join('\n'));
+  const script = 'mount --bind "$1" /etc/passwd && shift && exec setpriv --bounding-set=-sys_admin,-sys_ptrace "$@"';
+  return {
+    user: { uid: 0, command: [...showing(runtime), '/bin/sh', '-c', script, 'as-container', passwd] },
+    env: { COMPUTE_LOCAL_UIDS: `${FIRST}-${FIRST + COUNT - 1}` },
+  };
+}

@@ -1,0 +1,216 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../../libs/testing/eventually';
+import type { Json } from '../e2e/harness/api-client';
+import { clientOf, createTenant, createUser } from '../e2e/harness/people';
+import { createCluster, describeEstate, startCluster } from '../e2e/harness/estate';
+import { GatedJob } from '../e2e/harness/gated-job';
+import { JobDesk } from '../e2e/harness/jobs';
+import { PlatformUnderTest, type ProcessUser, readRuntime, type TestRuntime } from '../e2e/harness/platform';
+import { CHATTERBOX, FORGER, INTRUDER, SNOOP, TRAPPER } from './harness/hostile-jobs';
+import { containerRoot, ordinaryUser } from './harness/users';
+
+const LOG_MAX_BYTES = 1_000_000;
+
+type Way = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
+
+/** How the platform is started, and what then keeps its jobs apart. */
+const WAYS: [string, string, Way][] = [
+  ['by an ordinary user', 'Namespaces for each job', (runtime) => ({ user: ordinaryUser(runtime) })],
+  ...(process.getuid?.() === 0
+    ? ([
+        ['by root', 'A user and namespaces for each job', () => ({})],
+        ['in a container', 'A user for each job', containerRoot],
+      ] satisfies typeof WAYS)
+    : []),
+];
+
+// Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
+describe.each(WAYS)('a job on a platform that is started %s', (way, confinement, as) => {
+  let platform: PlatformUnderTest;
+  let clusterId: number;
+  let desk: JobDesk;
+  let victim: { jobId: number; job: GatedJob };
+  let nodes: string[];
+  let master: { url: string; page: string };
+  let strangersDesk: JobDesk;
+  let intruderId: number;
+
+  beforeAll(async () => {
+    const { user, env } = as(readRuntime());
+    platform = await PlatformUnderTest.start({
+      name: `attacks-jobs-${WAYS.findIndex(([name]) => name === way)}`,
+      env: { LOG_MAX_BYTES: String(LOG_MAX_BYTES), ...env },
+      user,
+    });
+    const { sparkVersion } = platform.runtime;
+    const admin = await platform.admin();
+    clusterId = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine', {
+      cluster_type: 'STANDALONE',
+      engine_cluster_spark_config: { num_of_workers: 1, max_parallel_spark_job_execution_per_instance: 3 },
+    });
+    await startCluster(admin, clusterId);
+    master = masterIn(platform.localDir);
+
+    const stranger = await strangersClient();
+    const theirs = await createCluster(stranger, await describeEstate(stranger, sparkVersion), 'theirs');
+    await startCluster(stranger, theirs);
+    strangersDesk = await JobDesk.open(stranger, 'theirs');
+    await strangersDesk.upload('intruder.py', INTRUDER);
+    intruderId = await strangersDesk.start(theirs, 'intruder', {
+      job_type: 'Python3',
+      command: 'intruder.py',
+      arguments: master.url,
+    });
+    const found = await platform.sql<{ token: string }>('SELECT token::text FROM cluster_nodes ORDER BY cluster_id');
+    nodes = found.map(({ token }) => token);
+
+    const job = await GatedJob.describe(platform, admin, clusterId, 'victim');
+    const jobId = await job.submit();
+    await job.inLoop(jobId);
+    victim = { jobId, job };
+
+    desk = await JobDesk.open(admin, 'attacks');
+    const scripts = { 'snoop.py': SNOOP, 'forger.py': FORGER, 'trapper.py': TRAPPER, 'chatterbox.py': CHATTERBOX };
+    for (const [name, text] of Object.entries(scripts)) await desk.upload(name, text);
+  });
+
+  afterAll(async () => {
+    victim?.job.open();
+    await platform?.close();
+  });
+
+  async function strangersClient() {
+    const tenantId = await createTenant(platform, 'stranger');
+    await createUser(platform, 'stranger', 'ADMIN', [tenantId]);
+    return clientOf(platform, 'stranger');
+  }
+
+  let runs = 0;
+  const run = (script: string, fields: object = {}) => {
+    runs += 1;
+    return desk.complete(clusterId, `${script}-${runs}`, { job_type: 'Python3', command: `${script}.py`, ...fields });
+  };
+
+  it('is confined', () => {
+    expect(platform.workerLog()).toContain(`"confinement":"${confinement}"`);
+  });
+
+  it('finds no key, no password, no token and no file of the platform, of a node or of another run', async () => {
+    const { dataDir, localDir } = platform;
+    const ofNodes = nodes.flatMap((token) =>
+      ['agent.json', 'node.json', 'data/agent.json', 'data/logs/stdout', 'data/runs'].map((name) =>
+        join(localDir, token, name),
+      ),
+    );
+    const ofVictim = nodes.flatMap((token) =>
+      ['spec.json', 'state.json', 'stdout', 'env-driver', 'box', 'box/work', 'box/staging/0/gated.py'].map((name) =>
+        join(localDir, token, 'data', 'runs', String(victim.jobId), name),
+      ),
+    );
+    const ofProcesses = platform.pids.flatMap((pid) =>
+      ['environ', 'cwd', 'fd', 'mem'].map((name) => `/proc/${pid}/${name}`),
+    );
+    const paths = [
+      localDir,
+      dataDir,
+      ...readdirSync(dataDir).map((name) => join(dataDir, name)),
+      ...ofNodes,
+      ...ofVictim,
+    ];
+    for (const path of [...ofNodes.slice(0, 2), ...ofVictim.slice(0, 2)])
+      expect([path, existsSync(path)]).toEqual([path, true]);
+
+    const contents = () => [...ofNodes, ...ofVictim].map((path) => [path, contentOf(path)] as const);
+    const job = await run('snoop', { arguments: [...paths, ...ofProcesses].join(' ') });
+    expect([job.job_status, job.reason]).toEqual(['DONE', 'The application completed.']);
+    const { commands, ...found } = JSON.parse(await desk.log(job.job_id)) as { commands: string[] };
+    expect(found).toEqual({ secrets: [], read: [], listed: [] });
+    const tokens = ofNodes.flatMap((path) => contentOf(path).match(/(?<="\w+_token":")[^"]+/g) ?? []);
+    expect(tokens).toHaveLength(2 * nodes.length);
+    const telling = (command: string) => [...platform.secrets, ...tokens].some((secret) => command.includes(secret));
+    expect(commands.filter(telling)).toEqual([]);
+    if (confinement !== 'A user for each job')
+      expect(commands.filter((command) => /(?:main|worker)\.js\b/.test(command))).toEqual([]);
+    expect(contents().filter(([, content]) => content?.includes('written by a job'))).toEqual([]);
+  });
+
+  it('cannot forge its end', async () => {
+    const job = await run('forger');
+    expect([job.job_status, job.exit_code, await desk.log(job.job_id)]).toEqual(['ERROR', 3, 'forged\n']);
+  });
+
+  it('cannot trap its agent, which follows no link, opens no pipe and clears all away', async () => {
+    const job = await run('trapper');
+    expect([job.job_status, await desk.log(job.job_id)]).toEqual(['DONE', 'trapped\n']);
+    const [node = ''] = nodes;
+    const left = () => readdirSync(join(platform.localDir, node, 'data', 'runs'));
+    const cleared = () => expect(left()).toEqual([String(victim.jobId)]);
+    await eventually(() => (cleared(), true), { what: 'no folder but that of the run that goes on' });
+  });
+
+  it('cannot fill the disk with its output, of which the end is kept, too', async () => {
+    const job = await run('chatterbox');
+    expect(job.reason).toBe(`The application completed. Its stdout was cut after ${LOG_MAX_BYTES} bytes.`);
+    const log = await desk.log(job.job_id);
+    expect(log.length).toBeLessThan(LOG_MAX_BYTES + 128 * 1024);
+    expect(log.slice(LOG_MAX_BYTES)).toMatch(/^\n\[The output is cut here: .*\]\n[x\n]*the last words\n$/);
+  });
+
+  it('has no file of properties read for it that it may not read itself', async () => {
+    const [node = ''] = nodes;
+    const config = join(platform.localDir, node, 'agent.json');
+    const job = await run('snoop', { properties_file: [`file://${config}`] });
+    expect([job.job_status, job.reason_code]).toEqual(['ERROR', 'SUBMIT_FAILED']);
+    expect(job.reason).toContain('cannot be read on the node');
+  });
+
+  it('gets no executor in a cluster of another tenant whose address it has', async () => {
+    const job = await strangersDesk.ended(intruderId);
+    const log = await strangersDesk.log(intruderId);
+    expect([job.job_status, log.slice(0, 6), log.includes('counted 10')]).toEqual(['ERROR', 'asking', false]);
+  });
+
+  it('sees no page of a Spark daemon', async () => {
+    for (const path of ['', 'json/', 'app/kill/?id=app-1&terminate=true', 'environment', 'static/webui.js'])
+      expect([path, (await fetch(`${master.page}${path}`)).status]).toEqual([path, 403]);
+  });
+
+  it('has none of its variables count for the agent', async () => {
+    const bin = join(platform.sharedDir, 'bin');
+    mkdirSync(bin);
+    const seen = join(platform.sharedDir, 'seen');
+    mkdirSync(seen);
+    chmodSync(seen, 0o777);
+    const names = ['bwrap', 'setpriv', 'env', 'sh', 'cat', 'rm'];
+    for (const name of names) {
+      writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $(id -u)" >"${seen}/$$"; exec /usr/bin/${name} "$@"\n`, {
+        mode: 0o755,
+      });
+    }
+    const { client } = desk;
+    await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: [`PATH=${bin}:/usr/bin:/bin`] } });
+    expect((await run('forger')).job_status).toBe('ERROR');
+    const users = readdirSync(seen).map((name) => readFileSync(join(seen, name), 'utf8').trim());
+    // What the job's own shell starts is the job's; what makes it the job's is not to be found there, nor is root.
+    expect(users).not.toEqual([]);
+    expect(users.filter((line) => line.endsWith(' 0') || /^(bwrap|setpriv) /.test(line))).toEqual([]);
+  });
+});
+
+/** Of the one master below a folder of nodes. */
+function masterIn(localDir: string): { url: string; page: string } {
+  const journals = readdirSync(localDir).map((node) =>
+    contentOf(join(localDir, node, 'data', 'daemons', 'master.json')),
+  );
+  const { port, web_ui_port: page } = JSON.parse(journals.find((journal) => journal !== '') ?? '{}') as Json;
+  return { url: `spark://127.0.0.1:${port}`, page: `http://127.0.0.1:${page}/` };
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
