@@ -11,7 +11,8 @@ export type ErrorKind =
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
-  | 'unavailable';
+  | 'unavailable'
+  | 'busy';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */
 export class DomainError extends Error {

@@ -74,7 +74,7 @@ export class LoginService {
   ): Promise<LoginResult> {
     const opened =
       credentials &&
-      (await this.openSession(credentials, () => this.localUser(credentials), parseDuration(timeout), origin));
+      (await this.openSession(credentials, () => this.localUser(credentials, origin), parseDuration(timeout), origin));
     return opened ?? this.sso.begin(timeout, origin);
   }
 
@@ -83,18 +83,18 @@ export class LoginService {
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<LoginResult> {
-    const opened = await this.openSession(credentials, () => this.prove(credentials), durationMs, origin);
+    const opened = await this.openSession(credentials, () => this.prove(credentials, origin), durationMs, origin);
     if (!opened) throw unauthenticated(WRONG);
     return opened;
   }
 
   /** Whose password was given, here or in the outside directory; null when it was nobody's. */
-  private async prove(credentials: Credentials): Promise<UserRow | DirectoryUser | null> {
+  private async prove(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | DirectoryUser | null> {
     const { username, password } = credentials;
     const known = await this.directory.userByName(username);
-    const local = await this.localUser(credentials, known);
+    const local = await this.localUser(credentials, origin, known);
     const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
-    const person = elsewhere ? await this.loginDirectory.checkPassword(username, password) : null;
+    const person = elsewhere ? await this.loginDirectory.checkPassword(origin.network, username, password) : null;
     return local ?? person;
   }
 
@@ -102,9 +102,13 @@ export class LoginService {
    * The enabled account of the built-in directory whose password this is. Always costs a check of a password: neither
    * an unknown user nor one of another directory can be told from a wrong password by the time.
    */
-  private async localUser({ username, password }: Credentials, known?: UserRow | null): Promise<UserRow | null> {
+  private async localUser(
+    { username, password }: Credentials,
+    { network }: LoginOrigin,
+    known?: UserRow | null,
+  ): Promise<UserRow | null> {
     const user = known === undefined ? await this.directory.userByName(username) : known;
-    const matches = await passwordMatches(user?.directory === 'local' ? user.password_hash : null, password);
+    const matches = await passwordMatches(user?.directory === 'local' ? user.password_hash : null, password, network);
     return user && matches && !(user.to_date instanceof Date) ? user : null;
   }
 
