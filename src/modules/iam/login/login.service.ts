@@ -119,7 +119,7 @@ export class LoginService {
     origin: LoginOrigin,
   ): Promise<OpenedSession | null> {
     const open = (proven: P) => this.logins.open((tx) => this.admit(tx, proven), durationMs, origin);
-    return this.limiter.attempt(username, origin.ip, prove, open);
+    return this.limiter.attempt({ username, network: origin.network }, prove, open);
   }
 
   private async admit(tx: Tx, proven: UserRow | DirectoryUser): Promise<Admitted | null> {

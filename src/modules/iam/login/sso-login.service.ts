@@ -27,8 +27,8 @@ export class SsoLoginService {
   ) {}
 
   /** @param timeout duration of the session to come */
-  begin(timeout: string, { ip, network }: LoginOrigin): Promise<LoginResult> {
-    return this.limiter.begin(ip, async () => {
+  begin(timeout: string, { network }: LoginOrigin): Promise<LoginResult> {
+    return this.limiter.begin(network, async () => {
       const { url, login } = await this.directory.beginBrowserLogin(network);
       await this.transactions.run((tx) => this.pending.add(tx, { login, timeout }));
       return { loginURL: url };
@@ -60,7 +60,7 @@ export class SsoLoginService {
       origin,
     );
     if (!opened) throw unauthenticated('The account is disabled.');
-    await this.limiter.ended(origin.ip);
+    await this.limiter.ended(origin.network);
     return opened;
   }
 

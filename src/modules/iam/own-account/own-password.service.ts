@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../platform/auth/principal';
 import { conflict, forbidden, invalid } from '../../../platform/errors/domain-error';
 import type { Message } from '../../../platform/http/answers';
+import { clientNetwork } from '../../../platform/http/client-network';
 import { LoginLimiter } from '../login/login-limiter';
 import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
@@ -26,8 +27,7 @@ export class OwnPasswordService {
       throw invalid('PASSWORD.UNCHANGED', 'The new password is the current one. Choose another.');
     }
     const answer = await this.limiter.attempt(
-      principal.username,
-      address,
+      { username: principal.username, network: clientNetwork(address) },
       async () => ((await passwordMatches(oldHash, body.current_password, partyOf(principal))) ? oldHash : null),
       (proven) => this.replace(principal, proven, body.new_password),
     );
