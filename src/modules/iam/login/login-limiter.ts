@@ -5,6 +5,7 @@ import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Config } from '../../../config/config';
 import { DomainError } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { FairBulkhead } from '../../../platform/process/fair-bulkhead';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { LoginPauses } from './login-pauses';
 
@@ -14,6 +15,9 @@ const BEGINNINGS_PER_ATTEMPT = 10;
 /** By so much the pause grows each time that a name has failed `LOGIN_ATTEMPTS` times more, milliseconds. */
 const PAUSE_STEP_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
+
+/** Looking up where an account logs in: a flood must not take all connections to the database. */
+const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
 
 const COMMAND_TIMEOUT_MS = 500;
 
@@ -49,6 +53,7 @@ export class LoginLimiter implements OnApplicationShutdown {
   private readonly names: RateLimiterRedis;
   private readonly beginnings: RateLimiterRedis;
   private readonly pauses = new LoginPauses();
+  private readonly lookups = new FairBulkhead(LOOKUPS);
 
   constructor(
     private readonly config: Config,
@@ -171,7 +176,7 @@ export class LoginLimiter implements OnApplicationShutdown {
   private async pauseOf({ username, network }: Claimant, failures: number): Promise<Pause> {
     const steps = Math.floor(failures / this.config.auth.loginAttempts);
     if (steps === 0) return NO_PAUSE;
-    const isFamiliar = await this.sessions.hasLoggedInFrom(username, network);
+    const isFamiliar = await this.lookups.run(network, () => this.sessions.hasLoggedInFrom(username, network));
     return { ms: Math.min(steps * PAUSE_STEP_MS, LONGEST_PAUSE_MS), isFamiliar };
   }
 

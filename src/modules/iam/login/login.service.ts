@@ -74,7 +74,7 @@ export class LoginService {
   ): Promise<LoginResult> {
     const opened =
       credentials &&
-      (await this.openSession(credentials, () => this.localUser(credentials, origin), parseDuration(timeout), origin));
+      (await this.openSession(credentials, () => this.proveHere(credentials, origin), parseDuration(timeout), origin));
     return opened ?? this.sso.begin(timeout, origin);
   }
 
@@ -91,25 +91,33 @@ export class LoginService {
   /** Whose password was given, here or in the outside directory; null when it was nobody's. */
   private async prove(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | DirectoryUser | null> {
     const { username, password } = credentials;
-    const known = await this.directory.userByName(username);
-    const local = await this.localUser(credentials, origin, known);
+    const { known, proven } = await this.checkHere(credentials, origin);
     const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
     const person = elsewhere ? await this.loginDirectory.checkPassword(origin.network, username, password) : null;
-    return local ?? person;
+    return proven ?? person;
+  }
+
+  private async proveHere(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | null> {
+    const { proven } = await this.checkHere(credentials, origin);
+    return proven;
   }
 
   /**
-   * The enabled account of the built-in directory whose password this is. Always costs a check of a password: neither
-   * an unknown user nor one of another directory can be told from a wrong password by the time.
+   * The account of the name, and whether it is an enabled one of the built-in directory whose password this is. Always
+   * costs a check of a password: neither an unknown user nor one of another directory can be told from a wrong password
+   * by the time.
    */
-  private async localUser(
+  private async checkHere(
     { username, password }: Credentials,
     { network }: LoginOrigin,
-    known?: UserRow | null,
-  ): Promise<UserRow | null> {
-    const user = known === undefined ? await this.directory.userByName(username) : known;
-    const matches = await passwordMatches(user?.directory === 'local' ? user.password_hash : null, password, network);
-    return user && matches && !(user.to_date instanceof Date) ? user : null;
+  ): Promise<{ known: UserRow | null; proven: UserRow | null }> {
+    let known: UserRow | null = null;
+    const readHash = async () => {
+      const user = (known = await this.directory.userByName(username));
+      return user?.directory === 'local' ? user.password_hash : null;
+    };
+    const matches = await passwordMatches(readHash, password, network);
+    return { known, proven: matches ? enabled(known) : null };
   }
 
   private openSession<P extends UserRow | DirectoryUser>(
@@ -127,6 +135,10 @@ export class LoginService {
     await this.sessions.assertUnchanged(tx, proven);
     return proven;
   }
+}
+
+function enabled(user: UserRow | null): UserRow | null {
+  return user && !(user.to_date instanceof Date) ? user : null;
 }
 
 /** Of the body, or of HTTP Basic; null when either is missing. */

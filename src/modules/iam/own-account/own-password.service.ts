@@ -28,7 +28,10 @@ export class OwnPasswordService {
     }
     const answer = await this.limiter.attempt(
       { username: principal.username, network: clientNetwork(address) },
-      async () => ((await passwordMatches(oldHash, body.current_password, partyOf(principal))) ? oldHash : null),
+      async () =>
+        (await passwordMatches(() => Promise.resolve(oldHash), body.current_password, partyOf(principal)))
+          ? oldHash
+          : null,
       (proven) => this.replace(principal, proven, body.new_password),
     );
     if (!answer) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');

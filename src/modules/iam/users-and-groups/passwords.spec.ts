@@ -18,8 +18,10 @@ describe('passwords', () => {
     jest.mocked(argon2.hash).mockImplementation((...call) => counted(() => hash(...call)));
     jest.mocked(argon2.verify).mockImplementation((...call) => counted(() => verify(...call)));
     const answers = await Promise.all([
-      ...Array.from({ length: 10 }, (_, index) => passwordMatches(stored, 'a password', `address-${index}`)),
-      ...Array.from({ length: 10 }, () => passwordMatches(null, 'a password', 'one address')),
+      ...Array.from({ length: 10 }, (_, index) =>
+        passwordMatches(() => Promise.resolve(stored), 'a password', `address-${index}`),
+      ),
+      ...Array.from({ length: 10 }, () => passwordMatches(() => Promise.resolve(null), 'a password', 'one address')),
       ...Array.from({ length: 10 }, () => hashPassword('a password', 'administrator').then(() => 'hashed')),
     ]);
     const expected = [true, false, 'hashed'].flatMap((answer) => Array.from({ length: 10 }, () => answer));

@@ -33,9 +33,15 @@ let nobodysHash: Promise<string> | null = null;
 /**
  * Whether the password is the account's. Without a hash, as for an unknown user, it takes the same time and is false,
  * so that the time does not tell who has an account. Throws like {@link hashPassword}.
+ * @param readStored reads the hash when it is this password's turn: what is refused in a flood costs no statement
  */
-export function passwordMatches(stored: string | null, password: string, party: string): Promise<boolean> {
+export function passwordMatches(
+  readStored: () => Promise<string | null>,
+  password: string,
+  party: string,
+): Promise<boolean> {
   return hashing.run(party, async () => {
+    const stored = await readStored();
     const decoy = await (nobodysHash ??= hash('the password of nobody'));
     const matches = await verify(stored ?? decoy, password);
     return matches && stored !== null;
