@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, statfs, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { DirectoryBlobStore } from './directory-blob-store';
+import { BlobStoreError, DirectoryBlobStore } from './directory-blob-store';
 
 describe('DirectoryBlobStore', () => {
   let root: string;
@@ -32,6 +32,18 @@ describe('DirectoryBlobStore', () => {
       },
     });
     await expect(store.write(broken, 100)).rejects.toMatchObject({ problem: 'cut-off' });
+    expect(await readdir(join(root, 'incoming'))).toEqual([]);
+  });
+
+  it('leaves the reserve free, before the first byte and while bytes come', async () => {
+    const { bavail, bsize } = await statfs(root);
+    await expect(store.assertSpace(bavail * bsize * 2)).rejects.toMatchObject({ problem: 'no-space' });
+    const full = new DirectoryBlobStore(root, bavail * bsize * 2);
+    await expect(full.write(Readable.from(['part']), 100)).rejects.toMatchObject({ problem: 'no-space' });
+    const looks = jest.spyOn(store, 'assertSpace').mockResolvedValueOnce();
+    looks.mockRejectedValueOnce(new BlobStoreError('no-space', 'The file store is full.'));
+    const mebibytes = Array.from({ length: 20 }, () => Buffer.alloc(2 ** 20));
+    await expect(store.write(Readable.from(mebibytes), 2 ** 30)).rejects.toMatchObject({ problem: 'no-space' });
     expect(await readdir(join(root, 'incoming'))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
@@ -27,6 +27,9 @@ export class BlobStoreError extends Error {
   }
 }
 
+/** So many bytes of one upload pass between two looks at the room that is left. */
+const LOOK_EVERY_BYTES = 16 * 2 ** 20;
+
 const KEY = /^[0-9a-f]{2}\/[0-9a-f-]{36}$/;
 
 /**
@@ -34,7 +37,18 @@ const KEY = /^[0-9a-f]{2}\/[0-9a-f-]{36}$/;
  * disk, so a crash or a cut-off upload leaves at most a temporary file, which {@link sweep} removes.
  */
 export class DirectoryBlobStore {
-  constructor(private readonly root: string) {}
+  /** @param reserveBytes what uploads leave free in the file system, for all else that is written there */
+  constructor(
+    private readonly root: string,
+    private readonly reserveBytes = 0,
+  ) {}
+
+  /** Throws `no-space` when so many bytes more would leave less than the reserve. */
+  async assertSpace(bytes: number): Promise<void> {
+    await mkdir(join(this.root, 'incoming'), { recursive: true });
+    const { bavail, bsize } = await statfs(join(this.root, 'incoming'));
+    if (bavail * bsize - bytes < this.reserveBytes) throw new BlobStoreError('no-space', 'The file store is full.');
+  }
 
   /** Writes the stream in constant memory; throws {@link BlobStoreError}. */
   async write(source: Readable, maxBytes: number): Promise<StoredBlob> {
@@ -45,16 +59,21 @@ export class DirectoryBlobStore {
     source.on('error', () => {});
     const hash = createHash('sha256');
     let size = 0;
+    let lookAt = LOOK_EVERY_BYTES;
     const meter = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
+      transform: (chunk: Buffer, _encoding, done) => {
         size += chunk.length;
         hash.update(chunk);
         if (size > maxBytes) done(new BlobStoreError('too-large', `The file is larger than ${maxBytes} bytes.`));
-        else done(null, chunk);
+        else if (size < lookAt) done(null, chunk);
+        else {
+          lookAt = size + LOOK_EVERY_BYTES;
+          this.assertSpace(0).then(() => done(null, chunk), done);
+        }
       },
     });
     try {
-      await mkdir(join(this.root, 'incoming'), { recursive: true });
+      await this.assertSpace(0);
       // Opened before the source can fail: a file still being opened would appear after its removal.
       const file = await open(temporary, 'wx', 0o600);
       await pipeline(source, meter, file.createWriteStream({ flush: true }));

@@ -28,7 +28,7 @@ export interface AuthConfig {
   bootstrapUsername: string;
   /** Null lets the first start make a password and print it once. */
   bootstrapPassword: string | null;
-  /** Failed logins of one user name or address within the window before 429. */
+  /** Failed logins from one address within the window before 429; a user name that fails so often from anywhere is slowed down. */
   loginAttempts: number;
   loginWindowSeconds: number;
   /** How long an API pod may use a session it has read before it reads it again, milliseconds. */

@@ -18,11 +18,15 @@ export interface StorageConfig {
   objectStoreTimeoutMs: number;
   /** Uploads to object stores that one process carries at once; each holds up to 32 MiB. */
   objectStoreMaxUploads: number;
+  /** Uploads to workspaces that one process carries at once. */
+  workspaceMaxUploads: number;
+  /** Uploads are refused while the file system of the files has less room than this left, bytes. */
+  filesReserveBytes: number;
 }
 
 export function readStorageConfig(env: EnvReader): StorageConfig {
   const dir = env.string('DATA_DIR');
-  const quota = env.integer('WORKSPACE_QUOTA_BYTES', { default: 0, min: 0 });
+  const quota = env.integer('WORKSPACE_QUOTA_BYTES', { default: 100 * 1024 ** 3, min: 0 });
   return {
     dir,
     filesDir: join(dir, 'files'),
@@ -31,6 +35,8 @@ export function readStorageConfig(env: EnvReader): StorageConfig {
     logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 100 * 1024 * 1024, min: 64 * 1024, max: 2 ** 40 }),
     objectStoreTimeoutMs: env.integer('OBJECT_STORE_TIMEOUT_MS', { default: 30_000, min: 100, max: 600_000 }),
     objectStoreMaxUploads: env.integer('OBJECT_STORE_MAX_UPLOADS', { default: 8, min: 1, max: 1000 }),
+    workspaceMaxUploads: env.integer('WORKSPACE_MAX_UPLOADS', { default: 32, min: 1, max: 1000 }),
+    filesReserveBytes: env.integer('FILES_RESERVE_BYTES', { default: 1024 ** 3, min: 0 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,
   };
 }

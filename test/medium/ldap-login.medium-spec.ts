@@ -287,7 +287,7 @@ describe('logins by LDAP', () => {
     });
     const redis = new Redis(process.env['TEST_REDIS_URL']!);
     try {
-      expect(await redis.keys(`${limited.REDIS_PREFIX}:login:user:*`)).toHaveLength(1);
+      expect(await redis.keys(`${limited.REDIS_PREFIX}:login:name:*`)).toHaveLength(1);
     } finally {
       redis.disconnect();
     }

@@ -48,7 +48,7 @@ async function createAdministrator(
   const { user_id } = await insertRow<{ user_id: number }>(tx, 'users', {
     username,
     email: username.includes('@') ? username : `${username}@localhost`,
-    password_hash: await hashPassword(password),
+    password_hash: await hashPassword(password, 'bootstrap'),
   });
   await insertRow(tx, 'user_roles', { user_id, role_id: roleId('PLATFORM ADMIN'), tenant_id: null });
   await insertRow(tx, 'user_roles', { user_id, role_id: roleId('ADMIN'), tenant_id });

@@ -17,6 +17,7 @@ import {
   discardRest,
   UploadBody,
 } from '../../platform/http/upload-body';
+import { UploadSlots } from '../../platform/http/upload-slots';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
   ObjectStorageFileListQuery,
@@ -32,7 +33,6 @@ import { destinationOf, pathOf } from './object-storage-paths';
 import { ObjectStores } from './object-stores';
 import { fromStore } from './store-errors';
 import { entriesOf, type EntriesPage, hasInName, pageOfEntries, pageOfFound } from './store-walk';
-import { UploadSlots } from './upload-slots';
 
 /** Questions that one upload asks the store at once. */
 const ASKED_AT_ONCE = 8;
@@ -52,15 +52,19 @@ interface Opened {
 /** Files of object storage managers. The store alone says which there are; the database gives them their ids. */
 @Injectable()
 export class ObjectStorageFilesService {
+  /** Bounds the memory, too, which each upload holds. */
+  private readonly slots: UploadSlots;
+
   constructor(
     private readonly config: Config,
     private readonly transactions: Transactions,
     private readonly managers: ObjectStorageManagersRepository,
     private readonly files: ObjectStorageFilesRepository,
     private readonly stores: ObjectStores,
-    private readonly slots: UploadSlots,
     private readonly answers: FileAnswers,
-  ) {}
+  ) {
+    this.slots = new UploadSlots(config.storage.objectStoreMaxUploads, 'OBJECT_STORAGE.TOO_MANY_UPLOADS');
+  }
 
   /** A page of a directory, or of those in it with a part of the name; of a file, the file itself. */
   async list(
@@ -97,7 +101,7 @@ export class ObjectStorageFilesService {
       if (query.is_dir) return await this.makeDirectory(scope, opened, path, query.overwrite, request);
       const sizeBytes = sizeOf(request, announcedSize(sizeHeader));
       assertUploadSize(sizeBytes, this.config.http.maxUploadBytes);
-      return await this.slots.run(() =>
+      return await this.slots.run(scope.tenantId, () =>
         this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, request),
       );
     } catch (error) {

@@ -8,7 +8,6 @@ import { ObjectStorageFilesService } from './object-storage-files.service';
 import { ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStorageManagersService } from './object-storage-managers.service';
 import { ObjectStores } from './object-stores';
-import { UploadSlots } from './upload-slots';
 
 @Module({
   imports: [ReferenceDataModule, ClusterUsageModule, CredentialsConfsModule],
@@ -19,7 +18,6 @@ import { UploadSlots } from './upload-slots';
     ObjectStorageFilesService,
     ObjectStorageFilesRepository,
     FileAnswers,
-    UploadSlots,
   ],
   exports: [ObjectStorageManagersService, ObjectStorageFilesService],
 })

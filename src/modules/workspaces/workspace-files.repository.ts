@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuditRow } from '../../platform/http/answers';
-import { firstRow, literalPattern, returning, rows, type Tx } from '../../platform/persistence/sql';
+import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 
@@ -19,6 +19,16 @@ export interface WorkspaceFileRow extends AuditRow {
   sha256: string | null;
   blob_key: string | null;
 }
+
+/** The current files and directories of a workspace, and their bytes together. */
+export interface FileTotals {
+  files: number;
+  directories: number;
+  bytes: number;
+}
+
+/** So many blobs of a deleted directory are removed with it; the sweeper has the rest. */
+const MOST_BLOBS = 1000;
 
 /** One file by its id or path. */
 export interface FileSelector {
@@ -84,15 +94,19 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     return null;
   }
 
-  /** A file or directory and everything below it. */
-  async closeTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow): Promise<number> {
-    const closed = await returning(
+  /** Ends a file or directory and everything below it. Answers how many, and the largest of the blobs that they had. */
+  async closeTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow): Promise<{ count: number; blobKeys: string[] }> {
+    const closed = await firstRow<{ count: number; blob_keys: string[] }>(
       tx,
-      `UPDATE workspace_files SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
-       WHERE workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3) RETURNING 1`,
+      `WITH closed AS (
+         UPDATE workspace_files SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
+         WHERE workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)
+         RETURNING blob_key, size_bytes)
+       SELECT count(*) AS count, ARRAY(SELECT blob_key FROM closed WHERE blob_key IS NOT NULL
+           ORDER BY size_bytes DESC LIMIT ${MOST_BLOBS}) AS blob_keys FROM closed`,
       [file.workspace_id, file.path, `${literalPattern(file.path)}/%`, scope.userId],
     );
-    return closed.length;
+    return { count: closed?.count ?? 0, blobKeys: closed?.blob_keys ?? [] };
   }
 
   /** Files below a directory, for its download; the root for an empty path. */
@@ -114,14 +128,21 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     return new Set(used.map((row) => row.blob_key));
   }
 
-  async usage(tx: Tx, workspaceId: number): Promise<{ files: number; directories: number; bytes: number }> {
-    const row = await firstRow<{ files: number; directories: number; bytes: number }>(
-      tx,
-      `SELECT count(*) FILTER (WHERE NOT is_dir) AS files, count(*) FILTER (WHERE is_dir) AS directories,
-         coalesce(sum(size_bytes), 0)::bigint AS bytes
-       FROM workspace_files WHERE workspace_id = $1 AND to_date = 'infinity'`,
-      [workspaceId],
-    );
-    return row ?? { files: 0, directories: 0, bytes: 0 };
+  /** Costs the same however many files there are. */
+  async totals(tx: Tx, workspaceId: number): Promise<FileTotals> {
+    const sql = 'SELECT files, directories, bytes FROM workspace_file_totals WHERE workspace_id = $1';
+    return (await firstRow<FileTotals>(tx, sql, [workspaceId])) ?? { files: 0, directories: 0, bytes: 0 };
+  }
+
+  /**
+   * Nobody else changes files of the workspace until `tx` ends: what its quota leaves stays so, and changes, all of which
+   * have the totals to write, wait for each other here instead of deadlocking there.
+   */
+  async lockTotals(tx: Tx, workspaceId: number): Promise<FileTotals> {
+    await tx.query('INSERT INTO workspace_file_totals (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING', [
+      workspaceId,
+    ]);
+    await tx.query('SELECT 1 FROM workspace_file_totals WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
+    return this.totals(tx, workspaceId);
   }
 }

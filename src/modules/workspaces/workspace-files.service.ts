@@ -9,7 +9,14 @@ import { idText, type Message, readAudit, writeAudit } from '../../platform/http
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import { sendFile, sendZip } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
-import { announcedSize, assertUploadSize, discardRest, UploadBody } from '../../platform/http/upload-body';
+import {
+  announcedSize,
+  assertUploadSize,
+  discardRest,
+  expectedSize,
+  UploadBody,
+} from '../../platform/http/upload-body';
+import { UploadSlots } from '../../platform/http/upload-slots';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
@@ -21,7 +28,13 @@ import type {
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
 import { fileType, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
-import { type FileSelector, type WorkspaceFileRow, WorkspaceFilesRepository } from './workspace-files.repository';
+import {
+  type FileSelector,
+  type FileTotals,
+  type WorkspaceFileRow,
+  WorkspaceFilesRepository,
+} from './workspace-files.repository';
+import { WorkspaceRoom } from './workspace-room';
 import { WorkspacesService } from './workspaces.service';
 
 /** An upload has its row long before. */
@@ -31,6 +44,8 @@ const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 @Injectable()
 export class WorkspaceFilesService {
   private readonly blobs: DirectoryBlobStore;
+  private readonly slots: UploadSlots;
+  private readonly room: WorkspaceRoom;
 
   constructor(
     private readonly config: Config,
@@ -38,7 +53,10 @@ export class WorkspaceFilesService {
     private readonly repository: WorkspaceFilesRepository,
     private readonly workspaces: WorkspacesService,
   ) {
-    this.blobs = new DirectoryBlobStore(config.storage.filesDir);
+    const { filesDir, filesReserveBytes, workspaceMaxUploads, workspaceQuotaBytes } = config.storage;
+    this.blobs = new DirectoryBlobStore(filesDir, filesReserveBytes);
+    this.slots = new UploadSlots(workspaceMaxUploads, 'WORKSPACE.TOO_MANY_UPLOADS');
+    this.room = new WorkspaceRoom(workspaceQuotaBytes);
   }
 
   async list(
@@ -83,7 +101,11 @@ export class WorkspaceFilesService {
     request: Request,
   ): Promise<WorkspaceFileWrite> {
     try {
-      return await this.receive(scope, workspace, query, announcedSize(sizeHeader), request);
+      const path = normalizePath(query.path, query.target_dir);
+      if (query.is_dir) return await this.makeDirectory(scope, workspace, path);
+      return await this.slots.run(scope.tenantId, () =>
+        this.receive(scope, workspace, { path, overwrite: query.overwrite, sizeHeader }, request),
+      );
     } catch (error) {
       discardRest(request);
       throw error;
@@ -91,51 +113,82 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
-   * size leaves neither.
+   * Streams a file into the store, then makes its row: an upload that is cut off, too long, not of the announced size or
+   * past the quota leaves neither. What is too large is refused before the first byte if it is announced, and else as
+   * soon as it is seen.
    */
   private async receive(
     scope: TenantScope,
     workspace: WorkspaceContext,
-    query: UploadQuery,
-    expected: number | null,
+    upload: { path: string; overwrite: boolean; sizeHeader: string | undefined },
     request: Request,
   ): Promise<WorkspaceFileWrite> {
-    const path = normalizePath(query.path, query.target_dir);
-    if (query.is_dir) return this.makeDirectory(scope, workspace, path);
     if (await this.transactions.isRepeated()) {
       await this.bodyOf(request).compare();
       return this.transactions.repeat();
     }
-    await this.transactions.read((tx) => this.assertWritable(tx, workspace, path, query.overwrite));
+    const { path, overwrite, sizeHeader } = upload;
+    const used = await this.transactions.read(async (tx) => {
+      const existing = await this.assertWritable(tx, workspace, path, overwrite);
+      const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
+      return bytes - sizeOf(existing);
+    });
+    const expected = expectedSize(request, sizeHeader) ?? 0;
     assertUploadSize(expected, this.config.http.maxUploadBytes);
-    const body = this.bodyOf(request);
-    const blob = await this.store(body, expected);
-    body.addToIdempotency();
-    let used = false;
+    const claim = this.room.claim(workspace.workspaceId, used);
+    let grownBy = 0;
     try {
-      const written = await this.transactions.run(async (tx) => {
-        await this.workspaces.lockActive(tx, workspace.workspaceId);
-        await this.assertWritable(tx, workspace, path, query.overwrite);
-        await this.assertQuota(tx, workspace.workspaceId, blob.size);
-        const row = await this.put(tx, scope, workspace, path, blob);
-        used = true;
+      claim.hold(expected);
+      await ofStore(this.blobs.assertSpace(expected));
+      const body = this.bodyOf(request, (receivedBytes) => claim.hold(receivedBytes));
+      const blob = await this.store(body, announcedSize(sizeHeader));
+      body.addToIdempotency();
+      const kept = await this.keep(scope, workspace, { path, overwrite }, blob);
+      grownBy = kept.grownBy;
+      return kept.answer;
+    } finally {
+      claim.end(grownBy);
+    }
+  }
+
+  /** Gives a blob its row, or removes it; also removes the one that it replaces. */
+  private async keep(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    { path, overwrite }: { path: string; overwrite: boolean },
+    blob: StoredBlob,
+  ): Promise<{ answer: WorkspaceFileWrite; grownBy: number }> {
+    let isUsed = false;
+    let replaced: WorkspaceFileRow | null = null;
+    try {
+      const answer = await this.transactions.run(async (tx) => {
+        isUsed = false;
+        const { bytes } = await this.lock(tx, workspace);
+        replaced = await this.assertWritable(tx, workspace, path, overwrite);
+        this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
+        const row = await this.put(tx, scope, workspace, path, { blob, replaced });
+        isUsed = true;
         return write(row);
       });
-      return written;
+      if (isUsed) await this.discard(blobKeyOf(replaced));
+      return { answer, grownBy: isUsed ? blob.size - sizeOf(replaced) : 0 };
     } finally {
-      if (!used) await this.blobs.delete(blob.key);
+      if (!isUsed) await this.blobs.delete(blob.key);
     }
   }
 
   async delete(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<Message> {
-    return this.transactions.run(async (tx) => {
-      await this.workspaces.lockActive(tx, workspace.workspaceId);
+    let unused: string[] = [];
+    const answer = await this.transactions.run(async (tx) => {
+      await this.lock(tx, workspace);
       const file = await this.repository.select(scope, workspace, selector, tx);
-      const count = await this.repository.closeTree(tx, scope, file);
+      const { count, blobKeys } = await this.repository.closeTree(tx, scope, file);
+      unused = blobKeys;
       const what = file.is_dir ? `directory "${file.path}" with ${count - 1} entries` : `file "${file.path}"`;
       return { message: `The ${what} is deleted.` };
     });
+    await this.discard(unused);
+    return answer;
   }
 
   /** Sends a file, or a directory as a zip stream. */
@@ -164,7 +217,7 @@ export class WorkspaceFilesService {
 
   async usage(workspace: WorkspaceContext): Promise<WorkspaceFileUsage> {
     const { files, directories, bytes } = await this.transactions.read((tx) =>
-      this.repository.usage(tx, workspace.workspaceId),
+      this.repository.totals(tx, workspace.workspaceId),
     );
     return {
       workspace_id: workspace.workspaceId,
@@ -197,19 +250,15 @@ export class WorkspaceFilesService {
   }
 
   private open(file: WorkspaceFileRow): Promise<Readable> {
-    return this.blobs.read(file.blob_key ?? '').catch((error: unknown) => {
-      throw asDomainError(error);
-    });
+    return ofStore(this.blobs.read(file.blob_key ?? ''));
   }
 
-  private bodyOf(request: Request): UploadBody {
-    return new UploadBody(request, this.config.http.maxUploadBytes);
+  private bodyOf(request: Request, admit?: (receivedBytes: number) => void): UploadBody {
+    return new UploadBody(request, this.config.http.maxUploadBytes, admit);
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {
-    const blob = await this.blobs.write(body, this.config.http.maxUploadBytes).catch((error: unknown) => {
-      throw asDomainError(error);
-    });
+    const blob = await ofStore(this.blobs.write(body, this.config.http.maxUploadBytes));
     if (expected !== null && blob.size !== expected) {
       await this.blobs.delete(blob.key);
       throw invalid('FILE.SIZE_MISMATCH', `x-file-size announced ${expected} bytes, but ${blob.size} arrived.`);
@@ -223,7 +272,7 @@ export class WorkspaceFilesService {
     path: string,
   ): Promise<WorkspaceFileWrite> {
     return this.transactions.run(async (tx) => {
-      await this.workspaces.lockActive(tx, workspace.workspaceId);
+      await this.lock(tx, workspace);
       if (await this.repository.byPath(tx, workspace.workspaceId, path)) {
         throw conflict('FILE.EXISTS', `"${path}" exists already.`);
       }
@@ -237,11 +286,10 @@ export class WorkspaceFilesService {
     scope: TenantScope,
     workspace: WorkspaceContext,
     path: string,
-    blob: StoredBlob,
+    { blob, replaced }: { blob: StoredBlob; replaced: WorkspaceFileRow | null },
   ): Promise<WorkspaceFileRow> {
     const content = { size_bytes: blob.size, sha256: blob.sha256, blob_key: blob.key };
-    const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
-    if (existing) return this.repository.update(tx, scope, existing.workspace_file_id, content);
+    if (replaced) return this.repository.update(tx, scope, replaced.workspace_file_id, content);
     await this.makeParents(tx, scope, workspace, path);
     return this.repository.insert(tx, scope, { ...place(workspace, path), is_dir: false, ...content });
   }
@@ -251,7 +299,13 @@ export class WorkspaceFilesService {
     if (inTheWay !== null) throw conflict('FILE.NOT_A_DIRECTORY', `"${inTheWay}" is a file, not a directory.`);
   }
 
-  private async assertWritable(tx: Tx, workspace: WorkspaceContext, path: string, overwrite: boolean): Promise<void> {
+  /** Answers the file that an upload to the path replaces. */
+  private async assertWritable(
+    tx: Tx,
+    workspace: WorkspaceContext,
+    path: string,
+    overwrite: boolean,
+  ): Promise<WorkspaceFileRow | null> {
     if (!workspace.active) {
       throw conflict('WORKSPACE.DISABLED', `The workspace "${workspace.name}" is disabled. Enable it first.`);
     }
@@ -259,19 +313,18 @@ export class WorkspaceFilesService {
     if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
     if (existing && !overwrite)
       throw conflict('FILE.EXISTS', `"${path}" exists already. Send overwrite=true to replace it.`);
+    return existing;
   }
 
-  private async assertQuota(tx: Tx, workspaceId: number, added: number): Promise<void> {
-    const limit = this.config.storage.workspaceQuotaBytes;
-    if (limit === null) return;
-    const { bytes } = await this.repository.usage(tx, workspaceId);
-    if (bytes + added > limit) {
-      throw new DomainError(
-        'too-large',
-        'WORKSPACE.QUOTA_EXCEEDED',
-        `The files of a workspace have at most ${limit} bytes together.`,
-      );
-    }
+  /** Everything that changes files of a workspace begins with this. */
+  private async lock(tx: Tx, { workspaceId }: WorkspaceContext): Promise<FileTotals> {
+    await this.workspaces.lockActive(tx, workspaceId);
+    return this.repository.lockTotals(tx, workspaceId);
+  }
+
+  /** Removes bytes that no row names any more: kept until the sweeper comes, they would fill the disk past every quota. */
+  private async discard(blobKeys: readonly string[]): Promise<void> {
+    for (const key of blobKeys) await this.blobs.delete(key).catch(() => undefined);
   }
 
   private render(workspace: WorkspaceContext, page: Page<WorkspaceFileRow>): Page<WorkspaceFileRead> {
@@ -285,6 +338,22 @@ function isRoot(path: string | undefined): boolean {
 
 function place(workspace: WorkspaceContext, path: string): Record<string, unknown> {
   return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
+}
+
+function sizeOf(file: WorkspaceFileRow | null): number {
+  return file?.size_bytes ?? 0;
+}
+
+function blobKeyOf(file: WorkspaceFileRow | null): string[] {
+  return file?.blob_key ? [file.blob_key] : [];
+}
+
+async function ofStore<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw asDomainError(error);
+  }
 }
 
 function asDomainError(error: unknown): unknown {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthenticatedRequest } from '../auth/request-principal';
+import type { Fault } from '../errors/error-answer';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 import { appendAuditEvent, appendSuccess } from './append-audit-event';
@@ -28,7 +29,7 @@ export class AuditTrail {
   /** The row of a request that is answered with an error. */
   async noteRefusal(request: AuthenticatedRequest, status: number, errorCode: string): Promise<void> {
     const draft = auditDraftOf(request);
-    if (!draft || !isWorthARow(draft, status)) return;
+    if (!draft || !isWorthARow(draft, status, request.fault)) return;
     const outcome = status >= 500 ? 'failed' : 'refused';
     await this.write(draft, (tx) => appendAuditEvent(tx, draft, { outcome, status, errorCode }));
   }
@@ -61,9 +62,10 @@ export class AuditTrail {
 }
 
 /**
- * Whoever has no account must not fill the log: a login without a user name, and attempts beyond the limit, are in the
- * log of requests only.
+ * Whoever has no account must not fill the log: a login without a user name, and attempts that nobody looked at, be it
+ * for the limit or for the load, are in the log of requests only.
  */
-function isWorthARow(draft: AuditDraft, status: number): boolean {
-  return draft.userId !== null || (draft.username !== null && status !== 429);
+function isWorthARow(draft: AuditDraft, status: number, fault: Fault | null | undefined): boolean {
+  const nobodyLooked = status === 429 || (status === 503 && !fault);
+  return draft.userId !== null || (draft.username !== null && !nobodyLooked);
 }

@@ -11,7 +11,8 @@ export type ErrorKind =
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
-  | 'unavailable';
+  | 'unavailable'
+  | 'busy';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */
 export class DomainError extends Error {
@@ -47,6 +48,12 @@ export function conflict(code: string, message: string, details?: Details): Doma
 /** 403: the caller lacks a role, a permission or a tenant. */
 export function forbidden(code: string, message: string, details?: Details): DomainError {
   return new DomainError('forbidden', code, message, details);
+}
+
+/** 503: more is asked for at once than there is room for. */
+export function busy(code: string, retryAfterSeconds: number): DomainError {
+  const text = `The server has more to do than it can at the moment. Try again in ${retryAfterSeconds} seconds.`;
+  return new DomainError('busy', code, text, { retry_after_seconds: retryAfterSeconds });
 }
 
 /** 401. */

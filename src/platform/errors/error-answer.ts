@@ -14,7 +14,7 @@ export interface ErrorBody {
 export interface ErrorAnswer {
   status: number;
   body: ErrorBody;
-  /** Null for a refusal, which is in order. */
+  /** Null for a refusal, be it for load: that is in order. */
   fault: Fault | null;
 }
 
@@ -39,6 +39,8 @@ const STATUS: Record<ErrorKind, number> = {
   // What the platform keeps for the caller cannot be read: its operator has to look, so it is logged with its cause.
   damaged: 500,
   unavailable: 503,
+  // More was asked for at once than there is room for: nothing is to be mended.
+  busy: 503,
 };
 
 /**
@@ -57,7 +59,7 @@ export function answerError(thrown: unknown, correlationId: string, listsConflic
 
 function faultOf({ kind }: DomainError, status: number): Fault | null {
   if (kind === 'upstream') return 'upstream';
-  return status >= 500 ? 'ours' : null;
+  return status >= 500 && kind !== 'busy' ? 'ours' : null;
 }
 
 function toDomainError(thrown: unknown): DomainError | null {

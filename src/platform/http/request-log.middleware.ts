@@ -32,7 +32,8 @@ function levelOf(
   { fault, operation }: AuthenticatedRequest,
   { statusCode }: Response,
 ): 'error' | 'warn' | 'info' | 'debug' {
-  if (fault === 'upstream') return 'warn';
+  const refusedForLoad = statusCode === 503 && !fault;
+  if (fault === 'upstream' || refusedForLoad) return 'warn';
   if (statusCode >= 500) return 'error';
   return operation?.access.kind === 'node' ? 'debug' : 'info';
 }

@@ -26,8 +26,17 @@ export function announcedSize(header: string | undefined): number | null {
 }
 
 /**
- * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, and when the
- * client goes away. Unlike the request itself it can be destroyed without the connection, which has yet to carry the
+ * The size that the client announces: in {@link FILE_SIZE_HEADER}, else by the length of the body. Null for a chunked body
+ * without the header.
+ */
+export function expectedSize(request: IncomingMessage, header: string | undefined): number | null {
+  const length = request.headers['content-length'];
+  return announcedSize(header) ?? (length === undefined ? null : Number(length));
+}
+
+/**
+ * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, with what
+ * `admit` throws, and when the client goes away. Unlike the request itself it can be destroyed without the connection, which has yet to carry the
  * answer.
  */
 export class UploadBody extends Transform {
@@ -37,6 +46,8 @@ export class UploadBody extends Transform {
   constructor(
     request: IncomingMessage,
     private readonly maxBytes: number,
+    /** Is told of each chunk how many bytes have come with it. */
+    private readonly admit: (receivedBytes: number) => void = () => undefined,
   ) {
     super({ highWaterMark: BUFFERED_BYTES });
     // Costs as much as the transfer itself, so only where a repeated request has to be known again.
@@ -49,8 +60,11 @@ export class UploadBody extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.receivedBytes += chunk.length;
-    if (this.receivedBytes > this.maxBytes) {
-      done(tooLarge(this.maxBytes));
+    try {
+      assertUploadSize(this.receivedBytes, this.maxBytes);
+      this.admit(this.receivedBytes);
+    } catch (error) {
+      done(error as Error);
       return;
     }
     this.hash?.update(chunk);

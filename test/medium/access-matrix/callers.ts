@@ -186,7 +186,7 @@ export class CallerMaker {
   ) {}
 
   async make(spec: CallerSpec, tenants: Tenants): Promise<Caller> {
-    const passwordHash = await (this.passwordHash ??= hashPassword(PASSWORD));
+    const passwordHash = await (this.passwordHash ??= hashPassword(PASSWORD, 'test'));
     return this.dataSource.transaction(async (tx) => {
       const userId = await insertUser(tx, { password_hash: passwordHash });
       await grantRoles(tx, userId, spec, tenants);
@@ -200,7 +200,10 @@ export class CallerMaker {
   /** The account that the login operation is called for. */
   async makeLoginAccount(): Promise<void> {
     const account = { username: LOGIN_NAME, email: `${LOGIN_NAME}@example.org` };
-    await insertPlain(this.dataSource.manager, 'users', { ...account, password_hash: await hashPassword(PASSWORD) });
+    await insertPlain(this.dataSource.manager, 'users', {
+      ...account,
+      password_hash: await hashPassword(PASSWORD, 'test'),
+    });
   }
 
   private async tokenOf(tx: EntityManager, userId: number, spec: CallerSpec, tenants: Tenants): Promise<string | null> {

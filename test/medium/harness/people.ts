@@ -51,7 +51,7 @@ export class People {
 
   /** A user of this name who can log in with the {@link PASSWORD}. */
   async withPassword(username: string, held: readonly Held[] = []): Promise<number> {
-    return this.user(held, { username, password_hash: await hashPassword(PASSWORD) });
+    return this.user(held, { username, password_hash: await hashPassword(PASSWORD, 'test') });
   }
 
   /** Gives a role as a row of its own; nobody is woken. */
@@ -93,7 +93,7 @@ export class People {
 
   /** Sets the {@link PASSWORD} of a user for a login. */
   async givePassword(userId: number): Promise<void> {
-    const hash = await hashPassword(PASSWORD);
+    const hash = await hashPassword(PASSWORD, 'test');
     await this.manager.query('UPDATE users SET password_hash = $2 WHERE user_id = $1', [userId, hash]);
   }
 

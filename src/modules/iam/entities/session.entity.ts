@@ -10,6 +10,7 @@ import { User } from './user.entity';
 @Index('ix_sessions_personal_tokens', ['userId', 'tokenId'], { where: `kind = 'token'` })
 @Index('ix_sessions_login_expires', ['expiresAt'], { where: `kind = 'login'` })
 @Index('ix_sessions_login_revoked', ['revokedAt'], { where: `kind = 'login' AND revoked_at IS NOT NULL` })
+@Index('ix_sessions_login_network', ['userId', 'network', 'createdAt'], { where: `kind = 'login'` })
 @Check('ck_sessions_kind', `kind IN ('login', 'token')`)
 export class Session {
   @PrimaryGeneratedColumn('uuid', { name: 'session_id', primaryKeyConstraintName: 'pk_sessions' }) sessionId: string;
@@ -36,5 +37,7 @@ export class Session {
   @Col.time('last_used_at', { nullable: true }) lastUsedAt: Date | null;
   @Col.time('revoked_at', { nullable: true }) revokedAt: Date | null;
   @Col.text('ip', { nullable: true }) ip: string | null;
+  /** What the address counts as by which an account is known to log in: itself, or the /64 of an IPv6 one. */
+  @Col.text('network', { nullable: true }) network: string | null;
   @Col.text('user_agent', { nullable: true }) userAgent: string | null;
 }

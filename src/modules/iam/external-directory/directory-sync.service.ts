@@ -10,6 +10,7 @@ import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository'
 import { groupRead, userRead } from '../users-and-groups/directory-answers';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import type { GroupRead, UserRead } from '../users-and-groups/dto/people.dto';
+import { partyOf } from '../users-and-groups/passwords';
 import { ExternalAccounts } from './external-accounts';
 import { type DirectoryGroupRow, ExternalAccountsRepository, type Source } from './external-accounts.repository';
 import { LoginDirectory } from './login-directory';
@@ -36,7 +37,7 @@ export class DirectorySyncService {
       return userRead(stored);
     }
     const source = this.sourceFor(principal);
-    const person = await this.loginDirectory.findUser(username);
+    const person = await this.loginDirectory.findUser(partyOf(principal), username);
     if (person) return userRead(await this.change((tx) => this.accounts.save(tx, source, person)));
     const disabled =
       stored !== null &&
@@ -55,7 +56,7 @@ export class DirectorySyncService {
   async syncGroup(principal: Principal, groupName: string): Promise<GroupRead> {
     const source = this.sourceFor(principal);
     if (source.directory !== 'ldap') return groupRead(await this.storedGroup(groupName));
-    const found = await this.loginDirectory.findGroup(groupName);
+    const found = await this.loginDirectory.findGroup(partyOf(principal), groupName);
     if (found) return groupRead(await this.change((tx) => this.accounts.saveGroup(tx, source, found)));
     const emptied = await this.change(async (tx) => {
       const gone = await this.repository.currentGroups(tx, source.directory, groupName);

@@ -1,39 +1,63 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Config } from '../../../config/config';
 import { DomainError } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
-
-const COUNT_FAILURE = `
-  for _, key in ipairs(KEYS) do
-    if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[1]) end
-  end`;
-
-/** Counts one more unless the limit is reached; answers how long to wait then, milliseconds, else 0. */
-const COUNT_BEGINNING = `
-  if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return redis.call('PTTL', KEYS[1]) end
-  if redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-  return 0`;
-const UNCOUNT_BEGINNING = `
-  if tonumber(redis.call('GET', KEYS[1]) or '0') > 0 then redis.call('DECR', KEYS[1]) end`;
+import { FairBulkhead } from '../../../platform/process/fair-bulkhead';
+import { SessionsRepository } from '../sessions/sessions.repository';
+import { LoginPauses } from './login-pauses';
 
 /** Many people share an address, and whoever is at the provider's page has not failed: these may be more than failures. */
 const BEGINNINGS_PER_ATTEMPT = 10;
 
+/** By so much the pause grows each time that a name has failed `LOGIN_ATTEMPTS` times more, milliseconds. */
+const PAUSE_STEP_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Looking up where an account logs in: a flood must not take all connections to the database. */
+const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
+
 const COMMAND_TIMEOUT_MS = 500;
 
+/** Whose password is tried, and from where. */
+export interface Claimant {
+  username: string;
+  /** As {@link clientNetwork} says. */
+  network: string;
+}
+
+interface Pause {
+  /** Zero for a name that has not failed often. */
+  ms: number;
+  /** Whether the account has logged in from there lately: a right password is not held up then. */
+  isFamiliar: boolean;
+}
+
+const NO_PAUSE: Pause = { ms: 0, isFamiliar: false };
+
 /**
- * Counts over all API pods failed logins by user name and by address, and by address those that have begun at the
- * provider's page and not come back. Without Redis logins go on uncounted: whoever makes Redis fail must not lock
- * everybody out.
+ * Counts over all API pods failed logins, and by address those that have begun at the provider's page and not come back.
+ * A name and address together, or an address, that have failed too often are refused. A name that has failed too often
+ * from anywhere is only slowed down: otherwise anybody could lock out anybody. Without Redis logins go on uncounted:
+ * whoever makes Redis fail must not lock everybody out.
+ *
+ * None of it depends on whether there is an account of the name.
  */
 @Injectable()
 export class LoginLimiter implements OnApplicationShutdown {
   private readonly redis: Redis;
+  private readonly pairs: RateLimiterRedis;
+  private readonly networks: RateLimiterRedis;
+  private readonly names: RateLimiterRedis;
+  private readonly beginnings: RateLimiterRedis;
+  private readonly pauses = new LoginPauses();
+  private readonly lookups = new FairBulkhead(LOOKUPS);
 
   constructor(
     private readonly config: Config,
+    private readonly sessions: SessionsRepository,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.redis = new Redis(config.redis.url, {
@@ -44,6 +68,13 @@ export class LoginLimiter implements OnApplicationShutdown {
     });
     // Each command that fails is reported where it was given.
     this.redis.on('error', () => undefined);
+    const { loginAttempts, loginWindowSeconds } = config.auth;
+    const countBy = (keyPrefix: string) =>
+      new RateLimiterRedis({ storeClient: this.redis, keyPrefix, points: loginAttempts, duration: loginWindowSeconds });
+    this.pairs = countBy('name-and-address');
+    this.networks = countBy('address');
+    this.names = countBy('name');
+    this.beginnings = countBy('begun');
   }
 
   onApplicationShutdown(): void {
@@ -51,24 +82,25 @@ export class LoginLimiter implements OnApplicationShutdown {
   }
 
   /**
-   * One attempt at a password. Throws 429 when the user name or the address has failed too often within the window. What
-   * throws is neither a failure nor a success.
+   * One attempt at a password. Throws 429 when the name has failed too often from there, or the address with any names,
+   * within the window, and 503 when too many attempts at the name are held up. What throws is neither a failure nor a
+   * success.
    * @param prove null for a wrong password, which counts as a failure
    * @param use does what the password was given for; null refuses it, which counts as a failure, too
    */
   async attempt<P, T>(
-    username: string,
-    address: string,
+    claimant: Claimant,
     prove: () => Promise<P | null>,
     use: (proven: P) => Promise<T | null>,
   ): Promise<T | null> {
-    await this.assertAllowed(username, address);
+    const pause = await this.pauseOf(claimant, await this.assertAllowed(claimant));
+    if (!pause.isFamiliar) await this.hold(claimant, pause);
     const proven = await prove();
     // Of many guesses at once only those that end before the limit is reached learn whether they were right.
-    if (proven !== null) await this.assertAllowed(username, address);
+    if (proven !== null) await this.assertAllowed(claimant);
     const result = proven === null ? null : await use(proven);
-    if (result === null) await this.countFailure(username, address);
-    else await this.clear(username);
+    if (result === null) await this.fail(claimant, pause);
+    else await this.clear(claimant);
     return result;
   }
 
@@ -76,48 +108,80 @@ export class LoginLimiter implements OnApplicationShutdown {
    * Begins a login at the provider's page. Throws 429 when the address has begun too many within the window that have
    * not {@link ended}. What throws has begun nothing.
    */
-  async begin<T>(address: string, work: () => Promise<T>): Promise<T> {
-    const { loginAttempts, loginWindowSeconds } = this.config.auth;
-    const limit = loginAttempts * BEGINNINGS_PER_ATTEMPT;
-    const wait = await this.tolerate(() =>
-      this.redis.eval(COUNT_BEGINNING, 1, beginningsOf(address), limit, loginWindowSeconds * 1000),
-    );
-    if (wait) throw tooMany('logins that were begun and not ended', Number(wait));
+  async begin<T>(network: string, work: () => Promise<T>): Promise<T> {
+    const begun = await this.tolerate(() => this.beginnings.penalty(network));
     try {
+      assertWithin(
+        begun,
+        this.config.auth.loginAttempts * BEGINNINGS_PER_ATTEMPT,
+        'logins that were begun and not ended',
+      );
       return await work();
     } catch (error) {
-      await this.ended(address);
+      await this.ended(network);
       throw error;
     }
   }
 
   /** A login at the provider's page has ended well. */
-  async ended(address: string): Promise<void> {
-    await this.tolerate(() => this.redis.eval(UNCOUNT_BEGINNING, 1, beginningsOf(address)));
+  async ended(network: string): Promise<void> {
+    await this.tolerate(async () => {
+      const begun = await this.beginnings.get(network);
+      // A login may come back from another address: that one has begun none, and must not be owed one.
+      if (begun && begun.consumedPoints > 0) await this.beginnings.reward(network);
+    });
   }
 
-  private async assertAllowed(username: string, address: string): Promise<void> {
-    const waits = await this.tolerate(() => Promise.all(keysOf(username, address).map((key) => this.waitOf(key))));
-    const wait = Math.max(0, ...(waits ?? []));
-    if (wait > 0) throw tooMany('failed logins', wait);
+  /** Answers how often the name has failed from anywhere. */
+  private async assertAllowed({ username, network }: Claimant): Promise<number> {
+    const counts = await this.tolerate(() =>
+      Promise.all([
+        this.names.get(hashOf(username)),
+        this.pairs.get(pairOf(username, network)),
+        this.networks.get(network),
+      ]),
+    );
+    const [ofName, ...refusing] = counts ?? [];
+    for (const count of refusing) assertWithin(count, this.config.auth.loginAttempts - 1, 'failed logins');
+    return ofName?.consumedPoints ?? 0;
   }
 
-  private async countFailure(username: string, address: string): Promise<void> {
-    const keys = keysOf(username, address);
-    const windowMs = this.config.auth.loginWindowSeconds * 1000;
-    await this.tolerate(() => this.redis.eval(COUNT_FAILURE, keys.length, ...keys, windowMs));
+  private async fail(claimant: Claimant, pause: Pause): Promise<void> {
+    try {
+      await this.countFailure(claimant);
+    } finally {
+      // As long as for everybody else: how long a failure takes must not tell who logs in from there.
+      if (pause.isFamiliar) await this.hold(claimant, pause);
+    }
   }
 
-  /** A success ends the count of the user name; the address may still be guessing at others. */
-  private async clear(username: string): Promise<void> {
-    const [key = ''] = keysOf(username, '');
-    await this.tolerate(() => this.redis.del(key));
+  /** Throws 429 for one failure too many: a wrong guess beyond the limit is answered as a right one is. */
+  private async countFailure({ username, network }: Claimant): Promise<void> {
+    const counts = await this.tolerate(() =>
+      Promise.all([
+        this.names.penalty(hashOf(username)),
+        this.pairs.penalty(pairOf(username, network)),
+        this.networks.penalty(network),
+      ]),
+    );
+    const [, ...refusing] = counts ?? [];
+    for (const count of refusing) assertWithin(count, this.config.auth.loginAttempts, 'failed logins');
   }
 
-  /** Milliseconds until the key admits the next attempt; 0 when it does now. */
-  private async waitOf(key: string): Promise<number> {
-    const failures = Number((await this.redis.get(key)) ?? 0);
-    return failures < this.config.auth.loginAttempts ? 0 : Math.max(1, await this.redis.pttl(key));
+  /** A success ends the count of the name there; the address may still be guessing at others, and others at the name. */
+  private async clear({ username, network }: Claimant): Promise<void> {
+    await this.tolerate(() => this.pairs.delete(pairOf(username, network)));
+  }
+
+  private async pauseOf({ username, network }: Claimant, failures: number): Promise<Pause> {
+    const steps = Math.floor(failures / this.config.auth.loginAttempts);
+    if (steps === 0) return NO_PAUSE;
+    const isFamiliar = await this.lookups.run(network, () => this.sessions.hasLoggedInFrom(username, network));
+    return { ms: Math.min(steps * PAUSE_STEP_MS, LONGEST_PAUSE_MS), isFamiliar };
+  }
+
+  private async hold({ username, network }: Claimant, { ms }: Pause): Promise<void> {
+    if (ms > 0) await this.pauses.pause(hashOf(username), network, ms);
   }
 
   private async tolerate<T>(work: () => Promise<T>): Promise<T | null> {
@@ -130,9 +194,11 @@ export class LoginLimiter implements OnApplicationShutdown {
   }
 }
 
-function tooMany(what: string, waitMs: number): DomainError {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new DomainError(
+/** Throws 429 for a count beyond the limit; `what` says of what. */
+function assertWithin(count: RateLimiterRes | null, limit: number, what: string): void {
+  if (!count || count.consumedPoints <= limit) return;
+  const seconds = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
+  throw new DomainError(
     'rate-limited',
     'AUTH.TOO_MANY_ATTEMPTS',
     `Too many ${what}. Try again in ${seconds} seconds.`,
@@ -140,14 +206,13 @@ function tooMany(what: string, waitMs: number): DomainError {
   );
 }
 
-function beginningsOf(address: string): string {
-  return `begun:${address}`;
+function pairOf(username: string, network: string): string {
+  return `${hashOf(username)}:${network}`;
 }
 
 /** Names are hashed: a key has a fixed length whatever was typed, and a typed password is not kept. */
-function keysOf(username: string, address: string): [string, string] {
-  const name = createHash('sha256').update(comparable(username)).digest('base64url');
-  return [`user:${name}`, `address:${address}`];
+function hashOf(username: string): string {
+  return createHash('sha256').update(comparable(username)).digest('base64url');
 }
 
 /** Spellings that a directory takes for the same name (RFC 4518) count as one. */

@@ -12,6 +12,8 @@ import { DirectoryRepository } from '../users-and-groups/directory.repository';
 export interface LoginOrigin {
   authorization: string | null;
   ip: string;
+  /** What the address counts as: itself, or the /64 of an IPv6 one. */
+  network: string;
   userAgent: string | null;
 }
 
@@ -62,6 +64,7 @@ export class LoginSessions {
         tenantId,
         expiresAt,
         ip: origin.ip,
+        network: origin.network,
         userAgent: origin.userAgent,
       });
       auditActor({ userId, username, tenantId, sessionId, sessionKind: 'login' });

@@ -5,6 +5,7 @@ import { Allow } from '../../../platform/auth/access';
 import type { Principal } from '../../../platform/auth/principal';
 import { CurrentPrincipal } from '../../../platform/auth/request-principal';
 import type { Message } from '../../../platform/http/answers';
+import { clientNetwork } from '../../../platform/http/client-network';
 import { Answers, Operation } from '../../../platform/http/operation';
 import { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
 import type { LoginOrigin } from './login-sessions';
@@ -90,6 +91,7 @@ function originOf(request: Request): LoginOrigin {
   return {
     authorization: request.get('authorization') ?? null,
     ip: request.ip ?? 'unknown',
+    network: clientNetwork(request.ip),
     userAgent: request.get('user-agent')?.slice(0, 500) ?? null,
   };
 }

@@ -74,7 +74,7 @@ export class LoginService {
   ): Promise<LoginResult> {
     const opened =
       credentials &&
-      (await this.openSession(credentials, () => this.localUser(credentials), parseDuration(timeout), origin));
+      (await this.openSession(credentials, () => this.proveHere(credentials, origin), parseDuration(timeout), origin));
     return opened ?? this.sso.begin(timeout, origin);
   }
 
@@ -83,29 +83,41 @@ export class LoginService {
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<LoginResult> {
-    const opened = await this.openSession(credentials, () => this.prove(credentials), durationMs, origin);
+    const opened = await this.openSession(credentials, () => this.prove(credentials, origin), durationMs, origin);
     if (!opened) throw unauthenticated(WRONG);
     return opened;
   }
 
   /** Whose password was given, here or in the outside directory; null when it was nobody's. */
-  private async prove(credentials: Credentials): Promise<UserRow | DirectoryUser | null> {
+  private async prove(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | DirectoryUser | null> {
     const { username, password } = credentials;
-    const known = await this.directory.userByName(username);
-    const local = await this.localUser(credentials, known);
+    const { known, proven } = await this.checkHere(credentials, origin);
     const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
-    const person = elsewhere ? await this.loginDirectory.checkPassword(username, password) : null;
-    return local ?? person;
+    const person = elsewhere ? await this.loginDirectory.checkPassword(origin.network, username, password) : null;
+    return proven ?? person;
+  }
+
+  private async proveHere(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | null> {
+    const { proven } = await this.checkHere(credentials, origin);
+    return proven;
   }
 
   /**
-   * The enabled account of the built-in directory whose password this is. Always costs a check of a password: neither
-   * an unknown user nor one of another directory can be told from a wrong password by the time.
+   * The account of the name, and whether it is an enabled one of the built-in directory whose password this is. Always
+   * costs a check of a password: neither an unknown user nor one of another directory can be told from a wrong password
+   * by the time.
    */
-  private async localUser({ username, password }: Credentials, known?: UserRow | null): Promise<UserRow | null> {
-    const user = known === undefined ? await this.directory.userByName(username) : known;
-    const matches = await passwordMatches(user?.directory === 'local' ? user.password_hash : null, password);
-    return user && matches && !(user.to_date instanceof Date) ? user : null;
+  private async checkHere(
+    { username, password }: Credentials,
+    { network }: LoginOrigin,
+  ): Promise<{ known: UserRow | null; proven: UserRow | null }> {
+    let known: UserRow | null = null;
+    const readHash = async () => {
+      const user = (known = await this.directory.userByName(username));
+      return user?.directory === 'local' ? user.password_hash : null;
+    };
+    const matches = await passwordMatches(readHash, password, network);
+    return { known, proven: matches ? enabled(known) : null };
   }
 
   private openSession<P extends UserRow | DirectoryUser>(
@@ -115,7 +127,7 @@ export class LoginService {
     origin: LoginOrigin,
   ): Promise<OpenedSession | null> {
     const open = (proven: P) => this.logins.open((tx) => this.admit(tx, proven), durationMs, origin);
-    return this.limiter.attempt(username, origin.ip, prove, open);
+    return this.limiter.attempt({ username, network: origin.network }, prove, open);
   }
 
   private async admit(tx: Tx, proven: UserRow | DirectoryUser): Promise<Admitted | null> {
@@ -123,6 +135,10 @@ export class LoginService {
     await this.sessions.assertUnchanged(tx, proven);
     return proven;
   }
+}
+
+function enabled(user: UserRow | null): UserRow | null {
+  return user && !(user.to_date instanceof Date) ? user : null;
 }
 
 /** Of the body, or of HTTP Basic; null when either is missing. */

@@ -27,9 +27,9 @@ export class SsoLoginService {
   ) {}
 
   /** @param timeout duration of the session to come */
-  begin(timeout: string, { ip }: LoginOrigin): Promise<LoginResult> {
-    return this.limiter.begin(ip, async () => {
-      const { url, login } = await this.directory.beginBrowserLogin();
+  begin(timeout: string, { network }: LoginOrigin): Promise<LoginResult> {
+    return this.limiter.begin(network, async () => {
+      const { url, login } = await this.directory.beginBrowserLogin(network);
       await this.transactions.run((tx) => this.pending.add(tx, { login, timeout }));
       return { loginURL: url };
     });
@@ -50,7 +50,7 @@ export class SsoLoginService {
     }
     const pending = await this.transactions.run((tx) => this.pending.claim(tx, state));
     if (!pending) throw unauthenticated(UNKNOWN_STATE);
-    const person = await this.personOf(query, pending);
+    const person = await this.personOf(origin.network, query, pending);
     const opened = await this.logins.open(
       async (tx) => {
         if (!(await this.pending.take(tx, state))) throw unauthenticated(UNKNOWN_STATE);
@@ -60,13 +60,13 @@ export class SsoLoginService {
       origin,
     );
     if (!opened) throw unauthenticated('The account is disabled.');
-    await this.limiter.ended(origin.ip);
+    await this.limiter.ended(origin.network);
     return opened;
   }
 
-  private async personOf(query: URLSearchParams, { login }: PendingSsoLogin): Promise<DirectoryUser> {
+  private async personOf(network: string, query: URLSearchParams, { login }: PendingSsoLogin): Promise<DirectoryUser> {
     try {
-      return await this.directory.completeBrowserLogin(query, login);
+      return await this.directory.completeBrowserLogin(network, query, login);
     } catch (error) {
       const refused = error instanceof DomainError && error.kind === 'unauthenticated';
       await this.transactions.run(async (tx) => {

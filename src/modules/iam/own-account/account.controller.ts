@@ -103,7 +103,7 @@ export class AccountController {
     access: Allow.signedIn,
     answer: Answers.message,
     status: 201,
-    errors: [403, 409, 429],
+    errors: [403, 409, 429, 503],
   })
   changeMyPassword(
     @CurrentPrincipal() principal: Principal,

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../platform/auth/principal';
 import { conflict, forbidden, invalid } from '../../../platform/errors/domain-error';
 import type { Message } from '../../../platform/http/answers';
+import { clientNetwork } from '../../../platform/http/client-network';
 import { LoginLimiter } from '../login/login-limiter';
 import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository, sessionsOf } from '../sessions/sessions.repository';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
-import { hashPassword, passwordMatches } from '../users-and-groups/passwords';
+import { hashPassword, partyOf, passwordMatches } from '../users-and-groups/passwords';
 import type { ChangePassword } from './dto/account.dto';
 
 /** The change of one's own password. */
@@ -26,17 +27,20 @@ export class OwnPasswordService {
       throw invalid('PASSWORD.UNCHANGED', 'The new password is the current one. Choose another.');
     }
     const answer = await this.limiter.attempt(
-      principal.username,
-      address,
-      async () => ((await passwordMatches(oldHash, body.current_password)) ? oldHash : null),
+      { username: principal.username, network: clientNetwork(address) },
+      async () =>
+        (await passwordMatches(() => Promise.resolve(oldHash), body.current_password, partyOf(principal)))
+          ? oldHash
+          : null,
       (proven) => this.replace(principal, proven, body.new_password),
     );
     if (!answer) throw forbidden('PASSWORD.WRONG', 'The current password is wrong.');
     return answer;
   }
 
-  private async replace({ userId, sessionId }: Principal, oldHash: string, newPassword: string): Promise<Message> {
-    const newHash = await hashPassword(newPassword);
+  private async replace(principal: Principal, oldHash: string, newPassword: string): Promise<Message> {
+    const { userId, sessionId } = principal;
+    const newHash = await hashPassword(newPassword, partyOf(principal));
     return this.changes.run(sessionsOf(userId), async (tx) => {
       if (!(await this.directory.replacePassword(tx, userId, oldHash, newHash))) {
         throw conflict('PASSWORD.CHANGED_MEANWHILE', 'The password was changed by another request at the same time.');

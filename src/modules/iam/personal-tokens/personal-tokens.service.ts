@@ -55,6 +55,7 @@ export class PersonalTokensService {
         tenantId: scope.tenantId,
         expiresAt,
         ip: null,
+        network: null,
         userAgent: null,
       });
       return { claims: made, ...created(scope, opened, description, expiresAt) };

@@ -44,6 +44,8 @@ export interface NewSession {
   /** Null for one without end. */
   expiresAt: Date | null;
   ip: string | null;
+  /** As {@link clientNetwork} says; null for one that says nothing of where its user logs in. */
+  network: string | null;
   userAgent: string | null;
 }
 
@@ -51,6 +53,9 @@ export interface OpenedSession {
   token_id: number;
   created_at: Date;
 }
+
+/** For so long an address stays one that the account has logged in from. */
+const LATELY_DAYS = 30;
 
 /** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
 @Injectable()
@@ -74,6 +79,17 @@ export class SessionsRepository {
        WHERE s.session_id = $1`,
       [sessionId],
     );
+  }
+
+  /** Whether the account of this name, if there is one, has logged in from there within {@link LATELY_DAYS}. */
+  async hasLoggedInFrom(username: string, network: string): Promise<boolean> {
+    const login = await firstRow(
+      this.dataSource.manager,
+      `SELECT 1 FROM sessions WHERE user_id = (SELECT user_id FROM users WHERE username = $1) AND network = $2
+         AND kind = 'login' AND created_at > now() - interval '${LATELY_DAYS} days' LIMIT 1`,
+      [username.toLowerCase(), network],
+    );
+    return login !== null;
   }
 
   async noteUse(sessionId: string): Promise<void> {
@@ -107,6 +123,7 @@ export class SessionsRepository {
       description: session.description,
       expires_at: session.expiresAt ?? 'infinity',
       ip: session.ip,
+      network: session.network,
       user_agent: session.userAgent,
     });
   }

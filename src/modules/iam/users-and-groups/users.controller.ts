@@ -64,7 +64,7 @@ export class UsersController {
     tag,
     access,
     answer: Answers.one(UserWrite),
-    errors: [409],
+    errors: [409, 503],
   })
   create(@CurrentPrincipal() caller: Principal, @Body() body: CreateUser): Promise<UserWrite> {
     return this.service.create(caller, body);
@@ -111,7 +111,7 @@ export class UsersController {
     access,
     answer: Answers.message,
     status: 201,
-    errors: [409],
+    errors: [409, 503],
   })
   setPassword(
     @CurrentPrincipal() caller: Principal,

@@ -16,7 +16,7 @@ import { userRead, userWrite } from './directory-answers';
 import type { UserRead } from './dto/people.dto';
 import type { CreateUser, SetPassword, UpdateUser, UserListQuery, UserWrite } from './dto/user.dto';
 import { GroupsRepository } from './groups.repository';
-import { hashPassword } from './passwords';
+import { hashPassword, partyOf } from './passwords';
 import { type UserRecord, UsersRepository } from './users.repository';
 
 /** The accounts of the deployment, whatever their tenants. */
@@ -53,7 +53,7 @@ export class UsersService {
 
   async create(caller: Principal, body: CreateUser): Promise<UserWrite> {
     assertBuiltIn(this.config.auth.directory);
-    const passwordHash = await hashPassword(body.password);
+    const passwordHash = await hashPassword(body.password, partyOf(caller));
     return this.transactions.run(async (tx) => {
       const groups = await this.groups.getAll(body.group_ids, tx, 'share');
       await this.reach.assertGroups(tx, caller, body.group_ids);
@@ -82,7 +82,7 @@ export class UsersService {
   }
 
   async setPassword(caller: Principal, userId: number, body: SetPassword): Promise<Message> {
-    const passwordHash = await hashPassword(body.new_password);
+    const passwordHash = await hashPassword(body.new_password, partyOf(caller));
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const user = await this.lock(tx, caller, userId);
       assertFromBuiltIn('user', user);

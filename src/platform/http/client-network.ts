@@ -1,0 +1,20 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Some proxies name the port, too: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
+const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
+
+const IPV6_NETWORK_BITS = 64;
+
+/**
+ * What counts as one client by its address: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address of
+ * it has all. `unknown` for what is no address.
+ */
+export function clientNetwork(address: string | undefined): string {
+  const { v4, v6 } = WITH_PORT.exec(address ?? '')?.groups ?? {};
+  const [plain = ''] = (v6 ?? v4 ?? address ?? '').split('%');
+  if (isIP(plain) === 0) return 'unknown';
+  const parsed = ipaddr.process(plain);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${plain}/${IPV6_NETWORK_BITS}`).toString()}/${IPV6_NETWORK_BITS}`;
+}

@@ -1,0 +1,102 @@
+import { busy, type DomainError } from '../errors/domain-error';
+
+export interface BulkheadLimits {
+  /** Error code of a refusal. */
+  code: string;
+  /** Pieces of work under way at once. */
+  atOnce: number;
+  /** Pieces of work that may wait. */
+  waiting: number;
+  /** Of which those of one party. */
+  waitingOfOne: number;
+  /** The longest wait, milliseconds. */
+  patienceMs: number;
+}
+
+interface Waiter {
+  enter(): void;
+  refuse(): void;
+}
+
+/**
+ * Bounds how much of a scarce thing is used at once, and how many wait for it. Parties take turns, and of a full line
+ * the party with the most loses its place to one with less: one that asks for a lot keeps only itself waiting. What
+ * finds no place, or waits too long, is a 503 that says when to come again.
+ */
+export class FairBulkhead {
+  private running = 0;
+  private waiting = 0;
+  /** Who waits, by party; the party whose turn is next comes first. */
+  private readonly lines = new Map<string, Waiter[]>();
+
+  constructor(private readonly limits: BulkheadLimits) {}
+
+  /** Whether nothing is under way, and so nothing waits. */
+  get isIdle(): boolean {
+    return this.running === 0;
+  }
+
+  /** @param party whose work it is: an address, a user */
+  async run<T>(party: string, work: () => Promise<T>): Promise<T> {
+    if (this.running < this.limits.atOnce) this.running += 1;
+    else await this.turnOf(party);
+    try {
+      return await work();
+    } finally {
+      this.passOn();
+    }
+  }
+
+  private turnOf(party: string): Promise<void> {
+    const line = this.lines.get(party) ?? [];
+    const { waiting, waitingOfOne, patienceMs } = this.limits;
+    const hasPlace = line.length < waitingOfOne && (this.waiting < waiting || this.takesPlaceFromLongest(line.length));
+    if (!hasPlace) return Promise.reject(this.refusal());
+    this.lines.set(party, line);
+    return new Promise((resolve, reject) => {
+      const leave = (then: () => void) => {
+        clearTimeout(timer);
+        this.remove(party, waiter);
+        then();
+      };
+      const waiter = { enter: () => leave(resolve), refuse: () => leave(() => reject(this.refusal())) };
+      const timer = setTimeout(waiter.refuse, patienceMs);
+      line.push(waiter);
+      this.waiting += 1;
+    });
+  }
+
+  /** A place that became free goes to the party whose turn it is, which then comes last. */
+  private passOn(): void {
+    const [next] = this.lines;
+    if (!next) {
+      this.running -= 1;
+      return;
+    }
+    const [party, line] = next;
+    line[0]?.enter();
+    if (line.length === 0) return;
+    this.lines.delete(party);
+    this.lines.set(party, line);
+  }
+
+  /** Refuses the last one of the longest line for a party with `length` in its own, if that makes them more alike. */
+  private takesPlaceFromLongest(length: number): boolean {
+    let longest: Waiter[] = [];
+    for (const line of this.lines.values()) if (line.length > longest.length) longest = line;
+    if (longest.length <= length + 1) return false;
+    longest.at(-1)?.refuse();
+    return true;
+  }
+
+  private remove(party: string, waiter: Waiter): void {
+    const line = this.lines.get(party) ?? [];
+    line.splice(line.indexOf(waiter), 1);
+    if (line.length === 0) this.lines.delete(party);
+    this.waiting -= 1;
+  }
+
+  private refusal(): DomainError {
+    return busy(this.limits.code, Math.ceil(this.limits.patienceMs / 1000));
+  }
+}

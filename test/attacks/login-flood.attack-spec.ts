@@ -1,0 +1,79 @@
+import { startWholeApi, type TestAnswer, type TestApi } from '../medium/harness/test-api';
+
+const LOGINS = 400;
+/** What may wait, and what of one address, while two passwords are checked. */
+const [WAITING, WAITING_OF_ONE] = [64, 32];
+
+// Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
+describe('a flood of logins', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let token: string;
+  let file: string;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', LOGIN_ATTEMPTS: '1000' }));
+    token = await api.login();
+    const body = { name: 'workspace' };
+    const { workspace_id: id } = (await api.call('POST', '/workspace', { token, body })).body;
+    file = api.urlOf(`/workspace/file/download?workspace_id=${id}&file_path=hello.txt`);
+    const upload = await fetch(api.urlOf(`/workspace/files?workspace_id=${id}&path=hello.txt`), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      body: 'hello',
+    });
+    expect(upload.status).toBe(200);
+  });
+
+  afterAll(() => stop?.());
+
+  const guess = (address: string, username: string) =>
+    api.call('POST', '/login', {
+      body: { username, password: 'a guess' },
+      headers: { 'x-forwarded-for': address },
+    });
+
+  /** A flood, and how many of its logins have been answered so far. */
+  function flood(addressOf: (index: number) => string): { answered(): number; answers: Promise<TestAnswer[]> } {
+    let answered = 0;
+    const logins = Array.from({ length: LOGINS }, (_, index) =>
+      guess(addressOf(index), `nobody-${index}`).finally(() => (answered += 1)),
+    );
+    return { answered: () => answered, answers: Promise.all(logins) };
+  }
+
+  const withStatus = (answers: TestAnswer[], wanted: number) => answers.filter(({ status }) => status === wanted);
+
+  it('from everywhere keeps no file waiting, and every login gets an answer', async () => {
+    const { answered, answers } = flood((index) => `192.0.${index % 250}.${Math.floor(index / 250)}`);
+    while (answered() === 0) await new Promise(setImmediate);
+    let downloads = 0;
+    while (answered() < LOGINS) {
+      const response = await fetch(file, { headers: { authorization: `Bearer ${token}` } });
+      expect([response.status, await response.text()]).toEqual([200, 'hello']);
+      downloads += 1;
+    }
+    expect(downloads).toBeGreaterThan(5);
+    const looked = withStatus(await answers, 401);
+    const refused = withStatus(await answers, 503);
+    expect(looked.length + refused.length).toBe(LOGINS);
+    expect(looked.length).toBeGreaterThanOrEqual(WAITING);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { body, headers } of refused) {
+      expect(body.error_code).toBe('AUTH.BUSY');
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const sql = `SELECT count(*) AS rows FROM audit_events WHERE operation = 'login' AND status = 503`;
+    expect(await api.database.query(sql)).toEqual([{ rows: 0 }]);
+  });
+
+  it('from one address leaves the line to others', async () => {
+    const { answers } = flood(() => '192.0.2.1');
+    const others = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => guess(`198.51.100.${index}`, `colleague-${index}`)),
+    );
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 401));
+    expect(withStatus(await answers, 503).length).toBeGreaterThan(0);
+    expect(withStatus(await answers, 401).length).toBeGreaterThanOrEqual(WAITING_OF_ONE);
+  });
+});

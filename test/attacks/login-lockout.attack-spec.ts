@@ -1,0 +1,100 @@
+import { LoginPauses } from '../../src/modules/iam/login/login-pauses';
+import { ADMIN_PASSWORD, startWholeApi, type TestApi } from '../medium/harness/test-api';
+
+const HOME = '192.0.2.1';
+const ELSEWHERE = '198.51.100.7';
+const ATTEMPTS = 10;
+
+// Real: the whole API, PostgreSQL and Redis. The addresses are those that a proxy in front would name.
+describe('somebody who guesses at the password of another', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let pause: jest.SpiedFunction<LoginPauses['pause']>;
+
+  beforeEach(async () => {
+    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1' }));
+    pause = jest.spyOn(LoginPauses.prototype, 'pause');
+  });
+
+  afterEach(() => stop?.());
+
+  const login = async (address: string, password = ADMIN_PASSWORD, username = 'admin') => {
+    const headers = { 'x-forwarded-for': address };
+    const { status, body } = await api.call('POST', '/login', { body: { username, password }, headers });
+    return [status, body.error_code];
+  };
+  const RIGHT = [200, undefined];
+  const WRONG = [401, 'AUTH.UNAUTHENTICATED'];
+  const TOO_MANY = [429, 'AUTH.TOO_MANY_ATTEMPTS'];
+
+  async function guess(times: number, addressOf: (index: number) => string, username = 'admin'): Promise<void> {
+    for (let index = 0; index < times; index += 1) {
+      expect(await login(addressOf(index), 'a guess', username)).toEqual(WRONG);
+    }
+  }
+
+  it('locks only the own address out: the owner gets in at once at home, and soon anywhere else', async () => {
+    expect(await login(HOME)).toEqual(RIGHT);
+    await guess(ATTEMPTS, () => ELSEWHERE);
+    expect(await login(ELSEWHERE)).toEqual(TOO_MANY);
+    expect(await login(HOME)).toEqual(RIGHT);
+    expect(pause).not.toHaveBeenCalled();
+    expect(await login('203.0.113.9')).toEqual(RIGHT);
+    expect(pause.mock.calls.map(([, network, ms]) => [network, ms])).toEqual([['203.0.113.9', 250]]);
+    expect(await login('203.0.113.9')).toEqual(RIGHT);
+    expect(pause).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps nobody from a change of the own password', async () => {
+    const { body } = await api.call('POST', '/login', {
+      body: { username: 'admin', password: ADMIN_PASSWORD },
+      headers: { 'x-forwarded-for': HOME },
+    });
+    await guess(ATTEMPTS, () => ELSEWHERE);
+    const change = await api.call('PUT', '/user/password', {
+      token: body.token,
+      body: { current_password: ADMIN_PASSWORD, new_password: 'another password of some length' },
+      headers: { 'x-forwarded-for': HOME },
+    });
+    expect(change.status).toBe(201);
+  });
+
+  it('does not learn by it whether the account exists', async () => {
+    const [known, unknown] = await Promise.all(
+      ['admin', 'nobody'].map(async (username, index) => {
+        const [from, other] = [`198.51.100.${index}`, `203.0.113.${index}`];
+        await guess(ATTEMPTS, () => from, username);
+        return [await login(from, 'a guess', username), await login(other, 'a guess', username)];
+      }),
+    );
+    expect(known).toEqual([TOO_MANY, WRONG]);
+    expect(unknown).toEqual(known);
+    expect(pause.mock.calls.map(([, , ms]) => ms)).toEqual([250, 250]);
+  });
+
+  it('gets no more answers by guessing many times at once', async () => {
+    const guesses = Array.from({ length: 60 }, (_, index) =>
+      login(ELSEWHERE, index === 40 ? ADMIN_PASSWORD : `guess ${index}`),
+    );
+    const answers = await Promise.all(guesses);
+    const learnt = answers.filter(([status]) => status === 401 || status === 200);
+    expect(learnt.length).toBeLessThanOrEqual(ATTEMPTS + 1);
+    for (const [status] of answers) expect([200, 401, 429, 503]).toContain(status);
+    expect(await login(ELSEWHERE)).toEqual(TOO_MANY);
+  });
+
+  it('gets no more guesses by other names, nor by the other addresses of an IPv6 network', async () => {
+    for (let index = 0; index < ATTEMPTS; index += 1) {
+      expect(await login(`2001:db8:1:2::${index}`, 'a guess', `name-${index}`)).toEqual(WRONG);
+    }
+    expect(await login('2001:db8:1:2:ffff::1')).toEqual(TOO_MANY);
+    expect(await login('2001:db8:1:3::1')).toEqual(RIGHT);
+  });
+
+  it('is slowed down the more, the more addresses take part, and the owner no more than that', async () => {
+    await guess(2 * ATTEMPTS, (index) => `198.51.100.${index}`);
+    expect(await login(HOME)).toEqual(RIGHT);
+    const waited = pause.mock.calls.map(([, , ms]) => ms);
+    expect(waited).toEqual([...Array.from({ length: ATTEMPTS }, () => 250), 500]);
+  });
+});
