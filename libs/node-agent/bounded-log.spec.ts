@@ -1,0 +1,69 @@
+import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BoundedLog } from './bounded-log';
+import { LogShipper } from './log-shipper';
+
+const LIMIT = 100_000;
+const NOTE = `\n[The output is cut here: it is longer than ${LIMIT} bytes. What follows is its end.]\n`;
+const MEBIBYTE = 1024 * 1024;
+
+describe('BoundedLog', () => {
+  let folder: string;
+  let path: string;
+  let log: BoundedLog;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'bounded-log-'));
+    path = join(folder, 'stdout');
+    log = new BoundedLog(path, () => LIMIT);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** What the store holds once the log has ceased to grow. */
+  async function shipped(): Promise<string> {
+    let store = Buffer.alloc(0);
+    const send = (offset: number, chunk: Buffer): Promise<number> => {
+      if (offset === store.length) store = Buffer.concat([store, chunk]);
+      return Promise.resolve(store.length);
+    };
+    const refused = (error: Error): never => {
+      throw error;
+    };
+    await new LogShipper(log, null, send, refused).drain();
+    return store.toString('utf8');
+  }
+
+  it('keeps all of what is within the limit', async () => {
+    writeFileSync(path, 'x'.repeat(LIMIT));
+    log.keepBounded();
+    expect([log.isCut, await shipped()]).toEqual([false, 'x'.repeat(LIMIT)]);
+  });
+
+  it('keeps the start and the end of what is longer, with a note between them, whenever it is looked at', async () => {
+    const end = `${'y'.repeat(64 * 1024 - 4)}end\n`;
+    for (let part = 0; part < 5; part++) {
+      appendFileSync(path, 'x'.repeat(MEBIBYTE));
+      log.keepBounded();
+      expect(statSync(path).size).toBeLessThanOrEqual(LIMIT + MEBIBYTE);
+    }
+    appendFileSync(path, end);
+    expect([log.isCut, await shipped()]).toEqual([true, `${'x'.repeat(LIMIT)}${NOTE}${end}`]);
+    expect(log.tail()).toBe(end);
+  });
+
+  it('has an end that spans what was cut off and what came after', () => {
+    appendFileSync(path, 'x'.repeat(2 * MEBIBYTE));
+    log.keepBounded();
+    appendFileSync(path, 'the end');
+    expect(log.tail()).toBe(`${'x'.repeat(64 * 1024 - 7)}the end`);
+  });
+
+  it('follows no link to what it would cut', () => {
+    const other = join(folder, 'other');
+    writeFileSync(other, 'x'.repeat(3 * MEBIBYTE));
+    symlinkSync(other, path);
+    log.keepBounded();
+    expect([statSync(other).size, log.tail(), existsSync(`${path}.tail`)]).toEqual([3 * MEBIBYTE, '', false]);
+  });
+});

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Confinement, Sandbox, visiblePaths } from './sandbox';
+
+const KINDS: Confinement[] = [
+  { kind: 'none' },
+  ...(process.getuid?.() === 0 ? [{ kind: 'users' as const, firstUid: 1_900_010_000, uids: 2, bubblewrap: null }] : []),
+];
+
+describe('visiblePaths', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'visible-')));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const folder = (name: string): string => {
+    mkdirSync(join(root, name), { recursive: true });
+    return join(root, name);
+  };
+
+  it('are the paths, where they link to, and the Python that an environment was made of', () => {
+    const base = folder('python/bin');
+    writeFileSync(join(base, 'python3'), '');
+    const environment = folder('venv/bin');
+    symlinkSync(join(base, 'python3'), join(environment, 'python'));
+    writeFileSync(join(root, 'venv/pyvenv.cfg'), `home = ${base}\n`);
+    const spark = folder('venv/lib/spark');
+    folder('spark-3.5');
+    symlinkSync('spark-3.5', join(root, 'spark'));
+    const paths = [spark, join(root, 'spark'), join(root, 'absent'), null, '/usr/lib/jvm'];
+    const python = join(environment, 'python');
+    const expected = ['python', 'spark', 'spark-3.5', 'venv'].map((name) => join(root, name));
+    expect(visiblePaths({ paths, python })).toEqual(expected);
+  });
+
+  it('are never the whole machine', () => {
+    expect(visiblePaths({ paths: ['/'], python: '/python' })).toEqual([]);
+  });
+});
+
+describe.each(KINDS)('a sandbox of %j', (confinement) => {
+  let root: string;
+  let sandbox: Sandbox;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    chmodSync(root, 0o711);
+    sandbox = new Sandbox(confinement, { dir: join(root, 'run'), index: 1, visible: [], shared: [], mark: root });
+    sandbox.make(['work']);
+    sandbox.own();
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const run = async (argv: string[], env: Record<string, string>): Promise<string> => {
+    const [program = '', ...args] = sandbox.launch('test', argv, env, 'work');
+    const { stdout } = await promisify(execFile)(program, args, { env: sandbox.environment() });
+    return stdout;
+  };
+
+  it('hands on exactly the given variables, whatever is in them', async () => {
+    const value = `'"$(id)\`id\`\n\\n; exit 1 #`;
+    const output = await run(['/bin/sh', '-c', 'printf %s "$GIVEN"; echo; pwd; echo "[$NOT]"'], { GIVEN: value });
+    expect(output).toBe(`${value}\n${sandbox.box}/work\n[]\n`);
+  });
+
+  it('names none of them in a command line', () => {
+    expect(sandbox.launch('test', ['true'], { SECRET: 'told to nobody' }).join(' ')).not.toContain('told to nobody');
+  });
+
+  it('reads a file as what is in it may: bounded in bytes and in time', async () => {
+    const file = join(root, 'file');
+    writeFileSync(file, 'content');
+    expect(await sandbox.read(file, 100, 5_000)).toBe('content');
+    expect(await sandbox.read(file, 6, 5_000)).toBeNull();
+    expect(await sandbox.read(join(root, 'absent'), 100, 5_000)).toBeNull();
+    expect(await sandbox.read('/dev/zero', 1_000_000, 5_000)).toBeNull();
+    const pipe = join(root, 'pipe');
+    await promisify(execFile)('mkfifo', ['-m', '666', pipe]);
+    expect(await sandbox.read(pipe, 100, 200)).toBeNull();
+    chmodSync(file, 0o600);
+    expect(await sandbox.read(file, 100, 5_000)).toBe(confinement.kind === 'users' ? null : 'content');
+  });
+});
