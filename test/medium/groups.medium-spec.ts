@@ -24,6 +24,9 @@ describe('groups', () => {
 
   afterAll(() => directory?.stop());
 
+  /** A group that the own tenant owns. */
+  const owned = (held: Parameters<People['group']>[0] = [], members: readonly number[] = []) =>
+    people.group(held, members, { owner_tenant_id: own });
   const member = (groupId: number, userId: number) => `${GROUP}/${groupId}/user/${userId}`;
   const idsOf = (body: { data: { group_id: number }[] }) => body.data.map(({ group_id }) => group_id);
 
@@ -92,7 +95,7 @@ describe('groups', () => {
   });
 
   async function existing(): Promise<{ id: number; name: string }> {
-    const id = await people.group();
+    const id = await owned();
     return { id, name: (await admin.call('GET', `${GROUP}/${id}`)).body.group_name as string };
   }
 
@@ -120,19 +123,18 @@ describe('groups', () => {
 
   describe('an ADMIN', () => {
     const reachable: [string, () => Promise<number>][] = [
-      ['without a role', () => people.group()],
-      ['of the own tenant', () => people.group([['ADMIN', own]])],
+      ['without a role', () => owned()],
+      ['with a role there', () => owned([['ADMIN', own]])],
+      ['with a role that another tenant gave', () => owned([['ADMIN', foreign]])],
     ];
     const beyond: [string, () => Promise<number>][] = [
-      ['with a platform-wide role', () => people.group([['PLATFORM BILLING', null]])],
-      ['with a role in another tenant', () => people.group([['USER', foreign]])],
+      ['of the platform without a role', () => people.group()],
+      ['of the platform with a role in the own tenant', () => people.group([['USER', own]])],
+      ['of the platform with a platform-wide role', () => people.group([['PLATFORM BILLING', null]])],
+      ['of another tenant without a role', () => people.group([], [], { owner_tenant_id: foreign })],
       [
-        'with a permission on a workspace of another tenant',
-        async () => {
-          const groupId = await people.group([['USER', own]]);
-          await people.workspacePermission(foreign, groupId);
-          return groupId;
-        },
+        'of another tenant with a role in the own',
+        () => people.group([['USER', own]], [], { owner_tenant_id: foreign }),
       ],
     ];
     const actions = (groupId: number, present: number, absent: number): [string, string, object?][] => [
@@ -149,7 +151,7 @@ describe('groups', () => {
       return statuses;
     };
 
-    it.each(reachable)('may change groups %s', async (_which, make) => {
+    it.each(reachable)('may change groups of the own tenant %s', async (_which, make) => {
       expect(await tryAll(admin, make)).toEqual([201, 200, 201]);
     });
 
@@ -164,7 +166,7 @@ describe('groups', () => {
   describe('deleted', () => {
     it('are gone, and their names free', async () => {
       const userId = await people.user();
-      const groupId = await people.group([], [userId]);
+      const groupId = await owned([], [userId]);
       const { group_name } = (await admin.call('GET', `${GROUP}/${groupId}`)).body;
       const { status, body } = await admin.call('DELETE', `${GROUP}/${groupId}`);
       expect([status, body]).toEqual([201, { message: expect.stringContaining(group_name as string) }]);
@@ -176,10 +178,10 @@ describe('groups', () => {
     });
 
     it('are not those with a role or a workspace permission', async () => {
-      const withRole = await people.group([['USER', own]]);
+      const withRole = await owned([['USER', own]]);
       const first = await admin.call('DELETE', `${GROUP}/${withRole}`);
       expect([...refusal(first), first.body.details]).toEqual([409, 'GROUP.IN_USE', { roles: ['USER'] }]);
-      const withPermission = await people.group();
+      const withPermission = await owned();
       await people.workspacePermission(own, withPermission);
       const second = await admin.call('DELETE', `${GROUP}/${withPermission}`);
       expect([...refusal(second), second.body.details.workspaces]).toEqual([
@@ -195,7 +197,7 @@ describe('groups', () => {
   describe('members', () => {
     it('come and go once', async () => {
       const [other, userId] = [await people.user(), await people.user()];
-      const groupId = await people.group([], [other]);
+      const groupId = await owned([], [other]);
       const { status, body } = await admin.call('POST', member(groupId, userId));
       expect([status, body]).toEqual([
         200,
@@ -220,7 +222,7 @@ describe('groups', () => {
     });
 
     it('are an existing user of an existing group', async () => {
-      const [groupId, userId] = [await people.group(), await people.user()];
+      const [groupId, userId] = [await owned(), await people.user()];
       expect(refusal(await admin.call('POST', member(groupId, 999_999)))).toEqual([404, 'USER.NOT_FOUND']);
       expect(refusal(await admin.call('POST', member(999_999, userId)))).toEqual([404, 'GROUP.NOT_FOUND']);
     });
@@ -233,14 +235,14 @@ describe('groups', () => {
       expect(refusal(await admin.call('DELETE', member(external, userId)))).toEqual([409, 'DIRECTORY.EXTERNAL']);
       expect(refusal(await admin.call('DELETE', `${GROUP}/${external}`))).toEqual([409, 'DIRECTORY.EXTERNAL']);
       const outsider = await people.user([], { directory: 'ldap' });
-      const answer = await admin.call('POST', member(await people.group(), outsider));
+      const answer = await admin.call('POST', member(await owned(), outsider));
       expect(refusal(answer)).toEqual([409, 'DIRECTORY.EXTERNAL']);
     });
 
     it('have the roles of the group from the next request on, on every pod', async () => {
       const userId = await people.user([['USER', own]]);
       const { token } = await people.as(userId, own);
-      const groupId = await people.group([['ADMIN', own]]);
+      const groupId = await owned([['ADMIN', own]]);
       const statusAt = async (pod: TestApi) => (await pod.call('GET', GROUPS, { token })).status;
       expect([await statusAt(api), await statusAt(otherPod)]).toEqual([403, 403]);
       expect((await admin.call('POST', member(groupId, userId))).status).toBe(200);

@@ -28,6 +28,9 @@ describe('users', () => {
     const username = people.unique('new');
     return { username, email: `${username}@example.org`, password: PASSWORD, ...more };
   };
+  /** An account that the own tenant owns. */
+  const owned = (held: Parameters<People['user']>[0] = [], columns: object = {}) =>
+    people.user(held, { owner_tenant_id: own, ...columns });
   const nameOf = async (userId: number) =>
     (await platformAdmin.call('GET', `${USER}/${userId}`)).body.username as string;
 
@@ -68,7 +71,8 @@ describe('users', () => {
     });
 
     it('puts the account into groups', async () => {
-      const groups = [await people.group([['USER', own]]), await people.group()];
+      const of = { owner_tenant_id: own };
+      const groups = [await people.group([['USER', own]], [], of), await people.group([], [], of)];
       const { body } = await admin.call('POST', USER, newAccount({ group_ids: groups }));
       const { body: members } = await admin.call('GET', `${USERS}?group_id=${groups[0]}`);
       expect(members.data).toEqual([expect.objectContaining({ user_id: Number(body.user_id) })]);
@@ -105,7 +109,7 @@ describe('users', () => {
       expect(refusal(await admin.call('POST', USER, account(999_999)))).toEqual([404, 'GROUP.NOT_FOUND']);
       const external = await people.group([], [], { directory: 'ldap' });
       expect(refusal(await admin.call('POST', USER, account(external)))).toEqual([409, 'DIRECTORY.EXTERNAL']);
-      const beyond = await people.group([['USER', foreign]]);
+      const beyond = await people.group([['USER', own]]);
       expect(refusal(await admin.call('POST', USER, account(beyond)))).toEqual([403, 'AUTH.PLATFORM_ADMIN_REQUIRED']);
       expect((await admin.call('GET', '/platform/shared/admin/match/user/nobody')).status).toBe(404);
       expect((await platformAdmin.call('POST', USER, account(beyond))).status).toBe(200);
@@ -193,7 +197,7 @@ describe('users', () => {
 
   describe('update', () => {
     it('changes what is given', async () => {
-      const userId = await people.user([], { display_name: 'Before' });
+      const userId = await owned([], { display_name: 'Before' });
       const change = (body: object) => admin.call('PUT', `${USER}/${userId}`, body);
       const email = `Changed-${userId}@Example.org`;
       const { status, body } = await change({ email });
@@ -232,48 +236,37 @@ describe('users', () => {
       };
 
       it.each<[string, () => Promise<number>]>([
-        ['without a role', () => people.user()],
-        ['of the own tenant', () => people.user([['ADMIN', own]])],
+        ['without a role', () => owned()],
+        ['with a role there', () => owned([['ADMIN', own]])],
+        ['with a role that another tenant gave', () => owned([['USER', foreign]])],
         [
-          'of the own tenant through a group',
+          'with a role that another tenant gave to a group',
           async () => {
-            const userId = await people.user();
-            await people.group([['USER', own]], [userId]);
+            const userId = await owned();
+            await people.group([['USER', foreign]], [userId], { owner_tenant_id: foreign });
             return userId;
           },
         ],
-      ])('accounts %s', async (_which, make) => {
+      ])('accounts of the own tenant %s', async (_which, make) => {
         const userId = await prepareUser(await make());
         expect((await admin.call('PUT', `${USER}/${userId}${path}`, body)).status).toBe(201);
       });
 
       it.each<[string, () => Promise<number>]>([
-        ['with a platform-wide role', () => people.user([['PLATFORM BILLING', null]])],
+        ['of the platform without a role', () => people.user()],
+        ['of the platform, though all its roles are in the own tenant', () => people.user([['USER', own]])],
+        ['of the platform with a platform-wide role', () => people.user([['PLATFORM BILLING', null]])],
+        ['of another tenant without a role', () => people.user([], { owner_tenant_id: foreign })],
+        ['of another tenant with a role in the own', () => people.user([['USER', own]], { owner_tenant_id: foreign })],
         [
-          'of another tenant, too',
-          () =>
-            people.user([
-              ['USER', own],
-              ['USER', foreign],
-            ]),
-        ],
-        [
-          'with a platform-wide role through a group',
-          async () => {
-            const userId = await people.user([['USER', own]]);
-            await people.group([['PLATFORM ADMIN', null]], [userId]);
-            return userId;
-          },
-        ],
-        [
-          'of another tenant through a group',
+          'of the platform in a group of the own tenant',
           async () => {
             const userId = await people.user();
-            await people.group([['USER', foreign]], [userId]);
+            await people.group([['USER', own]], [userId], { owner_tenant_id: own });
             return userId;
           },
         ],
-      ])('no accounts %s, but a PLATFORM ADMIN may', async (_which, make) => {
+      ])('no account %s, but a PLATFORM ADMIN may', async (_which, make) => {
         const userId = await prepareUser(await make());
         const answer = await admin.call('PUT', `${USER}/${userId}${path}`, body);
         expect(refusal(answer)).toEqual([403, 'AUTH.PLATFORM_ADMIN_REQUIRED']);
@@ -284,7 +277,7 @@ describe('users', () => {
 
   describe('a new password', () => {
     it('ends every session on every pod and is the one that counts', async () => {
-      const userId = await people.user([['USER', own]]);
+      const userId = await owned([['USER', own]]);
       await people.givePassword(userId);
       const { token } = await people.as(userId, own);
       const warm = await Promise.all([api, otherPod].map((pod) => pod.call('GET', '/user/info', { token })));
@@ -330,7 +323,7 @@ describe('users', () => {
 
   describe('disabling', () => {
     it('shuts the account out at once; enabling does not revive its sessions', async () => {
-      const userId = await people.user([['USER', own]]);
+      const userId = await owned([['USER', own]]);
       await people.givePassword(userId);
       const username = await nameOf(userId);
       const { token } = await people.as(userId, own);
@@ -352,7 +345,7 @@ describe('users', () => {
     it('is refused for the own account and where it changes nothing', async () => {
       const itself = await admin.call('PUT', `${USER}/${admin.userId}/disable`);
       expect(refusal(itself)).toEqual([409, 'USER.OWN_ACCOUNT']);
-      const userId = await people.user();
+      const userId = await owned();
       expect(refusal(await admin.call('PUT', `${USER}/${userId}/enable`))).toEqual([409, 'USER.INVALID_STATE']);
       expect((await admin.call('PUT', `${USER}/${userId}/disable`)).status).toBe(201);
       expect(refusal(await admin.call('PUT', `${USER}/${userId}/disable`))).toEqual([409, 'USER.INVALID_STATE']);

@@ -30,9 +30,10 @@ import { SessionChanges } from './sessions/session-changes';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsRepository } from './tenants/tenants.repository';
 import { TenantsService } from './tenants/tenants.service';
-import { AdminReach } from './users-and-groups/admin-reach';
 import { GroupsController } from './users-and-groups/groups.controller';
 import { GroupsService } from './users-and-groups/groups.service';
+import { PlatformTakeover } from './users-and-groups/platform-takeover';
+import { RoleGrants } from './users-and-groups/role-grants';
 import { UsersController } from './users-and-groups/users.controller';
 import { UsersService } from './users-and-groups/users.service';
 
@@ -41,7 +42,6 @@ import { UsersService } from './users-and-groups/users.service';
   providers: [
     AccessLookupsService,
     AccountService,
-    AdminReach,
     DirectorySyncService,
     ExternalAccounts,
     ExternalAccountsRepository,
@@ -54,7 +54,9 @@ import { UsersService } from './users-and-groups/users.service';
     OwnPasswordService,
     PersonalTokensRepository,
     PersonalTokensService,
+    PlatformTakeover,
     RoleAssignmentsService,
+    RoleGrants,
     SessionChanges,
     SsoLoginService,
     SsoLoginsRepository,

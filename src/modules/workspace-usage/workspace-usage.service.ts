@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { conflict } from '../../platform/errors/domain-error';
-import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { rows, type Tx } from '../../platform/persistence/sql';
 
 const NAMED = 20;
 
@@ -21,15 +21,5 @@ export class WorkspaceUsageService {
       `The group holds a permission on the workspaces ${workspaces.map(({ name }) => `"${name}"`).join(', ')}. Take it away first.`,
       { workspaces },
     );
-  }
-
-  /** Whether any of the groups holds a permission on a workspace of another tenant. */
-  async reachBeyond(tx: Tx, groupIds: readonly number[], tenantId: string): Promise<boolean> {
-    const found = await firstRow(
-      tx,
-      `SELECT 1 FROM workspace_groups WHERE group_id = ANY($1) AND tenant_id <> $2 AND to_date = 'infinity' LIMIT 1`,
-      [groupIds, tenantId],
-    );
-    return found !== null;
   }
 }

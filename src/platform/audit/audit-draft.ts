@@ -10,7 +10,7 @@ export interface AuditActor {
   sessionKind: 'login' | 'token' | null;
 }
 
-/** What the audit log says of the request being served, before its outcome is known. Holds nothing of the body. */
+/** What the audit log says of the request being served, before its outcome is known. Holds of the body only ids of roles. */
 export interface AuditDraft extends AuditActor {
   ip: string | null;
   userAgent: string | null;
@@ -19,7 +19,7 @@ export interface AuditDraft extends AuditActor {
   method: string;
   /** The operation's path with `{braces}`. */
   path: string;
-  /** Ids and names that path and query name. */
+  /** Ids and names that path and query name, and the roles that the body does. */
   subject: AuditSubject;
   correlationId: string;
   /** Status that the operation answers when it succeeds. */

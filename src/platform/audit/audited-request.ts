@@ -40,6 +40,12 @@ export function auditActor(actor: Partial<AuditActor>): void {
   if (draft.username !== null) draft.username = storable(draft.username).toLowerCase();
 }
 
+/** Adds what the body names and the log must tell; does nothing outside of an audited request. */
+export function auditSubject(key: string, text: string): void {
+  const draft = currentContext()?.audit;
+  if (draft) draft.subject = { ...draft.subject, [key]: storable(text) };
+}
+
 function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Principal): AuditActor {
   return { userId, username, tenantId, sessionId, sessionKind };
 }

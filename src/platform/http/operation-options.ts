@@ -11,6 +11,8 @@ export interface OperationOptions {
   /** OpenAPI operation id; unique. */
   id: string;
   summary: string;
+  /** What a caller has to know that the summary is too short for. */
+  description?: string;
   tag: string;
   access: Access;
   answer: Answer;

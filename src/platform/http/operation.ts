@@ -64,7 +64,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiOperation({
       operationId: options.id,
       summary: options.summary,
-      description: describeAccess(options.access),
+      description: [describeAccess(options.access), options.description].filter(Boolean).join(' '),
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),

@@ -104,6 +104,7 @@ const CONSTANTS: Record<string, unknown> = {
   availability_zone_id: 0,
   permission_id: 1,
   role_id: roleId('CAN MANAGE CLUSTER'),
+  role_ids: [roleId('CAN MANAGE CLUSTER')],
   timeout: '1h',
   description: 'changed',
   current_password: PASSWORD,

@@ -14,7 +14,7 @@ export interface TenantCondition {
   operations: ReadonlySet<string>;
 }
 
-const COLUMN = String.raw`(?:\w+\.)?"?tenant_id"?`;
+const COLUMN = String.raw`(?:\w+\.)?"?(?:owner_|granted_by_)?tenant_id"?`;
 /** The column compared with a parameter, with another column, or with a query. */
 const CONDITION = new RegExp(String.raw`${COLUMN} (?:(?:=|<>) (?:\$\d+(?:::uuid)?|${COLUMN})|IN \()`, 'g');
 /**
@@ -128,7 +128,7 @@ function keyOf(statement: string, condition: string): string {
   const [, verb = '', table = ''] =
     /^(UPDATE) (\w+)/.exec(flat) ??
     /^(SELECT|DELETE).* FROM (\w+) t\b/.exec(flat) ??
-    /^(SELECT|DELETE).*? FROM (\w+)/.exec(flat) ??
+    /^(SELECT|DELETE).*?(?<!DISTINCT) FROM (\w+)/.exec(flat) ??
     [];
   const what = /^SELECT (?:status, )?count\(\*\)/.test(flat) ? 'COUNT' : verb;
   const [lock = ''] = / FOR (?:UPDATE|SHARE)\b/.exec(flat) ?? [];

@@ -189,13 +189,14 @@ async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: 
   const user = async (more: object = {}) => {
     const [userId, username] = [nextId(), nameOf('user')];
     const account = { username, display_name: `${text} user`, email: `${username}@example.org` };
-    await insertPlain(tx, 'users', { user_id: userId, ...account, ...more });
+    const owner = { owner_tenant_id: tenantId, password_known_to_tenant: true };
+    await insertPlain(tx, 'users', { user_id: userId, ...account, ...owner, ...more });
     await insertPlain(tx, 'user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
     return { user_id: userId, username };
   };
   const group = async () => {
     const [groupId, groupname] = [nextId(), nameOf('group')];
-    await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname });
+    await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname, owner_tenant_id: tenantId });
     return { group_id: groupId, groupname };
   };
   const [member, team] = [await user(), await group()];

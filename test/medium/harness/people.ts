@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import { IamApiModule } from '../../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../../src/modules/iam/iam.module';
@@ -26,6 +27,7 @@ export interface Caller {
 /** Puts tenants, users and groups into the database of an API and acts as them; who is not named gets a number. */
 export class People {
   private count = 0;
+  private unknownHash: Promise<string> | null = null;
 
   constructor(private readonly api: TestApi) {}
 
@@ -38,11 +40,14 @@ export class People {
     return (await insertRow<{ tenant_id: string }>(this.manager, 'tenants', { name })).tenant_id;
   }
 
+  /** One that can log in, with a password that nobody knows unless it is set; the platform's unless a tenant is named. */
   async user(held: readonly Held[] = [], columns: Record<string, unknown> = {}): Promise<number> {
-    const { username = this.unique('user') } = columns;
+    const { username = this.unique('user'), directory = 'local', owner_tenant_id: owner } = columns;
     const { user_id } = await insertRow<{ user_id: number }>(this.manager, 'users', {
       username,
       email: `${String(username)}@example.org`,
+      password_hash: directory === 'local' ? await (this.unknownHash ??= hashPassword(randomUUID())) : null,
+      password_known_to_tenant: owner !== undefined,
       ...columns,
     });
     for (const [role, tenantId] of held) await this.giveRole(user_id, role, tenantId);

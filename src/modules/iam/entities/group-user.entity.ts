@@ -1,6 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { AuditColumns, Col, CURRENT } from '../../../platform/persistence/columns';
 import { Group } from './group.entity';
+import { Tenant } from './tenant.entity';
 import { User } from './user.entity';
 
 /** Membership of a user in a group. */
@@ -17,4 +18,9 @@ export class GroupUser extends AuditColumns {
   @ManyToOne(() => User)
   @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_group_users_user' })
   user: User;
+  /** The tenant whose ADMIN made the user a member; null where the platform or an outside directory did. */
+  @Col.uuid('granted_by_tenant_id', { nullable: true }) grantedByTenantId: string | null;
+  @ManyToOne(() => Tenant, { nullable: true })
+  @JoinColumn({ name: 'granted_by_tenant_id', foreignKeyConstraintName: 'fk_group_users_granted_by' })
+  grantedByTenant: Tenant | null;
 }

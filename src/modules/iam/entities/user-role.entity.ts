@@ -27,4 +27,9 @@ export class UserRole extends AuditColumns {
   @ManyToOne(() => Tenant, { nullable: true })
   @JoinColumn({ name: 'tenant_id', foreignKeyConstraintName: 'fk_user_roles_tenant' })
   tenant: Tenant | null;
+  /** The tenant whose ADMIN gave it; null where the platform did. */
+  @Col.uuid('granted_by_tenant_id', { nullable: true }) grantedByTenantId: string | null;
+  @ManyToOne(() => Tenant, { nullable: true })
+  @JoinColumn({ name: 'granted_by_tenant_id', foreignKeyConstraintName: 'fk_user_roles_granted_by' })
+  grantedByTenant: Tenant | null;
 }

@@ -39,7 +39,6 @@ export class LoginSessions {
   ) {}
 
   /**
-   * A user of exactly one tenant has it selected.
    * @param admit decides within the transaction of the session whose it is; null refuses, and is the answer then
    */
   async open(
@@ -54,8 +53,7 @@ export class LoginSessions {
       const { user_id: userId, username } = user;
       const sessionId = randomUUID();
       const signed = this.tokens.sign({ userId, sessionId }, expiresAt);
-      const tenants = await this.directory.tenantsOfMember(tx, userId);
-      const tenantId = tenants.length === 1 ? (tenants[0]?.tenant_id ?? null) : null;
+      const tenantId = await this.tenantFor(tx, userId);
       await this.sessions.open(tx, {
         sessionId,
         tokenHash: tokenHash(signed),
@@ -71,5 +69,18 @@ export class LoginSessions {
       return signed;
     });
     return token === null ? null : { token, expires_at: expiresAt ?? 'infinity' };
+  }
+
+  /**
+   * The tenant that is selected: that of a user of exactly one. A role that another tenant gives an account changes
+   * nothing about it, be it directly or through a group, so that nobody is led into a tenant by its administrators.
+   */
+  private async tenantFor(tx: Tx, userId: number): Promise<string | null> {
+    const [first, second] = await this.directory.tenantsToPropose(tx, userId);
+    if (!first || (first.own && second?.own)) return null;
+    if (first.own) return first.tenant_id;
+    // Whoever may select every tenant does not belong to the one that says so.
+    const everywhere = await this.directory.rolesOf(userId, null, tx);
+    return everywhere.some(({ role }) => role === 'PLATFORM ADMIN') ? null : first.tenant_id;
   }
 }

@@ -11,6 +11,10 @@ import { TenantDirectoryController } from './tenant-directory-controller';
 import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Platform administration';
+const USER_MOVES =
+  'An account that a tenant owns moves to the platform by a role in another tenant or a platform-wide one: its administrators cannot change it any more. A platform-wide role also ends its sessions and tokens, and its password where one of them may know it; a PLATFORM ADMIN sets another.';
+const GROUP_MOVES =
+  'A group that a tenant owns moves to the platform by a role in another tenant or a platform-wide one, and so do its members that a tenant owns. A platform-wide role also ends the memberships that administrators of tenants gave, and what they may know of the members that stay.';
 const access = Allow.platform(['PLATFORM ADMIN']);
 
 /** Who is in any tenant, and the roles in all of them. */
@@ -35,6 +39,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     path: '/platform/admin/tenant/user/{user_id}/role/{role_id}',
     id: 'assignTenantUserRole',
     summary: 'Give a user a role in a tenant, or a platform-wide one',
+    description: USER_MOVES,
     tag,
     access,
     answer: Answers.one(UserRoleWrite),
@@ -74,6 +79,7 @@ export class PlatformAdminController extends TenantDirectoryController({
     path: '/platform/admin/tenant/group/{group_id}/role/{role_id}',
     id: 'assignTenantGroupRole',
     summary: 'Give a group a role in a tenant, or a platform-wide one',
+    description: GROUP_MOVES,
     tag,
     access,
     answer: Answers.one(GroupRoleWrite),

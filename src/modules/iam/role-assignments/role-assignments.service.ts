@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../platform/auth/principal';
-import { PLATFORM_ROLES, type Role } from '../../../platform/auth/roles';
-import { conflict, forbidden, invalid, notFound } from '../../../platform/errors/domain-error';
+import { conflict, notFound } from '../../../platform/errors/domain-error';
 import { idText, type Message, type WriteAudit, writeAudit } from '../../../platform/http/answers';
 import type { Tx } from '../../../platform/persistence/sql';
 import { LockoutProtection } from '../roles/lockout-protection';
-import { RolesRepository } from '../roles/roles.repository';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
-import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { GroupsRepository } from '../users-and-groups/groups.repository';
+import { lockToGive, PlatformTakeover } from '../users-and-groups/platform-takeover';
+import { type PlacedRole, RoleGrants } from '../users-and-groups/role-grants';
+import type { RoleAssignmentRow } from '../users-and-groups/role-holders.repository';
+import type { RolePlace } from '../users-and-groups/role-place';
 import { UsersRepository } from '../users-and-groups/users.repository';
 import type { GroupRoleWrite, UserRoleWrite } from './dto/role-assignment.dto';
-
-/**
- * Where a role is given or taken: in the tenant that the caller has selected, where only roles of a tenant are; or
- * where the caller says, which is in no tenant (null) for a platform-wide role.
- */
-export type RolePlace = { kind: 'selected'; tenantId: string } | { kind: 'named'; tenantId: string | null };
 
 /** A role of a user or group: whose, which and where. */
 export interface RoleGrant {
@@ -37,26 +32,34 @@ interface GrantAnswer extends WriteAudit {
 @Injectable()
 export class RoleAssignmentsService {
   constructor(
-    private readonly directory: DirectoryRepository,
     private readonly users: UsersRepository,
     private readonly groups: GroupsRepository,
-    private readonly roles: RolesRepository,
+    private readonly grants: RoleGrants,
+    private readonly takeover: PlatformTakeover,
     private readonly changes: SessionChanges,
     private readonly lockout: LockoutProtection,
   ) {}
 
+  /** A role beyond the owning tenant that a PLATFORM ADMIN gives makes the account the platform's. */
   async assignToUser(caller: Principal, userId: number, roleId: number, place: RolePlace): Promise<UserRoleWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
-      const grant: RoleGrant = { kind: 'user', holderId: userId, roleId, place };
-      const { assignment_id, ...answer } = await this.assign(tx, caller, grant);
+      const role = await this.grants.placed(tx, roleId, place);
+      const { username } = await this.users.get(userId, tx, lockToGive(caller));
+      await this.takeover.ofUsers(tx, caller, [userId], [role.tenantId]);
+      const assigned = await this.users.assignRole(tx, caller, userId, role);
+      const { assignment_id, ...answer } = given(assigned, role, `user "${username}"`);
       return { user_roles_id: assignment_id, user_id: idText(userId), ...answer };
     });
   }
 
+  /** As {@link assignToUser}, for the group and its members. */
   async assignToGroup(caller: Principal, groupId: number, roleId: number, place: RolePlace): Promise<GroupRoleWrite> {
     return this.changes.run(EVERY_SESSION, async (tx) => {
-      const grant: RoleGrant = { kind: 'group', holderId: groupId, roleId, place };
-      const { assignment_id, ...answer } = await this.assign(tx, caller, grant);
+      const role = await this.grants.placed(tx, roleId, place);
+      const group = await this.groups.get(groupId, tx, lockToGive(caller));
+      await this.takeover.ofGroup(tx, caller, group, role.tenantId);
+      const assigned = await this.groups.assignRole(tx, caller, groupId, role);
+      const { assignment_id, ...answer } = given(assigned, role, `group "${group.group_name}"`);
       return { group_roles_id: assignment_id, group_id: idText(groupId), ...answer };
     });
   }
@@ -73,58 +76,29 @@ export class RoleAssignmentsService {
     });
   }
 
-  private async assign(tx: Tx, caller: Principal, grant: RoleGrant): Promise<GrantAnswer> {
-    const { role, tenantId, holder } = await this.check(tx, grant);
-    const assigned = await this.repositoryOf(grant).assignRole(tx, caller, grant, tenantId);
-    if (!assigned) throw conflict('ROLE.ALREADY_HELD', `The ${holder} holds the role ${role} there already.`);
-    return {
-      assignment_id: idText(assigned.assignment_id),
-      tenant_id: assigned.tenant_id,
-      role_id: idText(assigned.role_id),
-      ...writeAudit(assigned),
-    };
-  }
-
-  private async take(tx: Tx, caller: Principal, grant: RoleGrant): Promise<Message> {
-    const { role, tenantId, holder } = await this.check(tx, grant);
-    if (!(await this.repositoryOf(grant).removeRole(tx, caller, grant, tenantId))) {
+  private async take(tx: Tx, caller: Principal, { kind, holderId, roleId, place }: RoleGrant): Promise<Message> {
+    const placed = await this.grants.placed(tx, roleId, place);
+    const repository = kind === 'user' ? this.users : this.groups;
+    const holder = await repository.get(holderId, tx, 'share');
+    if (!(await repository.removeRole(tx, caller, holderId, placed))) {
       // Not by name: the holder may belong to another tenant only.
-      const asked = `${grant.kind} with id ${grant.holderId}`;
-      throw notFound('ROLE.NOT_HELD', `The ${asked} does not hold the role ${role} there, or only through a group.`);
+      const asked = `${kind} with id ${holderId}`;
+      throw notFound(
+        'ROLE.NOT_HELD',
+        `The ${asked} does not hold the role ${placed.role} there, or only through a group.`,
+      );
     }
-    return { message: `The role ${role} is taken from the ${holder}.` };
-  }
-
-  /** Throws unless role, place and holder exist and fit; the holder is kept as it is until the transaction ends. */
-  private async check(tx: Tx, grant: RoleGrant): Promise<{ role: Role; tenantId: string | null; holder: string }> {
-    const { role } = await this.roles.get(grant.roleId, tx);
-    assertPlace(role, grant.place);
-    const { tenantId } = grant.place;
-    if (tenantId !== null) await this.directory.currentTenant(tenantId, tx);
-    const name =
-      grant.kind === 'user'
-        ? (await this.users.get(grant.holderId, tx, 'share')).username
-        : (await this.groups.get(grant.holderId, tx, 'share')).group_name;
-    return { role, tenantId, holder: `${grant.kind} "${name}"` };
-  }
-
-  private repositoryOf({ kind }: RoleGrant): UsersRepository | GroupsRepository {
-    return kind === 'user' ? this.users : this.groups;
+    const name = 'username' in holder ? holder.username : holder.group_name;
+    return { message: `The role ${placed.role} is taken from the ${kind} "${name}".` };
   }
 }
 
-function assertPlace(role: Role, place: RolePlace): void {
-  const platformWide = PLATFORM_ROLES.includes(role);
-  if (platformWide && place.kind === 'selected') {
-    throw forbidden(
-      'ROLE.PLATFORM_WIDE',
-      `${role} is not a role of a tenant. A PLATFORM ADMIN gives and takes it under /platform/admin/tenant.`,
-    );
-  }
-  if (platformWide && place.tenantId !== null) {
-    throw invalid('ROLE.PLATFORM_WIDE', `${role} is held everywhere. Leave tenant_id out.`);
-  }
-  if (!platformWide && place.tenantId === null) {
-    throw invalid('ROLE.TENANT_REQUIRED', `${role} is a role of a tenant. tenant_id must name one.`);
-  }
+function given(assigned: RoleAssignmentRow | null, { role }: PlacedRole, holder: string): GrantAnswer {
+  if (!assigned) throw conflict('ROLE.ALREADY_HELD', `The ${holder} holds the role ${role} there already.`);
+  return {
+    assignment_id: idText(assigned.assignment_id),
+    tenant_id: assigned.tenant_id,
+    role_id: idText(assigned.role_id),
+    ...writeAudit(assigned),
+  };
 }

@@ -12,6 +12,8 @@ import { TenantDirectoryController } from './tenant-directory-controller';
 import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Tenant administration';
+const MOVES =
+  'Given by an ADMIN, it changes neither whose the holder is nor which tenant a user finds selected at login; given by a PLATFORM ADMIN beyond the tenant that owns the holder, it moves the holder to the platform.';
 const access = Allow.tenant(ADMINS);
 
 /** Who is in the selected tenant, and its roles. */
@@ -36,6 +38,7 @@ export class TenantAdminController extends TenantDirectoryController({
     path: '/admin/user/{user_id}/role/{role_id}',
     id: 'assignUserRole',
     summary: 'Give a user a role in the selected tenant',
+    description: MOVES,
     tag,
     access,
     answer: Answers.one(UserRoleWrite),
@@ -75,6 +78,7 @@ export class TenantAdminController extends TenantDirectoryController({
     path: '/admin/group/{group_id}/role/{role_id}',
     id: 'assignGroupRole',
     summary: 'Give a group a role in the selected tenant',
+    description: MOVES,
     tag,
     access,
     answer: Answers.one(GroupRoleWrite),

@@ -12,8 +12,8 @@ const ROLE_LOSS_LOCK = 7_203_104;
 export class LockoutProtection {
   /**
    * Runs a change that may take roles from somebody. Throws a conflict, so that it is undone with the transaction, when
-   * it leaves no enabled account that is PLATFORM ADMIN. Such changes run one at a time: two administrators who remove
-   * each other would both still see the other one.
+   * it leaves no enabled account that is PLATFORM ADMIN and can log in. Such changes run one at a time: two administrators
+   * who remove each other would both still see the other one.
    */
   async keepPlatformAdmin<T>(tx: Tx, change: () => Promise<T>): Promise<T> {
     await tx.query('SELECT pg_advisory_xact_lock($1)', [ROLE_LOSS_LOCK]);
@@ -22,7 +22,7 @@ export class LockoutProtection {
     if (before && !(await platformAdminExists(tx))) {
       throw conflict(
         'USER.LAST_PLATFORM_ADMIN',
-        'This would leave no enabled account with the role PLATFORM ADMIN. Give the role to another one first.',
+        'This would leave no enabled account that is PLATFORM ADMIN and has a password. Give another one both first.',
       );
     }
     return result;
@@ -48,7 +48,8 @@ async function platformAdminExists(tx: Tx): Promise<boolean> {
   const found = await firstRow(
     tx,
     `SELECT 1 FROM (${ROLES_OF_USERS}) h JOIN users u ON u.user_id = h.user_id
-     WHERE h.role = 'PLATFORM ADMIN' AND h.tenant_id IS NULL AND u.to_date = 'infinity' LIMIT 1`,
+     WHERE h.role = 'PLATFORM ADMIN' AND h.tenant_id IS NULL AND u.to_date = 'infinity'
+       AND (u.password_hash IS NOT NULL OR u.directory <> 'local') LIMIT 1`,
   );
   return found !== null;
 }

@@ -141,6 +141,16 @@ export class SessionsRepository {
     );
   }
 
+  /** Ends every session and personal token of the users. */
+  async endAllOfThese(tx: Tx, userIds: readonly number[]): Promise<void> {
+    if (userIds.length === 0) return;
+    await tx.query(
+      `UPDATE sessions SET revoked_at = now()
+       WHERE user_id = ANY($1) AND revoked_at IS NULL AND expires_at > now()`,
+      [userIds],
+    );
+  }
+
   /**
    * Whether the session has not been ended. Until `tx` ends nobody can end all sessions of its user: what is opened in
    * its name is not missed by a change of the password.

@@ -59,6 +59,17 @@ export class TenantsRepository {
     await updateRows(tx, 'tenants', change, { tenant_id: tenantId });
   }
 
+  /** Makes the accounts and groups that the tenant owns the platform's. */
+  async releaseOwned(tx: Tx, userId: number, tenantId: string): Promise<void> {
+    for (const table of ['users', 'groups']) {
+      await tx.query(
+        `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = now()
+         WHERE owner_tenant_id = $1`,
+        [tenantId, userId],
+      );
+    }
+  }
+
   /** Ends the validity of every role that users and groups hold in the tenant. */
   async endRoles(tx: Tx, userId: number, tenantId: string): Promise<void> {
     for (const table of ['user_roles', 'group_roles']) {

@@ -58,7 +58,7 @@ export class TenantsService {
   }
 
   /**
-   * Closes the tenant and the roles held in it. Its row lock keeps clusters from being made or enabled meanwhile. Whoever
+   * Closes the tenant and the roles held in it; accounts and groups that it owns become the platform's. Its row lock keeps clusters from being made or enabled meanwhile. Whoever
    * had it selected is refused from the next request on, tokens bound to it for ever; only the caller's own login goes
    * on, without a tenant.
    */
@@ -68,6 +68,7 @@ export class TenantsService {
       await this.clusterUsage.assertIdle(tx, tenant.tenant_id);
       await this.repository.update(tx, userId, tenant.tenant_id, { to_date: new Date() });
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
+      await this.repository.releaseOwned(tx, userId, tenant.tenant_id);
       await this.sessions.deselectTenant(tx, sessionId, tenant.tenant_id);
       return { message: `The tenant "${tenant.name}" (id ${tenant.tenant_id}) is deleted.` };
     });

@@ -1,49 +1,29 @@
-import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../platform/auth/principal';
 import { forbidden } from '../../../platform/errors/domain-error';
-import type { Tx } from '../../../platform/persistence/sql';
-import { WorkspaceUsageService } from '../../workspace-usage/workspace-usage.service';
-import { GroupsRepository } from './groups.repository';
-import { UsersRepository } from './users.repository';
 
-/**
- * Which accounts and groups an administrator may change: PLATFORM ADMIN all, ADMIN those that count in no other tenant
- * than the selected one and nowhere platform-wide. Whoever sets a password or a membership could use it elsewhere.
- */
-@Injectable()
-export class AdminReach {
-  constructor(
-    private readonly users: UsersRepository,
-    private readonly groups: GroupsRepository,
-    private readonly workspaces: WorkspaceUsageService,
-  ) {}
-
-  /** Throws a 403 when the account holds a role outside the caller's tenant. */
-  async assertUser(tx: Tx, caller: Principal, userId: number): Promise<void> {
-    if (caller.roles.has('PLATFORM ADMIN')) return;
-    const tenantId = tenantOf(caller);
-    if (await this.users.holdBeyond(tx, [userId], tenantId)) {
-      throw outOfReach('The account holds a platform-wide role or a role in another tenant.');
-    }
-  }
-
-  /** Throws a 403 when a group holds a role, or a permission on a workspace, outside the caller's tenant. */
-  async assertGroups(tx: Tx, caller: Principal, groupIds: readonly number[]): Promise<void> {
-    if (caller.roles.has('PLATFORM ADMIN')) return;
-    const tenantId = tenantOf(caller);
-    const beyond =
-      (await this.groups.holdBeyond(tx, groupIds, tenantId)) ||
-      (await this.workspaces.reachBeyond(tx, groupIds, tenantId));
-    if (beyond) throw outOfReach('The group holds a platform-wide role, or a role or permission in another tenant.');
-  }
+/** Whose an account or a group is: a tenant's, or the platform's (null). */
+export interface Owned {
+  owner_tenant_id: string | null;
 }
 
-/** An ADMIN is one in the selected tenant. */
-function tenantOf(caller: Principal): string {
+/** In whose name an administrator acts: the platform's (null) as PLATFORM ADMIN, else that of the selected tenant. */
+export function actingTenant(caller: Principal): string | null {
+  if (caller.roles.has('PLATFORM ADMIN')) return null;
   if (caller.tenantId === null) throw new Error('An ADMIN without a selected tenant was admitted');
   return caller.tenantId;
 }
 
-function outOfReach(reason: string): Error {
-  return forbidden('AUTH.PLATFORM_ADMIN_REQUIRED', `${reason} Only a PLATFORM ADMIN may change it.`);
+/**
+ * Throws a 403 unless the caller may change the account or group: PLATFORM ADMIN any, ADMIN those that the own tenant
+ * owns, whatever roles they hold. Whoever sets a password or a membership can use it everywhere, now and later.
+ * @param owned read under a lock that keeps it whose it is
+ */
+export function assertReach(caller: Principal, label: 'account' | 'group', owned: Owned): void {
+  const tenantId = actingTenant(caller);
+  if (tenantId === null || owned.owner_tenant_id === tenantId) return;
+  const reason =
+    owned.owner_tenant_id === null
+      ? `The ${label} is the platform's. Only a PLATFORM ADMIN may change it.`
+      : `The ${label} is another tenant's. Only its administrators and a PLATFORM ADMIN may change it.`;
+  throw forbidden('AUTH.PLATFORM_ADMIN_REQUIRED', reason);
 }

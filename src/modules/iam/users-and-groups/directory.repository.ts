@@ -82,22 +82,33 @@ export class DirectoryRepository {
     );
   }
 
-  /** Current tenants in which the user holds a role. */
-  tenantsOfMember(tx: Tx, userId: number): Promise<TenantRow[]> {
-    return rows<TenantRow>(
+  /**
+   * The first two of the current tenants in which the user holds a role: those where the owner of the account or the
+   * platform gave one (`own`) before those where only another tenant did, then by the age of the role.
+   */
+  tenantsToPropose(tx: Tx, userId: number): Promise<{ tenant_id: string; own: boolean }[]> {
+    return rows<{ tenant_id: string; own: boolean }>(
       tx,
-      `SELECT t.tenant_id, t.name, t.description FROM tenants t
-       WHERE t.to_date = 'infinity' AND t.tenant_id IN (SELECT h.tenant_id FROM (${heldRoles('$1::bigint')}) h)`,
+      `SELECT h.tenant_id,
+         bool_or((h.given_by IS NULL OR h.given_by IS NOT DISTINCT FROM u.owner_tenant_id)
+             AND (h.put_in_by IS NULL OR h.put_in_by IS NOT DISTINCT FROM u.owner_tenant_id)) AS own
+       FROM (${heldRoles('$1::bigint')}) h
+       JOIN users u ON u.user_id = h.user_id
+       JOIN tenants t ON t.tenant_id = h.tenant_id AND t.to_date = 'infinity'
+       GROUP BY h.tenant_id ORDER BY own DESC, min(h.since), h.tenant_id LIMIT 2`,
       [userId],
     );
   }
 
   /** The current tenant with the id; 404 when there is none. */
   async currentTenant(tenantId: string, tx: Tx = this.dataSource.manager): Promise<TenantRow> {
-    const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity'`;
-    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
-    if (tenant) return tenant;
-    throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
+    return this.tenant(tx, tenantId, '');
+  }
+
+  /** As {@link currentTenant}; the tenant cannot be deleted before `tx` ends. To be called before its records are locked. */
+  async holdTenant(tx: Tx, tenantId: string): Promise<void> {
+    // Waits for a deletion in progress only, not for changes of the tenant's name.
+    await this.tenant(tx, tenantId, 'FOR KEY SHARE');
   }
 
   /** A page of the tenants that the user may select, newest first. */
@@ -113,5 +124,12 @@ export class DirectoryRepository {
     const order = 't.from_date DESC, t.tenant_id';
     const select = { table: 'tenants', key: 'tenant_id', columns, conditions, order };
     return pagedRows<TenantRow>(this.dataSource.manager, select, page);
+  }
+
+  private async tenant(tx: Tx, tenantId: string, lock: string): Promise<TenantRow> {
+    const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity' ${lock}`;
+    const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
+    if (tenant) return tenant;
+    throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);
   }
 }

@@ -18,6 +18,9 @@ import { GroupRead } from './dto/people.dto';
 import { GroupsService } from './groups.service';
 
 const tag = 'Groups';
+const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns, a PLATFORM ADMIN all.';
+const MEMBER_MOVES =
+  'A member gets the roles of the group. Where a PLATFORM ADMIN makes somebody one, an account that a tenant owns moves to the platform as it does by being given the roles.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -67,7 +70,9 @@ export class GroupsController {
     method: 'POST',
     path: '/platform/shared/admin/group',
     id: 'createGroup',
-    summary: 'Create a group without any role',
+    summary: 'Create a group, with roles where any are named',
+    description:
+      'The group belongs to the selected tenant, whose administrators may change it; one that a PLATFORM ADMIN creates to the platform.',
     tag,
     access,
     answer: Answers.one(GroupWrite),
@@ -95,6 +100,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'updateGroup',
     summary: 'Update a group',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.one(GroupWrite),
@@ -114,6 +120,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}',
     id: 'deleteGroup',
     summary: 'Delete a group that holds no role and no workspace permission',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.message,
@@ -129,6 +136,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'addGroupMember',
     summary: 'Make a user a member of a group',
+    description: `${OWNED_ONLY} ${MEMBER_MOVES}`,
     tag,
     access,
     answer: Answers.one(GroupMemberWrite),
@@ -147,6 +155,7 @@ export class GroupsController {
     path: '/platform/shared/admin/group/{group_id}/user/{user_id}',
     id: 'removeGroupMember',
     summary: 'Remove a user from a group',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.message,

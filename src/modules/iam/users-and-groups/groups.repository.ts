@@ -5,9 +5,10 @@ import type { Role } from '../../../platform/auth/roles';
 import type { WriteAuditRow } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ROLES_OF_GROUPS } from '../roles/held-roles';
+import { actingTenant, type Owned } from './admin-reach';
 import { AUDIT_COLUMNS, type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
 
-export interface GroupRecord extends WriteAuditRow {
+export interface GroupRecord extends WriteAuditRow, Owned {
   group_id: number;
   group_name: string;
   group_mail: string | null;
@@ -57,6 +58,38 @@ export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
     return held.map(({ role }) => role);
   }
 
+  /** The tenants in which the group holds roles, null for everywhere; each once. */
+  async placesOf(tx: Tx, groupId: number): Promise<(string | null)[]> {
+    const held = await rows<{ tenant_id: string | null }>(
+      tx,
+      `SELECT DISTINCT h.tenant_id FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1`,
+      [groupId],
+    );
+    return held.map(({ tenant_id }) => tenant_id);
+  }
+
+  /**
+   * The members that a tenant owns, or whose password its ADMINs may know, but for those whom another tenant than the own
+   * put in; locked for update.
+   */
+  async lockMembersKnownToTenants(tx: Tx, groupId: number): Promise<number[]> {
+    const members = await rows<{ user_id: number }>(
+      tx,
+      `SELECT u.user_id FROM group_users gu JOIN users u ON u.user_id = gu.user_id
+       WHERE gu.group_id = $1 AND gu.to_date = 'infinity'
+         AND (u.owner_tenant_id IS NOT NULL OR u.password_known_to_tenant)
+         AND (gu.granted_by_tenant_id IS NULL OR gu.granted_by_tenant_id IS NOT DISTINCT FROM u.owner_tenant_id)
+       ORDER BY u.user_id FOR UPDATE OF u`,
+      [groupId],
+    );
+    return members.map(({ user_id }) => user_id);
+  }
+
+  /** Makes the group the platform's. */
+  async moveToPlatform(tx: Tx, caller: Principal, groupId: number): Promise<void> {
+    await this.update(tx, caller, groupId, { owner_tenant_id: null });
+  }
+
   /** Makes each user a member of each group; answers the memberships that are new. */
   addMembers(
     tx: Tx,
@@ -66,10 +99,10 @@ export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
   ): Promise<MembershipRow[]> {
     return returning<MembershipRow>(
       tx,
-      `INSERT INTO group_users (group_id, user_id, created_by_user_id, modified_by_user_id)
-       SELECT g.id, u.id, $3, $3 FROM unnest($1::bigint[]) g(id) CROSS JOIN unnest($2::bigint[]) u(id)
+      `INSERT INTO group_users (group_id, user_id, created_by_user_id, modified_by_user_id, granted_by_tenant_id)
+       SELECT g.id, u.id, $3, $3, $4::uuid FROM unnest($1::bigint[]) g(id) CROSS JOIN unnest($2::bigint[]) u(id)
        ON CONFLICT DO NOTHING RETURNING group_user_id, group_id, user_id, ${AUDIT_COLUMNS}`,
-      [groupIds, userIds, caller.userId],
+      [groupIds, userIds, caller.userId, actingTenant(caller)],
     );
   }
 
@@ -82,5 +115,14 @@ export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
       [groupId, userId, caller.userId],
     );
     return removed.length;
+  }
+
+  /** Ends the memberships that ADMINs of tenants gave, or may have given: all of a group that a tenant owns. */
+  async removeMembersByTenants(tx: Tx, caller: Principal, groupId: number, all: boolean): Promise<void> {
+    await tx.query(
+      `UPDATE group_users SET to_date = now(), modified_by_user_id = $2, last_update_date = now()
+       WHERE group_id = $1 AND to_date = 'infinity' AND ($3 OR granted_by_tenant_id IS NOT NULL)`,
+      [groupId, caller.userId, all],
+    );
   }
 }

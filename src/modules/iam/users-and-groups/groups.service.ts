@@ -11,13 +11,15 @@ import type { RowLock } from '../../../platform/resources/resource-repository';
 import { WorkspaceUsageService } from '../../workspace-usage/workspace-usage.service';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
-import { sessionsOf } from '../sessions/sessions.repository';
-import { AdminReach } from './admin-reach';
+import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
+import { assertReach } from './admin-reach';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
 import { groupRead, groupWrite } from './directory-answers';
 import type { CreateGroup, GroupListQuery, GroupMemberWrite, GroupWrite, UpdateGroup } from './dto/group.dto';
 import type { GroupRead } from './dto/people.dto';
 import { type GroupRecord, GroupsRepository } from './groups.repository';
+import { lockToGive, PlatformTakeover } from './platform-takeover';
+import { RoleGrants } from './role-grants';
 import { UsersRepository } from './users.repository';
 
 /** The groups of the deployment and their members. */
@@ -29,7 +31,8 @@ export class GroupsService {
     private readonly groups: GroupsRepository,
     private readonly users: UsersRepository,
     private readonly changes: SessionChanges,
-    private readonly reach: AdminReach,
+    private readonly grants: RoleGrants,
+    private readonly takeover: PlatformTakeover,
     private readonly lockout: LockoutProtection,
     private readonly workspaces: WorkspaceUsageService,
   ) {}
@@ -52,19 +55,24 @@ export class GroupsService {
     return groupRead(await this.groups.get(groupId));
   }
 
-  /** The new group holds no role, so that its members gain none by it. */
+  /** The group is owned by whom the caller acts for. */
   async create(caller: Principal, body: CreateGroup): Promise<GroupWrite> {
     assertBuiltIn(this.config.auth.directory);
-    return this.transactions.run(async (tx) => {
-      const users = await this.users.getAll(body.user_ids, tx, 'share');
+    const make = async (tx: Tx) => {
+      const roles = await this.grants.placedAtCreation(tx, caller, body.role_ids);
+      const users = await this.users.getAll(body.user_ids, tx, lockToGive(caller));
       for (const user of users) assertFromBuiltIn('user', user);
+      const tenantIds = roles.map(({ tenantId }) => tenantId);
+      await this.takeover.ofUsers(tx, caller, body.user_ids, tenantIds);
       const group = await this.groups.insert(tx, caller, {
         group_name: body.group_name,
         group_mail: body.group_mail,
       });
+      for (const role of roles) await this.groups.assignRole(tx, caller, group.group_id, role);
       await this.groups.addMembers(tx, caller, [group.group_id], body.user_ids);
       return groupWrite(group);
-    });
+    };
+    return body.role_ids.length > 0 ? this.changes.run(EVERY_SESSION, make) : this.transactions.run(make);
   }
 
   async update(caller: Principal, groupId: number, body: UpdateGroup): Promise<GroupWrite> {
@@ -98,8 +106,9 @@ export class GroupsService {
   async addMember(caller: Principal, groupId: number, userId: number): Promise<GroupMemberWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const group = await this.lock(tx, caller, groupId, 'share');
-      const user = await this.users.get(userId, tx, 'share');
+      const user = await this.users.get(userId, tx, lockToGive(caller));
       assertFromBuiltIn('user', user);
+      await this.takeover.ofUsers(tx, caller, [userId], await this.groups.placesOf(tx, groupId));
       const [membership] = await this.groups.addMembers(tx, caller, [groupId], [userId]);
       if (!membership) {
         throw conflict(
@@ -135,8 +144,8 @@ export class GroupsService {
   /** The group, which the caller may change here, kept as it is until the transaction ends. */
   private async lock(tx: Tx, caller: Principal, groupId: number, lock: RowLock): Promise<GroupRecord> {
     const group = await this.groups.get(groupId, tx, lock);
-    await this.reach.assertGroups(tx, caller, [groupId]);
     assertFromBuiltIn('group', group);
+    assertReach(caller, 'group', group);
     return group;
   }
 }

@@ -5,16 +5,9 @@ import { notFound } from '../../../platform/errors/domain-error';
 import type { WriteAuditRow } from '../../../platform/http/answers';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { type PagedSelect, pagedRows } from '../../../platform/persistence/paged-rows';
-import {
-  Conditions,
-  firstRow,
-  insertRow,
-  returning,
-  rows,
-  type Tx,
-  updateRows,
-} from '../../../platform/persistence/sql';
+import { Conditions, insertRow, returning, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
 import { lockClause, type RowLock } from '../../../platform/resources/resource-repository';
+import { actingTenant, type Owned } from './admin-reach';
 
 /** What differs between users and groups in SQL. The main table has the alias `t`. */
 export interface RoleHolderSql {
@@ -34,7 +27,7 @@ export interface RoleHolderSql {
   label: 'user' | 'group';
 }
 
-interface RoleHolderRow extends WriteAuditRow {
+interface RoleHolderRow extends WriteAuditRow, Owned {
   /** `local`, or the outside directory that the record comes from. */
   directory: string;
 }
@@ -57,7 +50,7 @@ export type HolderFilter = (conditions: Conditions) => void;
 export const AUDIT_COLUMNS = `created_by_user_id AS created_by_id, modified_by_user_id AS modified_by_id,
   last_update_date, from_date, to_date`;
 
-/** Reads and writes what holds roles, users or groups. They belong to no tenant; their roles do. */
+/** Reads and writes what holds roles, users or groups. Whoever owns them, they may hold roles in any tenant. */
 export class RoleHoldersRepository<Row extends RoleHolderRow> {
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
@@ -69,7 +62,7 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
     this.source = {
       table,
       key: idColumn,
-      columns: `${idColumn}, ${nameColumn}, ${columns}, directory, ${AUDIT_COLUMNS}`,
+      columns: `${idColumn}, ${nameColumn}, ${columns}, directory, owner_tenant_id, ${AUDIT_COLUMNS}`,
       order: `t.${idColumn} DESC`,
     };
   }
@@ -147,20 +140,11 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
     return byId;
   }
 
-  /** Whether any of the ids holds a role in another tenant or everywhere. */
-  async holdBeyond(tx: Tx, ids: readonly number[], tenantId: string): Promise<boolean> {
-    const found = await firstRow(
-      tx,
-      `SELECT 1 FROM (${this.sql.roles}) h
-       WHERE h.${this.sql.idColumn} = ANY($1) AND h.tenant_id IS DISTINCT FROM $2 LIMIT 1`,
-      [ids, tenantId],
-    );
-    return found !== null;
-  }
-
+  /** It is owned by whom the caller acts for. */
   async insert(tx: Tx, caller: Principal, values: Readonly<Record<string, unknown>>): Promise<Row> {
     const inserted = await insertRow<Record<string, unknown>>(tx, this.sql.table, {
       ...values,
+      owner_tenant_id: actingTenant(caller),
       created_by_user_id: caller.userId,
       modified_by_user_id: caller.userId,
     });
@@ -181,16 +165,16 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
   async assignRole(
     tx: Tx,
     caller: Principal,
-    { holderId, roleId }: { holderId: number; roleId: number },
-    tenantId: string | null,
+    holderId: number,
+    { roleId, tenantId }: { roleId: number; tenantId: string | null },
   ): Promise<RoleAssignmentRow | null> {
     const { rolesTable, idColumn } = this.sql;
     const [assigned] = await returning<RoleAssignmentRow>(
       tx,
-      `INSERT INTO ${rolesTable} (${idColumn}, role_id, tenant_id, created_by_user_id, modified_by_user_id)
-       VALUES ($1, $2, $3, $4, $4) ON CONFLICT DO NOTHING
+      `INSERT INTO ${rolesTable} (${idColumn}, role_id, tenant_id, created_by_user_id, modified_by_user_id, granted_by_tenant_id)
+       VALUES ($1, $2, $3, $4, $4, $5) ON CONFLICT DO NOTHING
        RETURNING ${rolesTable}_id AS assignment_id, role_id, tenant_id, ${AUDIT_COLUMNS}`,
-      [holderId, roleId, tenantId, caller.userId],
+      [holderId, roleId, tenantId, caller.userId, actingTenant(caller)],
     );
     return assigned ?? null;
   }
@@ -199,8 +183,8 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
   async removeRole(
     tx: Tx,
     caller: Principal,
-    { holderId, roleId }: { holderId: number; roleId: number },
-    tenantId: string | null,
+    holderId: number,
+    { roleId, tenantId }: { roleId: number; tenantId: string | null },
   ): Promise<boolean> {
     const { rolesTable, idColumn } = this.sql;
     const removed = await returning(

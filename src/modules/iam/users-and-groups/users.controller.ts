@@ -11,6 +11,7 @@ import { CreateUser, SetPassword, UpdateUser, UserListQuery, UserSearchQuery, Us
 import { UsersService } from './users.service';
 
 const tag = 'Users';
+const OWNED_ONLY = 'An ADMIN may change accounts that the selected tenant owns, a PLATFORM ADMIN all.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -60,7 +61,9 @@ export class UsersController {
     method: 'POST',
     path: '/platform/shared/admin/user',
     id: 'createUser',
-    summary: 'Create a user without any role',
+    summary: 'Create a user, with roles where any are named',
+    description:
+      'The account belongs to the selected tenant, whose administrators may change it; one that a PLATFORM ADMIN creates to the platform.',
     tag,
     access,
     answer: Answers.one(UserWrite),
@@ -88,6 +91,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}',
     id: 'updateUser',
     summary: 'Update a user',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.one(UserWrite),
@@ -107,6 +111,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/password',
     id: 'setUserPassword',
     summary: 'Set the password of a user and end all of its sessions',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.message,
@@ -126,6 +131,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/disable',
     id: 'disableUser',
     summary: 'Disable an account and end all of its sessions and tokens',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.one(UserWrite),
@@ -141,6 +147,7 @@ export class UsersController {
     path: '/platform/shared/admin/user/{user_id}/enable',
     id: 'enableUser',
     summary: 'Enable a disabled account',
+    description: OWNED_ONLY,
     tag,
     access,
     answer: Answers.one(UserWrite),

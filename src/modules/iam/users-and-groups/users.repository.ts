@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { Principal } from '../../../platform/auth/principal';
 import type { WriteAuditRow } from '../../../platform/http/answers';
+import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ROLES_OF_USERS } from '../roles/held-roles';
+import type { Owned } from './admin-reach';
 import { type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
 
-export interface UserRecord extends WriteAuditRow {
+export interface UserRecord extends WriteAuditRow, Owned {
   user_id: number;
   username: string;
   display_name: string | null;
@@ -35,5 +38,47 @@ export class UsersRepository extends RoleHoldersRepository<UserRecord> {
         `t.user_id IN (SELECT gu.user_id FROM group_users gu WHERE gu.group_id = ? AND gu.to_date = 'infinity')`,
         groupId,
       );
+  }
+
+  /**
+   * Makes those the platform's that a tenant owns and that get a role elsewhere: in one of `tenantIds` that is another, or
+   * everywhere (null). The roles that their tenant gave them count as the platform's from then on.
+   */
+  async moveToPlatform(
+    tx: Tx,
+    caller: Principal,
+    userIds: readonly number[],
+    tenantIds: readonly (string | null)[],
+  ): Promise<void> {
+    const moving = await rows<{ user_id: number }>(
+      tx,
+      `SELECT u.user_id FROM users u
+       WHERE u.user_id = ANY($1) AND u.owner_tenant_id IS NOT NULL
+         AND EXISTS (SELECT 1 FROM unnest($2::uuid[]) g(place) WHERE g.place IS DISTINCT FROM u.owner_tenant_id)`,
+      [userIds, tenantIds],
+    );
+    if (moving.length === 0) return;
+    const ids = moving.map(({ user_id }) => user_id);
+    await tx.query(
+      `UPDATE user_roles h SET granted_by_tenant_id = NULL FROM users u
+       WHERE u.user_id = h.user_id AND h.user_id = ANY($1) AND h.granted_by_tenant_id = u.owner_tenant_id`,
+      [ids],
+    );
+    await tx.query(
+      `UPDATE users SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = now() WHERE user_id = ANY($1)`,
+      [ids, caller.userId],
+    );
+  }
+
+  /** Takes the passwords that ADMINs of tenants may know; answers the ids of those who had one. */
+  async takeKnownPasswords(tx: Tx, caller: Principal, userIds: readonly number[]): Promise<number[]> {
+    const taken = await returning<{ user_id: number }>(
+      tx,
+      `UPDATE users SET password_hash = NULL, password_known_to_tenant = false,
+         modified_by_user_id = $2, last_update_date = now()
+       WHERE user_id = ANY($1) AND password_known_to_tenant RETURNING user_id`,
+      [userIds, caller.userId],
+    );
+    return taken.map(({ user_id }) => user_id);
   }
 }

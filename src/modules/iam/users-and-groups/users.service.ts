@@ -10,13 +10,14 @@ import { Transactions } from '../../../platform/persistence/transactions';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
-import { AdminReach } from './admin-reach';
+import { actingTenant, assertReach } from './admin-reach';
 import { assertBuiltIn, assertFromBuiltIn } from './built-in-directory';
 import { userRead, userWrite } from './directory-answers';
 import type { UserRead } from './dto/people.dto';
 import type { CreateUser, SetPassword, UpdateUser, UserListQuery, UserWrite } from './dto/user.dto';
 import { GroupsRepository } from './groups.repository';
 import { hashPassword, partyOf } from './passwords';
+import { RoleGrants } from './role-grants';
 import { type UserRecord, UsersRepository } from './users.repository';
 
 /** The accounts of the deployment, whatever their tenants. */
@@ -29,7 +30,7 @@ export class UsersService {
     private readonly groups: GroupsRepository,
     private readonly sessions: SessionsRepository,
     private readonly changes: SessionChanges,
-    private readonly reach: AdminReach,
+    private readonly grants: RoleGrants,
     private readonly lockout: LockoutProtection,
   ) {}
 
@@ -51,19 +52,25 @@ export class UsersService {
     return userRead(await this.users.get(userId));
   }
 
+  /** The account is owned by whom the caller acts for. */
   async create(caller: Principal, body: CreateUser): Promise<UserWrite> {
     assertBuiltIn(this.config.auth.directory);
     const passwordHash = await hashPassword(body.password, partyOf(caller));
     return this.transactions.run(async (tx) => {
+      const roles = await this.grants.placedAtCreation(tx, caller, body.role_ids);
       const groups = await this.groups.getAll(body.group_ids, tx, 'share');
-      await this.reach.assertGroups(tx, caller, body.group_ids);
-      for (const group of groups) assertFromBuiltIn('group', group);
+      for (const group of groups) {
+        assertFromBuiltIn('group', group);
+        assertReach(caller, 'group', group);
+      }
       const user = await this.users.insert(tx, caller, {
         username: body.username,
         display_name: body.display_name,
         email: body.email.toLowerCase(),
         password_hash: passwordHash,
+        password_known_to_tenant: actingTenant(caller) !== null,
       });
+      for (const role of roles) await this.users.assignRole(tx, caller, user.user_id, role);
       await this.groups.addMembers(tx, caller, body.group_ids, [user.user_id]);
       return userWrite(user);
     });
@@ -72,7 +79,7 @@ export class UsersService {
   async update(caller: Principal, userId: number, body: UpdateUser): Promise<UserWrite> {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
-      assertFromBuiltIn('user', await this.lock(tx, caller, userId));
+      await this.lockBuiltIn(tx, caller, userId);
       await this.users.update(tx, caller, userId, {
         display_name: body.display_name,
         email: body.email?.toLowerCase(),
@@ -84,9 +91,11 @@ export class UsersService {
   async setPassword(caller: Principal, userId: number, body: SetPassword): Promise<Message> {
     const passwordHash = await hashPassword(body.new_password, partyOf(caller));
     return this.changes.run(sessionsOf(userId), async (tx) => {
-      const user = await this.lock(tx, caller, userId);
-      assertFromBuiltIn('user', user);
-      await this.users.update(tx, caller, userId, { password_hash: passwordHash });
+      const user = await this.lockBuiltIn(tx, caller, userId);
+      await this.users.update(tx, caller, userId, {
+        password_hash: passwordHash,
+        password_known_to_tenant: user.owner_tenant_id !== null,
+      });
       await this.sessions.endAllOf(tx, userId);
       return { message: `The password of user "${user.username}" is set and every session of the user is ended.` };
     });
@@ -95,10 +104,10 @@ export class UsersService {
   async disable(caller: Principal, userId: number): Promise<UserWrite> {
     return this.changes.run(sessionsOf(userId), (tx) =>
       this.lockout.keepPlatformAdmin(tx, async () => {
-        const user = await this.lock(tx, caller, userId);
         if (userId === caller.userId) {
           throw conflict('USER.OWN_ACCOUNT', 'You cannot disable your own account. Another administrator has to.');
         }
+        const user = await this.lock(tx, caller, userId);
         assertEnabled(user, true);
         await this.users.update(tx, caller, userId, { to_date: new Date() });
         await this.sessions.endAllOf(tx, userId);
@@ -119,7 +128,15 @@ export class UsersService {
   /** The account, which the caller may change, and nobody else before the transaction ends. */
   private async lock(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
     const user = await this.users.get(userId, tx, true);
-    await this.reach.assertUser(tx, caller, userId);
+    assertReach(caller, 'account', user);
+    return user;
+  }
+
+  /** The same of an account whose name, address and password are kept here. */
+  private async lockBuiltIn(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
+    const user = await this.users.get(userId, tx, true);
+    assertFromBuiltIn('user', user);
+    assertReach(caller, 'account', user);
     return user;
   }
 }

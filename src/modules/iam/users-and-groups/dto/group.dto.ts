@@ -14,6 +14,13 @@ export class CreateGroup {
   @Field.name() group_name: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
   @Field.ids({ optional: true, default: [], description: 'Users that become members' }) user_ids: number[] = [];
+  @Field.ids({
+    optional: true,
+    default: [],
+    description:
+      'Roles of the group: those of a tenant are given in the selected one, a PLATFORM ADMIN may name the others, too',
+  })
+  role_ids: number[] = [];
 }
 
 export class UpdateGroup {

@@ -20,6 +20,13 @@ export class CreateUser {
   @Field.text(PASSWORD) password: string;
   @Field.ids({ optional: true, default: [], description: 'Groups that the user becomes a member of' })
   group_ids: number[] = [];
+  @Field.ids({
+    optional: true,
+    default: [],
+    description:
+      'Roles of the account: those of a tenant are given in the selected one, a PLATFORM ADMIN may name the others, too',
+  })
+  role_ids: number[] = [];
 }
 
 export class UpdateUser {
