@@ -14,10 +14,11 @@ const PASSWORD = 'changeit';
 /**
  * Writes the certificate authorities that this system trusts, or else those of Node, as a file that Java reads.
  * @param {string} file
+ * @param {{stores?: string[], bundles?: string[]}} [system] where they are looked for, in Java's form and as PEM
  */
-export function writeTrustStore(file) {
-  const ready = SYSTEM_TRUST_STORES.find((path) => existsSync(path));
-  const content = ready ? readFileSync(ready) : javaKeyStore(trustedCertificates());
+export function writeTrustStore(file, { stores = SYSTEM_TRUST_STORES, bundles = SYSTEM_BUNDLES } = {}) {
+  const ready = stores.find((path) => existsSync(path));
+  const content = ready ? readFileSync(ready) : javaKeyStore(trustedCertificates(bundles));
   if (existsSync(file) && readFileSync(file).equals(content)) return;
   const draft = `${file}.${process.pid}`;
   try {
@@ -28,9 +29,12 @@ export function writeTrustStore(file) {
   }
 }
 
-/** @returns {Buffer[]} certificates as DER */
-function trustedCertificates() {
-  const bundle = SYSTEM_BUNDLES.find((path) => existsSync(path));
+/**
+ * @param {string[]} bundles
+ * @returns {Buffer[]} certificates as DER
+ */
+function trustedCertificates(bundles) {
+  const bundle = bundles.find((path) => existsSync(path));
   const text = bundle ? readFileSync(bundle, 'utf8') : rootCertificates.join('\n');
   const bodies = text.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
   return [...bodies].map(([, body]) => Buffer.from(body, 'base64'));
