@@ -5,6 +5,7 @@
 # worker-local is the platform's worker with all that nodes need: its Spark nodes (endpoint local://) are processes of
 # the same container.
 
+# Debian 12 is the newest that has Java 17, on which Spark 3.5 runs.
 ARG NODE_VERSION=24
 
 # The same stage stands in Dockerfile, so that the builder's cache serves both. Keep them alike.
@@ -18,18 +19,23 @@ COPY libs libs
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-bookworm-slim AS spark
-ARG SPARK_VERSION=3.5.3
 RUN apt-get update \
   && apt-get install -y --no-install-recommends python3 python3-venv \
   && rm -rf /var/lib/apt/lists/*
+# Exact versions by their hashes; `npm run pins` renews them. Spark is built from its source distribution, by what is
+# installed before it and nothing else.
+COPY scripts/embedded/requirements /tmp/requirements
 RUN python3 -m venv /opt/python \
-  && /opt/python/bin/pip install --no-cache-dir "pyspark==${SPARK_VERSION}"
+  && pip="/opt/python/bin/pip install --no-cache-dir --require-hashes --only-binary :all:" \
+  && $pip -r /tmp/requirements/pip.txt \
+  && $pip -r /tmp/requirements/spark-build.txt \
+  && $pip -r /tmp/requirements/spark.txt --no-binary pyspark --no-build-isolation
 
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # The package of the Java runtime expects the folder of manual pages, which slim images lack.
 RUN mkdir -p /usr/share/man/man1 \
   && apt-get update \
-  && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps python3 tini \
+  && apt-get install -y --no-install-recommends bubblewrap openjdk-17-jre-headless procps python3 tini \
   && rm -rf /var/lib/apt/lists/* \
   && ln -s "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")" /opt/java \
   && install -d -o node -g node /var/lib/platform/data /var/lib/platform/nodes /var/lib/spark-node
@@ -48,18 +54,17 @@ RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connec
 ENTRYPOINT ["/usr/bin/tini", "--"]
 
 FROM base AS worker-local
-ARG SPARK_VERSION=3.5.3
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     DATA_DIR=/var/lib/platform/data \
     WORKER_HEALTH_PORT=8081 \
     COMPUTE_LOCAL_ENABLED=true \
     COMPUTE_LOCAL_DIR=/var/lib/platform/nodes \
-    COMPUTE_LOCAL_SPARK_HOMES=${SPARK_VERSION}=/opt/spark \
+    COMPUTE_LOCAL_SPARK_HOMES=3.5.9=/opt/spark \
     COMPUTE_LOCAL_JAVA_HOME=/opt/java \
     COMPUTE_LOCAL_PYTHON=/opt/python/bin/python \
-    COMPUTE_LOCAL_CLASS_ARCHIVES=${SPARK_VERSION}=/opt/spark.jsa \
-    COMPUTE_LOCAL_CONNECTORS=${SPARK_VERSION}=/opt/connectors
+    COMPUTE_LOCAL_CLASS_ARCHIVES=3.5.9=/opt/spark.jsa \
+    COMPUTE_LOCAL_CONNECTORS=3.5.9=/opt/connectors
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

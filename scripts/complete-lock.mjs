@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Adds to package-lock.json the optional packages that npm left out because its registry does not offer them: binaries
-// for other systems. Without them `npm ci` calls the file out of step with package.json. To be run after `npm install`.
+// for other systems. Without them `npm ci` calls the file out of step with package.json. To be run after `npm install`;
+// another lock file may be named.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 
-const file = join(dirname(fileURLToPath(import.meta.url)), '..', 'package-lock.json');
+const file = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', 'package-lock.json');
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const unresolved = [];
 

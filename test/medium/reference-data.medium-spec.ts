@@ -24,7 +24,7 @@ const LISTS: [string, number][] = [
   ['/lookup_engine_cluster_instance_status', 9],
   ['/lookup_engine_cluster_instance_node_status', 7],
   ['/lookup_spark_compute_type', 1],
-  ['/lookup_spark_infra_version', 6],
+  ['/lookup_spark_infra_version', 7],
   ['/lookup_spark_job_status', 9],
   ['/lookup_spark_job_type', 5],
   ['/lookup_spark_job_type_lang', 10],

@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// npm run audit: known vulnerabilities of the Node packages that the product runs on, by the registry's advisories.
+// Status 0: none of high or critical severity. 1: some. 2: the advisories could not be read, and nothing is known.
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { npmCommand, projectRoot } from './embedded/install.mjs';
+
+const SERIOUS = ['high', 'critical'];
+const DEADLINE_MS = 120_000;
+
+/**
+ * @typedef {object} Audit
+ * @property {string | null} unread why the advisories could not be read
+ * @property {string[]} serious a line for each package with an advisory of high or critical severity
+ * @property {number} others how many packages have only lesser ones
+ */
+
+/**
+ * @param {{signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @returns {Promise<Audit>}
+ */
+export async function auditProduction({ signal, env = process.env } = {}) {
+  const [command, ...first] = npmCommand();
+  const args = [...first, 'audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=30000'];
+  const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
+  const output = await outputOf(command, args, { cwd: projectRoot, env, maxBuffer: 2 ** 26, signal: limit });
+  signal?.throwIfAborted();
+  const report = parse(output);
+  if (!report.vulnerabilities) return { unread: report.message ?? 'npm gave no report', serious: [], others: 0 };
+  const found = Object.values(report.vulnerabilities);
+  const serious = found.filter(({ severity }) => SERIOUS.includes(severity));
+  return { unread: null, serious: serious.map(describe), others: found.length - serious.length };
+}
+
+/** npm ends with an error status when there are findings, too. */
+function outputOf(command, args, options) {
+  return new Promise((done) => execFile(command, args, options, (_, stdout) => done(stdout)));
+}
+
+function parse(output) {
+  try {
+    return JSON.parse(output);
+  } catch {
+    return {};
+  }
+}
+
+/** `via` has advisories, or names of the packages that this one has its own from. */
+function describe({ name, severity, range, via }) {
+  const reasons = via.map((cause) => (typeof cause === 'string' ? `by ${cause}` : `${cause.title} ${cause.url ?? ''}`));
+  return `${severity}: ${`${name} ${range}`.trim()}: ${[...new Set(reasons)].join('; ').trim()}`;
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const { unread, serious, others } = await auditProduction();
+  if (unread) console.log(`Nothing was audited: ${unread}`);
+  else console.log([...serious, `${serious.length} packages of high or critical severity, ${others} below`].join('\n'));
+  if (unread) process.exitCode = 2;
+  else process.exitCode = serious.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,248 @@
+import { execFile } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { javaVersion } from './java-version.mjs';
+import { runCommand } from './processes.mjs';
+import { writeTrustStore } from './trust-store.mjs';
+
+const execFileAsync = promisify(execFile);
+
+const PACKAGE = 'openjdk-17-jre-headless';
+const MAJOR = 17;
+const DEADLINE_MS = 5 * 60_000;
+
+/** How long an installed one is taken without asking for a newer one, and a failed attempt without another. */
+const DAY_MS = 24 * 60 * 60_000;
+const RENEWAL_MS = 7 * DAY_MS;
+const RETRY_MS = DAY_MS;
+
+/**
+ * The Java of Debian or Ubuntu in `$runtimeDir/java`, without root and without a change to the system: apt fetches the
+ * packages with lists and cache of its own and checks their signatures, and they are unpacked. A newer one is looked for
+ * once a week.
+ */
+export class DistributionJava {
+  /**
+   * @param {string} runtimeDir
+   * @param {{onProgress: (text: string) => void, signal?: AbortSignal, env: NodeJS.ProcessEnv, logFile: string}} options
+   */
+  constructor(runtimeDir, { onProgress, signal, env, logFile }) {
+    this.folder = join(runtimeDir, 'java');
+    this.stateFile = join(this.folder, 'state.json');
+    this.onProgress = onProgress;
+    this.signal = signal;
+    this.env = { ...env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
+    this.logFile = logFile;
+  }
+
+  /** @returns {Promise<string | null>} home of a Java 17; null where there is no apt or it has none */
+  async find() {
+    const state = this.state();
+    const installed = await this.usable(state.home);
+    const age = Date.now() - (state.checkedAt ?? 0);
+    // One that is gone or runs no more is fetched anew at once.
+    const pause = installed ? RENEWAL_MS : state.home ? 0 : RETRY_MS;
+    const isFresh = age >= 0 && age < pause;
+    const home = isFresh || !(await hasApt(this.env)) ? installed : await this.renew(state, installed);
+    if (home) writeTrustStore(join(home, 'lib', 'security', 'cacerts'));
+    return home;
+  }
+
+  /** Remembers that there was none, once something else took its place. */
+  noteMissing() {
+    if (this.attempted) this.writeState({ checkedAt: Date.now() });
+  }
+
+  async renew(state, installed) {
+    this.attempted = true;
+    try {
+      const { home, version } = await this.fetch(installed ? state : {});
+      this.removeOthers([home, installed]);
+      this.writeState({ home, version, checkedAt: Date.now() });
+      return home;
+    } catch (error) {
+      if (this.signal?.aborted) throw error;
+      mkdirSync(dirname(this.logFile), { recursive: true });
+      appendFileSync(this.logFile, `${error.message}\n`);
+      if (installed) this.writeState({ ...state, checkedAt: Date.now() - RENEWAL_MS + RETRY_MS });
+      return installed;
+    }
+  }
+
+  async fetch(installed) {
+    mkdirSync(this.folder, { recursive: true });
+    const draft = mkdtempSync(join(this.folder, 'draft-'));
+    const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(this.signal ? [this.signal] : [])]);
+    try {
+      const apt = new PrivateApt(draft, { env: this.env, logFile: this.logFile, signal: limit });
+      this.onProgress(`Looking for Java ${MAJOR} of this system’s distribution`);
+      await apt.update();
+      const version = await apt.candidate(PACKAGE);
+      if (version === installed.version) return installed;
+      this.onProgress(`Fetching ${PACKAGE} ${version}`);
+      const root = await apt.unpack(PACKAGE);
+      const home = javaHomeIn(root);
+      await makeRelocatable(home, root);
+      if ((await javaVersion(home))?.major !== MAJOR) throw new Error(`${PACKAGE} ${version} does not run here`);
+      // No colon, which would end a path within a class path.
+      const target = join(this.folder, `${PACKAGE}-${version.replace(/[^\w.+-]/g, '-')}`);
+      rmSync(target, { recursive: true, force: true });
+      renameSync(home, target);
+      return { home: target, version };
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  }
+
+  /** The last one stays until the next renewal: somebody's cluster may run on it. */
+  removeOthers(kept) {
+    for (const name of readdirSync(this.folder)) {
+      const path = join(this.folder, name);
+      if (name.startsWith(PACKAGE) && !kept.includes(path)) rmSync(path, { recursive: true, force: true });
+    }
+  }
+
+  async usable(home) {
+    if (!home || dirname(home) !== this.folder) return null;
+    return (await javaVersion(home))?.major === MAJOR ? home : null;
+  }
+
+  /** @returns {{home?: string, version?: string, checkedAt?: number}} */
+  state() {
+    try {
+      return JSON.parse(readFileSync(this.stateFile, 'utf8'));
+    } catch {
+      return {};
+    }
+  }
+
+  writeState(state) {
+    mkdirSync(this.folder, { recursive: true });
+    writeFileSync(`${this.stateFile}.new`, `${JSON.stringify(state)}\n`);
+    renameSync(`${this.stateFile}.new`, this.stateFile);
+  }
+}
+
+async function hasApt(env) {
+  try {
+    for (const command of ['apt-get', 'dpkg-deb']) await execFileAsync(command, ['--version'], { env });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** apt with the sources and keys of the system, and everything that it writes in one folder. */
+class PrivateApt {
+  constructor(folder, { env, logFile, signal }) {
+    this.folder = folder;
+    this.options = { env, logFile, signal };
+    this.archives = join(folder, 'cache', 'archives');
+    for (const path of [join(folder, 'lists', 'partial'), join(this.archives, 'partial')])
+      mkdirSync(path, { recursive: true });
+    this.settings = [
+      `Dir::State=${folder}`,
+      `Dir::State::lists=${join(folder, 'lists')}`,
+      // Tells what the system has already; it is only read.
+      'Dir::State::status=/var/lib/dpkg/status',
+      `Dir::Cache=${join(folder, 'cache')}`,
+      'Debug::NoLocking=true',
+      'APT::Get::AllowUnauthenticated=false',
+      'Acquire::AllowInsecureRepositories=false',
+      'Acquire::http::Timeout=20',
+      'Acquire::https::Timeout=20',
+      'Acquire::Retries=2',
+    ].flatMap((setting) => ['-o', setting]);
+  }
+
+  /** One of several sources may fail; what counts is whether the package is to be had. */
+  async update() {
+    await runCommand('apt-get', [...this.settings, 'update'], this.options);
+  }
+
+  /** @returns {Promise<string>} the version that would be installed */
+  async candidate(name) {
+    const { output } = await runCommand('apt-cache', [...this.settings, 'policy', name], this.options);
+    const version = /^\s*Candidate: (\S+)$/m.exec(output)?.[1];
+    if (!version || version === '(none)') throw new Error(`apt has no ${name}`);
+    return version;
+  }
+
+  /** @returns {Promise<string>} folder with the files of the package and of all that the system lacks for it */
+  async unpack(name) {
+    const install = ['install', '--reinstall', '--download-only', '--assume-yes', '--no-install-recommends', name];
+    await this.run('apt-get', [...this.settings, ...install]);
+    const root = join(this.folder, 'root');
+    mkdirSync(root);
+    for (const archive of readdirSync(this.archives).filter((file) => file.endsWith('.deb')))
+      await this.run('dpkg-deb', ['--extract', join(this.archives, archive), root]);
+    return root;
+  }
+
+  async run(command, args) {
+    const { code, output } = await runCommand(command, args, this.options);
+    if (code !== 0) throw new Error(`${command} ended with ${code}: ${output.trimEnd().split('\n').at(-1)}`);
+  }
+}
+
+function javaHomeIn(root) {
+  const folder = join(root, 'usr', 'lib', 'jvm');
+  const name = readdirSync(folder).find(
+    (entry) => !lstatSync(join(folder, entry)).isSymbolicLink() && existsSync(join(folder, entry, 'bin', 'java')),
+  );
+  if (!name) throw new Error(`${PACKAGE} holds no Java`);
+  return join(folder, name);
+}
+
+/** Links out of the home become what they point to, and libraries that the system lacks are put beside Java's own. */
+async function makeRelocatable(home, root) {
+  for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
+    const path = join(home, entry);
+    // What lay behind a link to a directory went with it.
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    const link = readlinkSync(path);
+    const target = link.startsWith('/') ? join(root, link) : join(dirname(path), link);
+    if (!relative(home, target).startsWith('..')) continue;
+    rmSync(path);
+    if (existsSync(target) && statSync(target).isFile()) cpSync(target, path, { dereference: true });
+  }
+  const libraries = new Map(
+    ['usr/lib', 'lib'].flatMap((folder) => sharedLibraries(join(root, folder)).map((file) => [basename(file), file])),
+  );
+  const own = join(home, 'lib');
+  for (let missing = await missingLibraries(home); missing.length > 0; missing = await missingLibraries(home)) {
+    const found = missing.filter((name) => libraries.has(name) && !existsSync(join(own, name)));
+    if (found.length === 0) break;
+    for (const name of found) cpSync(libraries.get(name), join(own, name), { dereference: true });
+  }
+}
+
+function sharedLibraries(folder) {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /\.so(\.|$)/.test(name) && !name.includes('/jvm/')).map((name) => join(folder, name));
+}
+
+/** What the libraries of this Java ask for and the loader does not find. */
+async function missingLibraries(home) {
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.so(\.|$)/.test(name))
+    .map((name) => join(home, name));
+  const { stdout } = await execFileAsync('ldd', [join(home, 'bin', 'java'), ...files], { maxBuffer: 2 ** 24 });
+  return [...new Set([...stdout.matchAll(/^\s*(\S+) => not found$/gm)].map((match) => match[1]))];
+}

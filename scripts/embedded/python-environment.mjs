@@ -1,0 +1,172 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from './processes.mjs';
+import { REQUIREMENTS, requirementsFile } from './requirements.mjs';
+import { SetupError } from './setup-error.mjs';
+
+/**
+ * A virtual environment whose packages are the ones of `requirements/`, by their hashes. It cannot be moved, so it is made
+ * in place.
+ */
+export class PythonEnvironment {
+  /**
+   * @param {string} folder
+   * @param {object} options
+   * @param {string} options.temporary folder to unpack in: /tmp is often a small file system in memory
+   * @param {string} options.logFile
+   * @param {NodeJS.ProcessEnv} options.env
+   * @param {(text: string, transient?: boolean) => void} [options.onProgress]
+   * @param {AbortSignal} [options.signal]
+   */
+  constructor(folder, { temporary, logFile, env, onProgress = () => {}, signal }) {
+    this.folder = folder;
+    this.python = join(folder, 'bin', 'python');
+    this.temporary = temporary;
+    this.logFile = logFile;
+    this.env = env;
+    this.onProgress = onProgress;
+    this.signal = signal;
+    // The machine-readable progress of downloads came with pip 24.1.
+    this.showsProgress = false;
+  }
+
+  /**
+   * @param {string} interpreter
+   * @throws {SetupError}
+   */
+  async create(interpreter) {
+    rmSync(this.folder, { recursive: true, force: true });
+    const { code, output } = await this.run(interpreter, ['-m', 'venv', this.folder]);
+    if (code !== 0 && /ensurepip is not available|No module named ['"]?(venv|ensurepip)/.test(output)) {
+      throw new SetupError(
+        `The venv module of ${interpreter} is missing. Install it (Debian, Ubuntu: apt install python3-venv) or set PYTHON to a Python that has it.`,
+      );
+    }
+    if (code !== 0) throw this.classify('Creating the Python environment failed', output);
+    await this.install('pip');
+    this.showsProgress = true;
+  }
+
+  /**
+   * @param {import('./requirements.mjs').RequirementsName} name
+   * @param {string[]} [args] further options of pip
+   * @throws {SetupError}
+   */
+  async install(name, args) {
+    const { code, output } = await this.tryInstall(name, args);
+    if (code !== 0) throw this.installFailure(name, output);
+  }
+
+  /**
+   * @param {import('./requirements.mjs').RequirementsName} name
+   * @param {string[]} [args]
+   * @returns {Promise<{code: number | null, output: string}>}
+   */
+  tryInstall(name, args = []) {
+    this.onProgress(`Installing ${REQUIREMENTS[name].package}`);
+    const progress = this.showsProgress ? ['--progress-bar', 'raw'] : [];
+    const common = ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', ...progress];
+    const pinned = ['--require-hashes', '--only-binary', ':all:', '--requirement', requirementsFile(name)];
+    return this.run(
+      this.python,
+      [...common, ...pinned, ...args],
+      pipProgress((text) => this.onProgress(text, true)),
+    );
+  }
+
+  run(command, args, onLine) {
+    const env = { ...this.env, TMPDIR: this.temporary, PYTHONUNBUFFERED: '1' };
+    delete env.PYTHONHOME;
+    delete env.PYTHONPATH;
+    return runCommand(command, args, { env, logFile: this.logFile, onLine, signal: this.signal });
+  }
+
+  installFailure(name, output) {
+    return this.classify(`Installing ${REQUIREMENTS[name].package} failed`, output);
+  }
+
+  classify(what, output) {
+    for (const { pattern, cause, remedy } of INSTALL_FAILURES) {
+      if (pattern.test(output)) return this.failure(what, cause, remedy);
+    }
+    const lines = output.trimEnd().split('\n');
+    const line = lines.findLast((text) => /^\s*(error|.*Error:)/i.test(text)) ?? lines.at(-1) ?? '';
+    const cause = line.trim().replace(/\.$/, '') || 'no output';
+    return this.failure(what, cause, 'Run the command again once that is solved.');
+  }
+
+  failure(what, cause, remedy) {
+    return new SetupError(`${what}: ${cause}. ${remedy} Details: ${this.logFile}`);
+  }
+}
+
+/**
+ * Whether pip found no file of a package for this machine. Without a network it says the same, after complaining about
+ * the connection.
+ * @param {string} output
+ * @returns {boolean}
+ */
+export function isForOtherMachines(output) {
+  return /No matching distribution/.test(output) && !/connection|name resolution|SSLError/i.test(output);
+}
+
+export const DISK_REMEDY =
+  'Free some space or set RUNTIME_DIR to a folder on a larger disk, then run the command again.';
+
+const INSTALL_FAILURES = [
+  { pattern: /No space left on device|Disk quota exceeded/i, cause: 'the disk is full', remedy: DISK_REMEDY },
+  {
+    pattern: /DO NOT MATCH THE HASHES/,
+    cause: 'a download is not the file that this release names',
+    remedy:
+      'If it only arrived broken, `pip cache purge` and the command again mend it; otherwise the package index offers another file, which is not to be trusted.',
+  },
+  {
+    pattern:
+      /IncompleteRead|BadZipFile|not a gzip file|unexpected end of data|Bad CRC|IncompleteDownload|Connection broken/i,
+    cause: 'a download arrived broken',
+    remedy: 'Run the command again; if it happens once more, empty pip’s cache with `pip cache purge` first.',
+  },
+  {
+    pattern: /CERTIFICATE_VERIFY_FAILED|SSLError/,
+    cause: 'the certificate of the package index is not trusted',
+    remedy: 'Set PIP_CERT to the certificate of your proxy, or SSL_CERT_FILE to your certificates.',
+  },
+  {
+    pattern:
+      /NewConnectionError|Failed to establish|name resolution|ReadTimeout|ConnectTimeout|ConnectionError|Connection refused|ProxyError|Network is unreachable/i,
+    cause: 'the Python package index could not be reached',
+    remedy:
+      'Check the network; behind a proxy set HTTPS_PROXY, with a mirror set PIP_INDEX_URL. Then run the command again.',
+  },
+  {
+    pattern: /from versions: none/,
+    cause: 'the Python package index could not be reached or does not have it',
+    remedy: 'Check the network and PIP_INDEX_URL, then run the command again.',
+  },
+];
+
+/** Turns pip's lines into short ones: which file, and how much of it has arrived. */
+function pipProgress(show) {
+  let file = '';
+  let shown = -1;
+  return (line) => {
+    const download = /^\s*(?:Downloading|Using cached) (\S+)/.exec(line);
+    const progress = /^Progress (\d+) of (\d+)/.exec(line);
+    if (download) {
+      file = download[1].split('/').pop() ?? '';
+      shown = -1;
+    } else if (progress) {
+      const [done, total] = [Number(progress[1]), Number(progress[2])];
+      const percent = total > 0 ? Math.floor((done / total) * 100) : 0;
+      if (percent !== shown) show(`Downloading ${file}: ${megabytes(done)} of ${megabytes(total)} MB (${percent} %)`);
+      shown = percent;
+    } else if (/^\s*(Building wheel|Installing collected packages|Installing build dependencies)/.test(line)) {
+      show(line.trim());
+    }
+  };
+}
+
+function megabytes(bytes) {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+}

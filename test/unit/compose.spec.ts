@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+interface Service {
+  image?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  networks?: string[];
+  ports?: string[];
+}
+
+const file = join(__dirname, '..', '..', 'docker', 'compose.yaml');
+const compose = parse(readFileSync(file, 'utf8'), { merge: true }) as {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean } | null>;
+};
+
+describe('compose.yaml', () => {
+  it.each(['redis', 'postgres'])('lets only API and worker reach %s, which reaches nothing', (name) => {
+    const { networks = ['default'], ports } = compose.services[name] ?? {};
+    expect(ports).toBeUndefined();
+    for (const network of networks) {
+      expect(compose.networks[network]?.internal).toBe(true);
+      const others = Object.entries(compose.services).filter(([, service]) => service.networks?.includes(network));
+      expect(others.map(([other]) => other).sort()).toEqual(['api', 'postgres', 'redis', 'worker']);
+    }
+  });
+
+  it('gives Redis a password that no list of processes shows', () => {
+    const { command = [], environment = {} } = compose.services['redis'] ?? {};
+    const secret = '${REDIS_PASSWORD:?set it in docker/.env}';
+    const [name] = Object.entries(environment).find(([, value]) => value === secret) ?? [];
+    expect(command.join('\n')).not.toContain('REDIS_PASSWORD');
+    const configuration = /<<(\w+)\n([\s\S]*)\n\1/.exec(command.join('\n'))?.[2];
+    expect(configuration?.split('\n')).toContain(`requirepass $$${name}`);
+    for (const pod of ['api', 'worker'])
+      expect(compose.services[pod]?.environment?.['REDIS_URL']).toBe(`redis://:${secret}@redis:6379`);
+  });
+});

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
+
+const root = join(__dirname, '..', '..');
+const folder = join(root, 'scripts', 'embedded', 'requirements');
+const sets = readdirSync(folder)
+  .filter((name) => name.endsWith('.in'))
+  .map((name) => name.slice(0, -'.in'.length));
+
+function read(...path: string[]): string {
+  return readFileSync(join(root, ...path), 'utf8');
+}
+
+/** Requirements of a file, one a line, without comments. */
+function requirements(file: string): string[] {
+  const text = readFileSync(join(folder, file), 'utf8').replaceAll('\\\n', ' ');
+  return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** The one version that a set has of a package. */
+function pinned(set: string, name: string): string {
+  const versions = requirements(`${set}.txt`).flatMap((line) => (line.startsWith(`${name}==`) ? [line] : []));
+  expect(versions).toHaveLength(1);
+  return /==(\S+)/.exec(versions[0] ?? '')?.[1] ?? '';
+}
+
+function filesUnder(path: string): string[] {
+  return readdirSync(join(root, path), { recursive: true, encoding: 'utf8' }).map((name) => join(path, name));
+}
+
+describe.each(sets)('Python packages of the set %s', (set) => {
+  it('have exact versions and hashes', () => {
+    const locked = requirements(`${set}.txt`);
+    expect(locked).not.toEqual([]);
+    const pattern = /^[\w.-]+==[\w.!+]+( ; [^;]+?)?( +--hash=sha256:[0-9a-f]{64})+$/;
+    expect(locked.filter((line) => !pattern.test(line))).toEqual([]);
+  });
+
+  it('are what is wanted', () => {
+    const locked = requirements(`${set}.txt`);
+    for (const wanted of requirements(`${set}.in`)) {
+      const [, name = '', version] = /^([\w-]+)(?:\[\w+\])?(?:==(\S+))?/.exec(wanted) ?? [];
+      const start = version ? `${name}==${version} ` : `${name}==`;
+      expect(locked.filter((line) => line.startsWith(start))).not.toEqual([]);
+    }
+  });
+});
+
+describe('pins', () => {
+  it('name no registry', () => {
+    const files = filesUnder('scripts/embedded').filter((name) => /requirements\/|azurite\//.test(name));
+    expect(files.filter((name) => /https?:\/\/(pypi|files\.pythonhosted|registry\.)/.test(read(name)))).toEqual([]);
+  });
+
+  it('stand nowhere else', () => {
+    const scripts = filesUnder('scripts').filter((name) => name.endsWith('.mjs'));
+    expect(scripts.filter((name) => /[\w\]]==\d/.test(read(name)))).toEqual([]);
+    expect(read('docker', 'spark-node.Dockerfile')).not.toMatch(/[\w\]]==[\d"$]/);
+  });
+
+  it.each(['package-lock.json', 'scripts/embedded/azurite/package-lock.json'])(
+    'of %s have a checksum for Linux on x64 and arm64',
+    (file) => {
+      type Locked = { integrity?: string; os?: string[]; cpu?: string[] };
+      const { packages } = JSON.parse(read(file)) as { packages: Record<string, Locked> };
+      const isForUs = ({ os = ['linux'], cpu = ['x64', 'arm64'] }: Locked) =>
+        os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64'));
+      const unchecked = Object.entries(packages).filter(
+        ([path, locked]) => path !== '' && isForUs(locked) && !locked.integrity?.startsWith('sha512-'),
+      );
+      expect(unchecked.map(([path]) => path)).toEqual([]);
+    },
+  );
+
+  it('need no package to run a script of its own', () => {
+    expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
+  });
+});
+
+describe('Spark', () => {
+  const version = pinned('spark', 'pyspark');
+  const [newest] = readReferenceDataFiles()
+    .rows.spark_infra_versions.filter((row) => row.spark_version === version)
+    .reverse();
+
+  it('has the version that clusters can be made with', () => {
+    expect(newest).toMatchObject({ spark_version: version });
+  });
+
+  it('has one version in images, examples and code', () => {
+    const named = (text: string) => [...new Set([...text.matchAll(/(\d+\.\d+\.\d+)=\/opt/g)].map((match) => match[1]))];
+    expect(named(read('docker', 'spark-node.Dockerfile'))).toEqual([version]);
+    expect(named(read('.env.example'))).toEqual([version]);
+  });
+
+  it('has the Hadoop that the connectors are for', () => {
+    const connectors = read('scripts', 'connectors', 'connectors.mjs');
+    expect(/HADOOP_VERSION = '([\d.]+)'/.exec(connectors)?.[1]).toBe(newest?.hadoop_version);
+  });
+
+  it('is built in the image from the hashes', () => {
+    const dockerfile = read('docker', 'spark-node.Dockerfile');
+    const installs = dockerfile.split('\n').filter((line) => /pip install|\$pip/.test(line));
+    expect(installs).not.toEqual([]);
+    for (const line of installs) expect(line).toMatch(/--require-hashes|\$pip -r/);
+  });
+});

