@@ -30,6 +30,8 @@ const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext)
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
+/** Of a registration or a poll, bytes. */
+const SMALL_BODY_BYTES = 16 * 1024;
 const STREAMS = ['stdout', 'stderr'];
 
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
@@ -44,6 +46,8 @@ export class AgentsController {
     id: 'agentRegister',
     summary: 'Exchange a bootstrap token',
     answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
     return this.agents.register(request.get('authorization'), body);
@@ -57,6 +61,8 @@ export class AgentsController {
     id: 'agentPoll',
     summary: 'Wait for the desired state',
     answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
   })
   poll(@CurrentNode() node: NodeRow, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
     return this.agents.poll(node, body, request);

@@ -14,7 +14,6 @@ import {
   announcedSize,
   assertNoBody,
   assertUploadSize,
-  discardRest,
   UploadBody,
 } from '../../platform/http/upload-body';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -101,7 +100,6 @@ export class ObjectStorageFilesService {
         this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, request),
       );
     } catch (error) {
-      discardRest(request);
       throw fromStore(error);
     }
   }
@@ -245,7 +243,7 @@ export class ObjectStorageFilesService {
   }
 
   private bodyOf(request: Request): UploadBody {
-    return new UploadBody(request, this.config.http.maxUploadBytes);
+    return new UploadBody(request, { maxBytes: this.config.http.maxUploadBytes, stallMs: this.config.http.stallMs });
   }
 
   private async sendContent(store: ObjectStore, path: string, response: Response): Promise<void> {

@@ -9,7 +9,7 @@ import { idText, type Message, readAudit, writeAudit } from '../../platform/http
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import { sendFile, sendZip } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
-import { announcedSize, assertUploadSize, discardRest, UploadBody } from '../../platform/http/upload-body';
+import { announcedSize, assertUploadSize, UploadBody } from '../../platform/http/upload-body';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
@@ -75,6 +75,10 @@ export class WorkspaceFilesService {
     return read(await this.repository.select(scope, workspace, selector), workspace);
   }
 
+  /**
+   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
+   * size leaves neither.
+   */
   async upload(
     scope: TenantScope,
     workspace: WorkspaceContext,
@@ -82,25 +86,7 @@ export class WorkspaceFilesService {
     sizeHeader: string | undefined,
     request: Request,
   ): Promise<WorkspaceFileWrite> {
-    try {
-      return await this.receive(scope, workspace, query, announcedSize(sizeHeader), request);
-    } catch (error) {
-      discardRest(request);
-      throw error;
-    }
-  }
-
-  /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
-   * size leaves neither.
-   */
-  private async receive(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    query: UploadQuery,
-    expected: number | null,
-    request: Request,
-  ): Promise<WorkspaceFileWrite> {
+    const expected = announcedSize(sizeHeader);
     const path = normalizePath(query.path, query.target_dir);
     if (query.is_dir) return this.makeDirectory(scope, workspace, path);
     if (await this.transactions.isRepeated()) {
@@ -203,7 +189,7 @@ export class WorkspaceFilesService {
   }
 
   private bodyOf(request: Request): UploadBody {
-    return new UploadBody(request, this.config.http.maxUploadBytes);
+    return new UploadBody(request, { maxBytes: this.config.http.maxUploadBytes, stallMs: this.config.http.stallMs });
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {

@@ -6,11 +6,13 @@ export type ErrorKind =
   | 'not-found'
   | 'conflict'
   | 'gone'
+  | 'timeout'
   | 'too-large'
   | 'unsupported-media'
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
+  | 'overloaded'
   | 'unavailable';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */
@@ -26,6 +28,8 @@ export class DomainError extends Error {
     this.name = 'DomainError';
   }
 }
+
+const RETRY_AFTER_SECONDS = 1;
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -47,6 +51,16 @@ export function conflict(code: string, message: string, details?: Details): Doma
 /** 403: the caller lacks a role, a permission or a tenant. */
 export function forbidden(code: string, message: string, details?: Details): DomainError {
   return new DomainError('forbidden', code, message, details);
+}
+
+/** 429: of what one caller may have at once, this one has all; it may be had again soon. */
+export function tooMany(code: string, message: string): DomainError {
+  return new DomainError('rate-limited', code, message, { retry_after_seconds: RETRY_AFTER_SECONDS });
+}
+
+/** 503: of what the process does at once, it does all it can; the request may be sent again soon. */
+export function overloaded(code: string, message: string): DomainError {
+  return new DomainError('overloaded', code, message, { retry_after_seconds: RETRY_AFTER_SECONDS });
 }
 
 /** 401. */

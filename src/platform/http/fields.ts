@@ -3,7 +3,6 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsBoolean,
   IsDate,
@@ -19,10 +18,12 @@ import {
   MaxLength,
   Min,
   MinLength,
+  ValidateBy,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
+import { asSent, type FieldShape, shapeContext } from './field-shapes';
 
 /** Whether the key may be absent and whether its value may be null. */
 export interface FieldOptions {
@@ -64,8 +65,9 @@ const FILLED_LINE_PATTERN = /^(?=\s*\S)\P{Cc}*$/u;
 const LINE_MEANING = 'without control characters';
 const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
 const MAX_LINE = 1024;
+const MAX_ITEMS = 1000;
 
-function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecorator {
+function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
   const { optional = false, nullable = false } = options;
   const skip = (value: unknown) => (optional && value === undefined) || (nullable && value === null);
   return applyDecorators(
@@ -77,7 +79,7 @@ function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecora
       ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.default === undefined ? {} : { default: options.default }),
     } as ApiPropertyOptions),
-    ValidateIf((_object, value) => !skip(value)),
+    ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {}),
   );
 }
 
@@ -131,6 +133,17 @@ function integer(
     Min(min),
     Max(max),
   );
+}
+
+/** The usual decorator compares each item with all before it. */
+function uniqueItems(): PropertyDecorator {
+  return ValidateBy({
+    name: 'arrayUnique',
+    validator: {
+      validate: (value: unknown) => Array.isArray(value) && new Set(value).size === value.length,
+      defaultMessage: () => "All $property's elements must be unique",
+    },
+  });
 }
 
 /** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
@@ -209,7 +222,7 @@ export const Field = {
         ...(options.unique ? { uniqueItems: true } : {}),
       }),
       IsArray(),
-      ArrayMaxSize(options.maxItems ?? 1000),
+      ArrayMaxSize(options.maxItems ?? MAX_ITEMS),
       IsString({ each: true }),
       ...(options.minItemLength ? [MinLength(options.minItemLength, { each: true })] : []),
       ...(options.maxItemLength ? [MaxLength(options.maxItemLength, { each: true })] : []),
@@ -221,7 +234,7 @@ export const Field = {
             }),
           ]
         : []),
-      ...(options.unique ? [ArrayUnique()] : []),
+      ...(options.unique ? [uniqueItems()] : []),
     ),
   /** Unique ids in a body. */
   ids: (options: FieldOptions = {}) =>
@@ -235,32 +248,38 @@ export const Field = {
         toClassOnly: true,
       }),
       IsArray(),
-      ArrayMaxSize(1000),
+      ArrayMaxSize(MAX_ITEMS),
       IsInt({ each: true }),
       Min(0, { each: true }),
       Max(MAX_ID, { each: true }),
-      ArrayUnique(),
+      uniqueItems(),
     ),
   /** A nested record of the given class. */
   object: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(base(options, lazyType(type)), IsObject(), ValidateNested(), Type(type)),
+    applyDecorators(
+      base(options, lazyType(type), { kind: 'record', type }),
+      IsObject(),
+      ValidateNested(),
+      Type(type),
+    ),
   /** A list of nested records of the given class. */
   objects: (type: () => new () => object, options: FieldOptions = {}) =>
     applyDecorators(
-      base(options, { ...lazyType(type), isArray: true }),
+      base(options, { ...lazyType(type), isArray: true }, { kind: 'records', type }),
       IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
       ValidateNested({ each: true }),
       Type(type),
     ),
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>
     applyDecorators(
-      base(options, {
-        type: 'object',
-        additionalProperties: options.values ? { type: options.values } : true,
-      }),
-      // As it was sent: class-transformer leaves out keys that are called like a method of every object.
-      Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key], { toClassOnly: true }),
+      base(
+        options,
+        { type: 'object', additionalProperties: options.values ? { type: options.values } : true },
+        { kind: 'free' },
+      ),
+      Transform(({ value }: { value: unknown }) => asSent(value), { toClassOnly: true }),
       IsObject(),
     ),
 };
@@ -310,10 +329,10 @@ export const Param = {
         { toClassOnly: true },
       ),
       IsArray(),
-      ArrayMaxSize(1000),
+      ArrayMaxSize(MAX_ITEMS),
       IsInt({ each: true }),
       Min(0, { each: true }),
-      ArrayUnique(),
+      uniqueItems(),
     ),
   someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(

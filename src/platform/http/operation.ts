@@ -1,6 +1,8 @@
 import {
   applyDecorators,
+  Header,
   HttpCode,
+  type NestInterceptor,
   RequestMapping,
   RequestMethod,
   SetMetadata,
@@ -20,10 +22,18 @@ import {
 import type { Access } from '../auth/access';
 import { AuditInterceptor } from '../audit/audit.interceptor';
 import { Message } from './answers';
-import { ContentTypeInterceptor } from './content-type.interceptor';
+import { JsonBodyInterceptor } from './bodies/json-body.interceptor';
+import { StreamInterceptor } from './connections/stream.interceptor';
 import { ErrorAnswerBody } from './error-answer-body';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
-import { type Answer, changesRecords, OPERATION_METADATA, type OperationOptions } from './operation-options';
+import {
+  type Answer,
+  answersSecret,
+  carriesStream,
+  changesRecords,
+  OPERATION_METADATA,
+  type OperationOptions,
+} from './operation-options';
 import { ResultSet } from './page';
 
 /** What an operation answers on success. */
@@ -57,10 +67,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
     SetMetadata(OPERATION_METADATA, options),
     RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
     HttpCode(status),
-    // Each interceptor costs every request of its route something; reads need none of these.
-    ...(changesRecords(options)
-      ? [UseInterceptors(ContentTypeInterceptor, AuditInterceptor, IdempotencyInterceptor)]
-      : []),
+    ...(answersSecret(options) ? [Header('Cache-Control', 'no-store')] : []),
+    // Each costs every request of its route something; most reads need none of them.
+    ...interceptorsOf(options).map((interceptor) => UseInterceptors(interceptor)),
     ApiOperation({
       operationId: options.id,
       summary: options.summary,
@@ -82,6 +91,14 @@ export function Operation(options: OperationOptions): MethodDecorator {
       }),
     ),
   );
+}
+
+/** In their order: whoever comes after the body's can look at it. */
+function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
+  return [
+    ...(carriesStream(options) ? [StreamInterceptor] : []),
+    ...(changesRecords(options) ? [JsonBodyInterceptor, AuditInterceptor, IdempotencyInterceptor] : []),
+  ];
 }
 
 /** Error statuses the operation's contract lists. */

@@ -32,7 +32,7 @@ function levelOf(
   { fault, operation }: AuthenticatedRequest,
   { statusCode }: Response,
 ): 'error' | 'warn' | 'info' | 'debug' {
-  if (fault === 'upstream') return 'warn';
+  if (fault === 'upstream' || fault === 'load') return 'warn';
   if (statusCode >= 500) return 'error';
   return operation?.access.kind === 'node' ? 'debug' : 'info';
 }

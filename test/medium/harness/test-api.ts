@@ -12,6 +12,7 @@ import { prepareDatabase } from '../../../src/database/prepare-database';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
 import { ErrorFilter } from '../../../src/platform/http/error.filter';
+import { HttpModule } from '../../../src/platform/http/http.module';
 import { API_PREFIX } from '../../../src/platform/http/openapi';
 import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
 import { createValidationPipe } from '../../../src/platform/http/validation';
@@ -91,7 +92,7 @@ export class TestApi {
 
   static async start(modules: Type[]): Promise<TestApi> {
     @Module({
-      imports: [PlatformModule, ...modules],
+      imports: [PlatformModule, HttpModule, ...modules],
       providers: [
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
@@ -99,7 +100,7 @@ export class TestApi {
       ],
     })
     class TestModule {}
-    const app = await NestFactory.create(TestModule, { logger: false, abortOnError: false });
+    const app = await NestFactory.create(TestModule, { bodyParser: false, logger: false, abortOnError: false });
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
@@ -108,7 +109,7 @@ export class TestApi {
 
   /** The API as it is served, all domains included. */
   static async startWhole(config: Config): Promise<TestApi> {
-    const app = await createApi({ preview: false, ...config.http });
+    const app = await createApi({ preview: false, http: config.http });
     app.useLogger(false);
     return TestApi.listening(app);
   }
