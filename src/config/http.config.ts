@@ -76,6 +76,7 @@ function readServed(env: EnvReader): Served[] {
 /** One caller has half of it, and compressed bodies count in full: the largest body has to fit. */
 function readBodyMemory(env: EnvReader, maxJsonBytes: number): number {
   const bytes = env.integer('HTTP_BODY_MEMORY_BYTES', { default: Math.max(64 * MIB, 16 * maxJsonBytes), min: MIB });
-  if (bytes < 4 * maxJsonBytes) env.problem('HTTP_BODY_MEMORY_BYTES', 'must be at least four times HTTP_MAX_JSON_BYTES');
+  if (bytes < 4 * maxJsonBytes)
+    env.problem('HTTP_BODY_MEMORY_BYTES', 'must be at least four times HTTP_MAX_JSON_BYTES');
   return bytes;
 }

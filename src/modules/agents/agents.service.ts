@@ -90,7 +90,9 @@ export class AgentsService {
   }
 
   async nodeLog(node: NodeRow, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
-    return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.chunkOf(request)) };
+    return {
+      size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.chunkOf(request)),
+    };
   }
 
   private chunkOf(request: Request): Promise<Buffer> {

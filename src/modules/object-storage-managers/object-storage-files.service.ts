@@ -10,12 +10,7 @@ import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import { sendFile, sendZip } from '../../platform/http/file-answer';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import {
-  announcedSize,
-  assertNoBody,
-  assertUploadSize,
-  UploadBody,
-} from '../../platform/http/upload-body';
+import { announcedSize, assertNoBody, assertUploadSize, UploadBody } from '../../platform/http/upload-body';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
   ObjectStorageFileListQuery,

@@ -256,12 +256,7 @@ export const Field = {
     ),
   /** A nested record of the given class. */
   object: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(
-      base(options, lazyType(type), { kind: 'record', type }),
-      IsObject(),
-      ValidateNested(),
-      Type(type),
-    ),
+    applyDecorators(base(options, lazyType(type), { kind: 'record', type }), IsObject(), ValidateNested(), Type(type)),
   /** A list of nested records of the given class. */
   objects: (type: () => new () => object, options: FieldOptions = {}) =>
     applyDecorators(

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../logging/logger';
-import { brokenBound, JSON_BOUNDS, type ParsedJson, parseJson } from './parse-json';
+import { JSON_BOUNDS, PARSE_JSON_SOURCE, type ParsedJson, parseJson } from './parse-json';
 
 /** Larger texts are parsed by the thread: what the event loop does about a body is then much the same for all sizes. */
 const ASIDE_FROM_BYTES = 256 * 1024;
@@ -12,16 +12,15 @@ const THREAD_MEMORY_MB = 512;
 /** The functions as text, so that the thread has them alike in the build and where sources are transformed as they load. */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
-${brokenBound.toString()}
-${parseJson.toString()}
+${PARSE_JSON_SOURCE}
 parentPort.on('message', ({ id, bytes, bounds }) => {
   parentPort.postMessage({ id, parsed: parseJson(Buffer.from(bytes), bounds) });
 });
 `;
 
 interface Waiting {
-  resolve(parsed: ParsedJson): void;
-  reject(error: Error): void;
+  resolve: (parsed: ParsedJson) => void;
+  reject: (error: Error) => void;
 }
 
 /**

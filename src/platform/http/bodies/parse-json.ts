@@ -10,31 +10,32 @@ export type BrokenBound = keyof JsonBounds;
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 20_000, levels: 100 };
 
+/** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
+function endOfText(json: Uint8Array, begin: number): number {
+  let from = begin + 1;
+  for (;;) {
+    const end = json.indexOf(0x22, from);
+    if (end < 0) return json.length;
+    // A quote behind an odd number of backslashes is a part of the text.
+    let before = end - 1;
+    while (before >= from && json[before] === 0x5c) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+    from = end + 1;
+  }
+}
+
 /**
  * Looks at the structure of a JSON text before anything is made of it, in time that grows with its length alone: a parser
- * makes an object of every few bytes. The text may be no JSON at all, which the parser will say. Refers to nothing outside
- * of itself, for {@link parseJson}'s reason.
+ * makes an object of every few bytes. The text may be no JSON at all, which the parser will say.
  */
 export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound | null {
-  const quote = 0x22;
-  const backslash = 0x5c;
   let values = 0;
   let level = 0;
   for (let at = 0; at < json.length; at += 1) {
-    switch (json[at]) {
-      case quote: {
-        // To the quote that ends the text: one behind an even number of backslashes.
-        let isEscaped = true;
-        while (isEscaped) {
-          const end = json.indexOf(quote, at + 1);
-          if (end < 0) return null;
-          let before = end - 1;
-          while (before > at && json[before] === backslash) before -= 1;
-          isEscaped = (end - before) % 2 === 0;
-          at = end;
-        }
+    switch (json[at] ?? 0) {
+      case 0x22: // "
+        at = endOfText(json, at);
         break;
-      }
       case 0x5b: // [
       case 0x7b: // {
         level += 1;
@@ -60,10 +61,7 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
 /** What became of a JSON text. `fault` says what the parser did not like. */
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string };
 
-/**
- * Parses a JSON text in UTF-8 whose outermost value is an object or a list. Refers to nothing but {@link brokenBound}: a
- * thread is given the text of both.
- */
+/** Parses a JSON text in UTF-8 whose outermost value is an object or a list. */
 export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
   const broken = brokenBound(bytes, bounds);
   if (broken !== null) return { broken };
@@ -76,3 +74,6 @@ export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
     return { fault: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** The functions above in plain JavaScript: they refer to nothing but each other. */
+export const PARSE_JSON_SOURCE = [endOfText, brokenBound, parseJson].map(String).join('\n');

@@ -109,7 +109,7 @@ async function decoded(
     held.add(plain.length - maxBytes);
     return plain;
   } catch (error) {
-    if (error instanceof RangeError) throw bodyTooLarge(maxBytes);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(maxBytes);
     throw invalid('REQUEST.INVALID', `The body is not what Content-Encoding says: ${encoding}.`);
   }
 }
@@ -127,7 +127,7 @@ function valueOf(parsed: ParsedJson): object {
 
 /** The code knows the product by one name; the wire by the configured one alone. */
 function inOurNames(body: object): object {
-  if (Array.isArray(body)) return body;
+  if (body instanceof Array) return body as unknown[];
   const fields = body as Record<string, unknown>;
   const internal = internalKey(fields);
   if (internal !== undefined) throw unknownField(internal);

@@ -28,7 +28,8 @@ export class Streams {
   take({ caller }: AuthenticatedRequest, response: Response): void {
     if (!caller) throw new Error('A stream needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
-    if (slot === 'ofKey') throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads and downloads are under way.');
+    if (slot === 'ofKey')
+      throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads and downloads are under way.');
     if (slot === 'all') throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads and downloads are under way.');
     // Those who send it have listeners of their own beside the usual ones.
     response.setMaxListeners(20).once('close', slot);
