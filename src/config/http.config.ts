@@ -59,8 +59,8 @@ export function readHttpConfig(env: EnvReader): HttpConfig {
     maxConnections: env.integer('HTTP_MAX_CONNECTIONS', { default: 20_000, min: 10 }),
     maxUnknown: env.integer('HTTP_MAX_UNKNOWN', { default: 1024, min: 1 }),
     maxUnknownOfAddress: env.integer('HTTP_MAX_UNKNOWN_PER_ADDRESS', { default: 256, min: 1 }),
-    maxStreams: env.integer('HTTP_MAX_STREAMS', { default: 256, min: 1 }),
-    maxStreamsOfCaller: env.integer('HTTP_MAX_STREAMS_PER_CALLER', { default: 32, min: 1 }),
+    maxStreams: env.integer('HTTP_MAX_STREAMS', { default: 512, min: 1 }),
+    maxStreamsOfCaller: env.integer('HTTP_MAX_STREAMS_PER_CALLER', { default: 64, min: 1 }),
     maxPolls: env.integer('HTTP_MAX_POLLS', { default: 10_000, min: 1 }),
     keepAliveMs: env.integer('HTTP_KEEP_ALIVE_MS', { default: 75_000, min: 1000 }),
     shutdownMs: env.integer('SHUTDOWN_TIMEOUT_MS', { default: 10_000, min: 100 }),
@@ -75,7 +75,7 @@ function readServed(env: EnvReader): Served[] {
 
 /** One caller has half of it, and compressed bodies count in full: the largest body has to fit. */
 function readBodyMemory(env: EnvReader, maxJsonBytes: number): number {
-  const bytes = env.integer('HTTP_BODY_MEMORY_BYTES', { default: Math.max(64 * MIB, 16 * maxJsonBytes), min: MIB });
+  const bytes = env.integer('HTTP_BODY_MEMORY_BYTES', { default: Math.max(64 * MIB, 4 * maxJsonBytes), min: MIB });
   if (bytes < 4 * maxJsonBytes)
     env.problem('HTTP_BODY_MEMORY_BYTES', 'must be at least four times HTTP_MAX_JSON_BYTES');
   return bytes;

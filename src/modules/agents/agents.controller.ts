@@ -32,6 +32,8 @@ const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext)
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
 /** Of a registration or a poll, bytes. */
 const SMALL_BODY_BYTES = 16 * 1024;
+/** Of a log; agents send a sixteenth of it at a time. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
 const STREAMS = ['stdout', 'stderr'];
 
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
@@ -90,6 +92,7 @@ export class AgentsController {
     summary: 'Append to a run log',
     answer: Answers.none,
     binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
   })
   runLog(
     @CurrentNode() node: NodeRow,
@@ -110,6 +113,7 @@ export class AgentsController {
     summary: 'Append to a node log',
     answer: Answers.none,
     binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
   })
   nodeLog(
     @CurrentNode() node: NodeRow,

@@ -20,8 +20,6 @@ import type { Poll, Register, Report } from './dto/agent.dto';
 import { bearerToken } from './node-token.guard';
 import { NodeWakeUps } from './node-wakeups';
 
-/** Of a log; agents send a sixteenth of it at a time. */
-const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
 /** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
 
@@ -86,17 +84,15 @@ export class AgentsService {
     request: Request,
   ): Promise<LogChunkResponse> {
     await this.runs.assertOnNode(node, runId);
-    return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await this.chunkOf(request)) };
+    return {
+      size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await this.bodies.bytes(request)),
+    };
   }
 
   async nodeLog(node: NodeRow, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
     return {
-      size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.chunkOf(request)),
+      size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.bodies.bytes(request)),
     };
-  }
-
-  private chunkOf(request: Request): Promise<Buffer> {
-    return this.bodies.bytes(request, MAX_CHUNK_BYTES);
   }
 
   async sendRunFile(node: NodeRow, runId: number, file: RunFileAddress, response: Response): Promise<void> {

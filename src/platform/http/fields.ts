@@ -13,17 +13,14 @@ import {
   IsObject,
   IsString,
   IsUUID,
-  Matches,
   Max,
-  MaxLength,
   Min,
-  MinLength,
-  ValidateBy,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
 import { asSent, type FieldShape, shapeContext } from './field-shapes';
+import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
 
 /** Whether the key may be absent and whether its value may be null. */
 export interface FieldOptions {
@@ -66,6 +63,8 @@ const LINE_MEANING = 'without control characters';
 const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
 const MAX_LINE = 1024;
 const MAX_ITEMS = 1000;
+/** No listed value is as long. */
+const MAX_WORD = 256;
 
 function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
   const { optional = false, nullable = false } = options;
@@ -102,7 +101,7 @@ function toDate(value: unknown): unknown {
 
 /** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
 function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
-  if (typeof value !== 'string') return value;
+  if (typeof value !== 'string' || value.length > MAX_WORD) return value;
   if (isInternalName(value)) return '';
   const wanted = fromWire(value).toLowerCase();
   const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
@@ -135,17 +134,6 @@ function integer(
   );
 }
 
-/** The usual decorator compares each item with all before it. */
-function uniqueItems(): PropertyDecorator {
-  return ValidateBy({
-    name: 'arrayUnique',
-    validator: {
-      validate: (value: unknown) => Array.isArray(value) && new Set(value).size === value.length,
-      defaultMessage: () => "All $property's elements must be unique",
-    },
-  });
-}
-
 /** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
 export const Field = {
   int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
@@ -158,7 +146,7 @@ export const Field = {
   number: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'number' }), IsNumber()),
   uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
   email: (options: FieldOptions = {}) =>
-    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), MaxLength(254)),
+    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), atMostCharacters(254)),
   /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
   timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
   validityEnd: (options: FieldOptions = {}) =>
@@ -173,10 +161,15 @@ export const Field = {
         ...(options.pattern ? { pattern: options.pattern.source } : {}),
       }),
       IsString(),
-      ...(options.minLength === undefined ? [] : [MinLength(options.minLength)]),
-      ...(options.maxLength === undefined ? [] : [MaxLength(options.maxLength)]),
+      ...(options.minLength === undefined ? [] : [atLeastCharacters(options.minLength)]),
+      ...(options.maxLength === undefined ? [] : [atMostCharacters(options.maxLength)]),
       ...(options.pattern
-        ? [Matches(options.pattern, { message: `$property must be ${options.meaning ?? 'well formed'}` })]
+        ? [
+            matching(options.pattern, {
+              maxLength: options.maxLength,
+              message: `$property must be ${options.meaning ?? 'well formed'}`,
+            }),
+          ]
         : []),
     ),
   /** Name of a record in a request. */
@@ -224,12 +217,13 @@ export const Field = {
       IsArray(),
       ArrayMaxSize(options.maxItems ?? MAX_ITEMS),
       IsString({ each: true }),
-      ...(options.minItemLength ? [MinLength(options.minItemLength, { each: true })] : []),
-      ...(options.maxItemLength ? [MaxLength(options.maxItemLength, { each: true })] : []),
+      ...(options.minItemLength ? [atLeastCharacters(options.minItemLength, { each: true })] : []),
+      ...(options.maxItemLength ? [atMostCharacters(options.maxItemLength, { each: true })] : []),
       ...(options.itemPattern
         ? [
-            Matches(options.itemPattern, {
+            matching(options.itemPattern, {
               each: true,
+              maxLength: options.maxItemLength,
               message: `each value in $property must be ${options.itemMeaning}`,
             }),
           ]

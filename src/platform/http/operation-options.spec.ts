@@ -37,5 +37,6 @@ describe('an operation', () => {
     [{ answer: { kind: 'binary' } }, true],
     [{ answer: { kind: 'text' } }, true],
     [{ binaryBody: true }, true],
+    [{ binaryBody: true, maxBodyBytes: 1 }, false],
   ])('with %j carries a stream: %p', (more, carries) => expect(carriesStream(operation(more))).toBe(carries));
 });

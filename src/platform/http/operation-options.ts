@@ -21,9 +21,9 @@ export interface OperationOptions {
   errors?: readonly number[];
   /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
   errorAnswer?: Type<object>;
-  /** Raw bytes instead of JSON. */
+  /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */
   binaryBody?: boolean;
-  /** Largest JSON body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
+  /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
   /** Answers a token or a credential, so that no cache keeps it; need not be said where a field of the answer is called so. */
   answersSecret?: boolean;
@@ -53,6 +53,6 @@ export function answersSecret({ answer, answersSecret: isSaid, opensSession }: O
 }
 
 /** Whether the operation may take any time for its bytes, in either direction. */
-export function carriesStream({ answer, binaryBody }: OperationOptions): boolean {
-  return binaryBody === true || answer.kind === 'binary' || answer.kind === 'text';
+export function carriesStream({ answer, binaryBody, maxBodyBytes }: OperationOptions): boolean {
+  return (binaryBody === true && maxBodyBytes === undefined) || answer.kind === 'binary' || answer.kind === 'text';
 }

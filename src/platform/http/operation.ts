@@ -52,12 +52,13 @@ const ERROR_TEXT: Record<number, string> = {
   401: 'Token missing or rejected',
   403: 'Role, workspace permission or tenant selection missing',
   404: 'No such record in this tenant',
+  408: 'The body took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
   415: 'Body of another type than the operation takes',
-  429: 'Too many attempts; see Retry-After',
+  429: 'Too many attempts, or streams at once; see Retry-After',
   500: 'Unexpected failure, or a dependency does not answer',
-  503: 'A system that the answer needs does not answer; see Retry-After',
+  503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
 };
 
 /** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
@@ -106,7 +107,8 @@ export function errorStatuses(options: OperationOptions): number[] {
   if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const takesBody = options.method === 'POST' || options.method === 'PUT';
-  const usual = [400, 401, 404, 500, ...(restricted ? [403] : []), ...(takesBody ? [413, 415] : [])];
+  const streams = options.access.kind !== 'node' && carriesStream(options) ? [429, 503] : [];
+  const usual = [400, 401, 404, 500, ...streams, ...(restricted ? [403] : []), ...(takesBody ? [408, 413, 415] : [])];
   return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
 }
 

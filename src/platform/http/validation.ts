@@ -52,25 +52,31 @@ class StrictValidationPipe extends ValidationPipe {
  * level, and texts that are no Unicode: the database takes them for another text or, in a JSON column, not at all.
  */
 function assertUsable(request: object): void {
-  const pending: { value: unknown; level: number; of: string }[] = [{ value: request, level: 0, of: 'The request' }];
+  const pending: { values: object; level: number; of: string }[] = [{ values: request, level: 0, of: 'The request' }];
   for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value, level, of } = next;
-    // Half of a surrogate pair without the other one: JSON can spell it, UTF-8 cannot, so that nothing can store it.
-    if (typeof value === 'string') assertUnicode(value, of);
-    if (typeof value !== 'object' || value === null) continue;
+    const { values, level, of } = next;
     if (level > JSON_BOUNDS.levels) {
       throw invalid('REQUEST.INVALID', `The request is nested deeper than ${JSON_BOUNDS.levels} levels.`);
     }
-    for (const [key, inner] of Object.entries(value)) {
-      if (REMOVED_KEYS.includes(key)) {
-        throw invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${key}.`, { key });
-      }
-      assertUnicode(key, 'A key');
-      pending.push({ value: inner, level: level + 1, of: Array.isArray(value) ? of : key });
+    const isList = Array.isArray(values);
+    for (const key of Object.keys(values)) {
+      const value = (values as Record<string, unknown>)[key];
+      if (!isList) assertKey(key);
+      const name = isList ? of : key;
+      if (typeof value === 'string') assertUnicode(value, name);
+      else if (typeof value === 'object' && value !== null) pending.push({ values: value, level: level + 1, of: name });
     }
   }
 }
 
+function assertKey(key: string): void {
+  if (REMOVED_KEYS.includes(key)) {
+    throw invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${key}.`, { key });
+  }
+  assertUnicode(key, 'A key');
+}
+
+/** Half of a surrogate pair without the other one: JSON can spell it, UTF-8 cannot, so that nothing can store it. */
 function assertUnicode(text: string, of: string): void {
   if (text.isWellFormed()) return;
   throw invalid('REQUEST.INVALID_TEXT', `${shownName(of)} holds half of a surrogate pair, which is no character.`);

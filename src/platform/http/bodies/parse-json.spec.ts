@@ -42,8 +42,8 @@ describe('parseJson', () => {
   });
 
   it('parses nothing that breaks a bound', () => {
-    expect(parsed(`[${'1,'.repeat(20_000)}1]`)).toEqual({ broken: 'values' });
+    expect(parsed(`[${'1,'.repeat(10_000)}1]`)).toEqual({ broken: 'values' });
     expect(parsed('['.repeat(1_000_000))).toEqual({ broken: 'levels' });
-    expect(parsed(`[${'1,'.repeat(19_998)}1]`)).toEqual({ value: expect.any(Array) });
+    expect(parsed(`[${'1,'.repeat(9_998)}1]`)).toEqual({ value: expect.any(Array) });
   });
 });

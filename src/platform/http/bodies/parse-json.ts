@@ -8,7 +8,7 @@ export interface JsonBounds {
 export type BrokenBound = keyof JsonBounds;
 
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
-export const JSON_BOUNDS: JsonBounds = { values: 20_000, levels: 100 };
+export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 
 /** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
 function endOfText(json: Uint8Array, begin: number): number {

@@ -9,11 +9,6 @@ export interface BodyLimits {
   hold?: (bytes: number) => void;
 }
 
-/** Whether a request has a body, be it an empty one. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined;
-}
-
 /** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes do. */
 const SMALLEST_PIECE = 64;
 /** From here on; pieces depend on networks, too. */

@@ -58,8 +58,10 @@ export class RequestBodies {
     return inOurNames(valueOf(await this.parser.parse(bytes)));
   }
 
-  /** A body of raw bytes. */
-  async bytes(request: AuthenticatedRequest, maxBytes: number): Promise<Buffer> {
+  /** A body of raw bytes that its operation bounds. */
+  async bytes(request: AuthenticatedRequest): Promise<Buffer> {
+    const maxBytes = request.operation?.maxBodyBytes;
+    if (maxBytes === undefined) throw new Error('The operation does not bound its body');
     return this.read(request, maxBytes, this.hold(request));
   }
 

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { overloaded, tooMany } from '../../errors/domain-error';
+import { overloaded } from '../../errors/domain-error';
 import { KeyedSlots, type SlotLimits } from './keyed-slots';
 import { onceKnown } from './request-caller';
 
@@ -11,10 +11,10 @@ export function unknownRequestsMiddleware(limits: SlotLimits) {
   const slots = new KeyedSlots(limits);
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');
-    if (slot === 'ofKey') {
-      next(tooMany('REQUEST.TOO_MANY', 'Too many requests of this address are under way that have not authenticated.'));
-    } else if (slot === 'all') {
-      next(overloaded('REQUEST.TOO_MANY', 'Too many requests are under way that have not authenticated.'));
+    if (typeof slot === 'string') {
+      const whose = slot === 'ofKey' ? 'of this address ' : '';
+      // Never a 429: agents of nodes take that for an answer of the platform to them.
+      next(overloaded('REQUEST.TOO_MANY', `Too many requests ${whose}that have not authenticated are under way.`));
     } else {
       onceKnown(request, slot);
       response.once('close', slot);
