@@ -1,10 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../logging/logger';
+import { LargeBodyTurns } from './large-body-turns';
 import { JSON_BOUNDS, PARSE_JSON_SOURCE, type ParsedJson, parseJson } from './parse-json';
-
-/** Larger texts are parsed by the thread: what the event loop does about a body is then much the same for all sizes. */
-const ASIDE_FROM_BYTES = 256 * 1024;
+import { LARGE_FROM_BYTES } from './read-body';
 
 /** Some hundred times what the largest text takes; beyond it the thread ends, and with it what it was asked. */
 const THREAD_MEMORY_MB = 512;
@@ -24,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * Parses JSON within {@link JSON_BOUNDS}, large texts aside from the event loop. One thread is enough: it parses faster
- * than a network brings, and what may wait for it is bounded by whoever holds the bytes.
+ * Parses JSON within {@link JSON_BOUNDS}, large texts in turns and aside from the event loop. What may wait is bounded by
+ * whoever holds the bytes.
  */
 @Injectable()
 export class JsonParser implements OnApplicationShutdown {
@@ -33,11 +32,18 @@ export class JsonParser implements OnApplicationShutdown {
   private readonly waiting = new Map<number, Waiting>();
   private asked = 0;
 
-  constructor(@Inject(LOGGER) private readonly logger: Logger) {}
+  constructor(
+    private readonly turns: LargeBodyTurns,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   /** Takes the bytes over: they may be gone from the caller afterwards. Throws when the thread broke down over them. */
   async parse(bytes: Buffer): Promise<ParsedJson> {
-    if (bytes.length < ASIDE_FROM_BYTES) return parseJson(bytes, JSON_BOUNDS);
+    if (bytes.length < LARGE_FROM_BYTES) return parseJson(bytes, JSON_BOUNDS);
+    return this.turns.toWork(() => this.parseAside(bytes));
+  }
+
+  private parseAside(bytes: Buffer): Promise<ParsedJson> {
     const thread = (this.thread ??= this.start());
     return new Promise((resolve, reject) => {
       const id = (this.asked += 1);

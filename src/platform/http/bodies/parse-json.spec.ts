@@ -46,4 +46,21 @@ describe('parseJson', () => {
     expect(parsed('['.repeat(1_000_000))).toEqual({ broken: 'levels' });
     expect(parsed(`[${'1,'.repeat(9_998)}1]`)).toEqual({ value: expect.any(Array) });
   });
+
+  it.each([
+    ['{"labels":{"__proto__":"1"}}', { why: 'key', of: '__proto__' }],
+    ['{"labels":{"a":[{"constructor":1}]}}', { why: 'key', of: 'constructor' }],
+    ['{"prototype":1}', { why: 'key', of: 'prototype' }],
+    ['{"labels":{"team":"\\ud800"}}', { why: 'text', of: 'team' }],
+    ['{"labels":{"team":["a","\\udc00b"]}}', { why: 'text', of: 'team' }],
+    ['["\\ud800"]', { why: 'text', of: 'The request' }],
+    ['{"labels":{"\\ud800":"a"}}', { why: 'text', of: 'A key' }],
+  ])('refuses %s, which would not be kept as it is', (text, unusable) => {
+    expect(parsed(text)).toEqual({ unusable });
+  });
+
+  it('takes characters beyond 16 bits, and lists in lists as deep as anything needs', () => {
+    expect(parsed('{"\\ud83d\\ude00":"\\ud83d\\ude00"}')).toEqual({ value: { '😀': '😀' } });
+    expect(parsed(`{"a":${'['.repeat(90)}${']'.repeat(90)}}`)).toEqual({ value: { a: expect.any(Array) } });
+  });
 });

@@ -58,8 +58,36 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
   return null;
 }
 
+/** Why a value cannot be used, and where: a key that would be lost, or a text that is no Unicode. */
+export interface Unusable {
+  why: 'key' | 'text';
+  of: string;
+}
+
 /** What became of a JSON text. `fault` says what the parser did not like. */
-export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string };
+export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
+
+/**
+ * Finds what no operation can keep: keys that are removed on the way for fear of prototypes, and halves of a surrogate pair,
+ * which JSON can spell and UTF-8 cannot, so that a database takes them for another text or not at all.
+ */
+export function unusableIn(root: object): Unusable | null {
+  const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { values, of } = next;
+    const isList = Array.isArray(values);
+    for (const key of Object.keys(values)) {
+      if (!isList && (key === '__proto__' || key === 'constructor' || key === 'prototype'))
+        return { why: 'key', of: key };
+      if (!key.isWellFormed()) return { why: 'text', of: 'A key' };
+      const value: unknown = (values as Record<string, unknown>)[key];
+      const name = isList ? of : key;
+      if (typeof value === 'string' && !value.isWellFormed()) return { why: 'text', of: name };
+      if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
+    }
+  }
+  return null;
+}
 
 /** Parses a JSON text in UTF-8 whose outermost value is an object or a list. */
 export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
@@ -68,12 +96,13 @@ export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
   try {
     const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     const value: unknown = JSON.parse(bytes.toString('utf8', hasMark ? 3 : 0));
-    if (typeof value === 'object' && value !== null) return { value };
-    return { fault: 'it is neither an object nor a list' };
+    if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' };
+    const unusable = unusableIn(value);
+    return unusable === null ? { value } : { unusable };
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** The functions above in plain JavaScript: they refer to nothing but each other. */
-export const PARSE_JSON_SOURCE = [endOfText, brokenBound, parseJson].map(String).join('\n');
+export const PARSE_JSON_SOURCE = [endOfText, brokenBound, unusableIn, parseJson].map(String).join('\n');

@@ -1,4 +1,5 @@
 import { type DomainError, invalid } from '../../errors/domain-error';
+import type { Unusable } from './parse-json';
 
 /** How many problems of one request an answer lists: somebody mends them, and sends it again. */
 const MAX_PROBLEMS = 20;
@@ -44,4 +45,16 @@ export function unknownField(field: string): DomainError {
   const problems = new Problems();
   problems.addUnknown(field);
   return problems.error();
+}
+
+/** The refusal of a request with something that no operation can keep. */
+export function unusable({ why, of }: Unusable): DomainError {
+  switch (why) {
+    case 'key':
+      return invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${of}.`, { key: of });
+    case 'text': {
+      const text = `${shownName(of)} holds half of a surrogate pair, which is no character.`;
+      return invalid('REQUEST.INVALID_TEXT', text);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid } from '../../errors/domain-error';
+import { type LargeBodyTurns, TURN_BYTES } from './large-body-turns';
 
 export interface BodyLimits {
   maxBytes: number;
@@ -7,6 +8,8 @@ export interface BodyLimits {
   timeoutMs: number;
   /** Told of bytes before they are kept; throws when there is no room for them. */
   hold?: (bytes: number) => void;
+  /** Whose turn it is among large bodies. */
+  turns?: Pick<LargeBodyTurns, 'toRead'>;
 }
 
 /** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes do. */
@@ -15,15 +18,21 @@ const SMALLEST_PIECE = 64;
 const MANY_PIECES = 1_000;
 const FIRST_BYTES = 16 * 1024;
 
+/** From here on a body is large. */
+export const LARGE_FROM_BYTES = 128 * 1024;
+
 /**
  * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with a
  * 408 when they have not all come in time, and when the client goes away. What still comes then is the error filter's
  * matter.
  */
-export function readBody(request: IncomingMessage, { maxBytes, timeoutMs, hold }: BodyLimits): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { maxBytes, timeoutMs, hold, turns } = limits;
+  const length = Number(request.headers['content-length'] ?? maxBytes);
+  if (length > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
   return new Promise((resolve, reject) => {
-    const received = new ReceivedBytes(maxBytes);
+    const received = new ReceivedBytes(length);
+    let turnEnds = LARGE_FROM_BYTES;
     const stop = () => {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
@@ -38,6 +47,11 @@ export function readBody(request: IncomingMessage, { maxBytes, timeoutMs, hold }
         if (received.size + chunk.length > maxBytes) throw bodyTooLarge(maxBytes);
         hold?.(chunk.length);
         received.add(chunk);
+        if (turns && received.size >= turnEnds) {
+          turnEnds = received.size + TURN_BYTES;
+          request.pause();
+          turns.toRead(() => request.resume());
+        }
       } catch (error) {
         fail(error);
       }
@@ -59,7 +73,8 @@ class ReceivedBytes {
   private pieces = 0;
   private memory = Buffer.alloc(0);
 
-  constructor(private readonly maxBytes: number) {}
+  /** @param length of all of them, or more */
+  constructor(private readonly length: number) {}
 
   add(chunk: Buffer): void {
     this.pieces += 1;
@@ -68,8 +83,9 @@ class ReceivedBytes {
       throw invalid('REQUEST.INVALID', 'The body comes in too many small pieces.');
     }
     if (size > this.memory.length) {
-      const larger = Math.min(this.maxBytes, Math.max(FIRST_BYTES, size, this.memory.length * 2));
-      const memory = Buffer.allocUnsafeSlow(larger);
+      // All of it at once for a large one, whose memory is given by the system as it is filled.
+      const larger = size > LARGE_FROM_BYTES ? this.length : Math.max(FIRST_BYTES, size, this.memory.length * 2);
+      const memory = Buffer.allocUnsafeSlow(Math.min(this.length, larger));
       this.memory.copy(memory, 0, 0, this.size);
       this.memory = memory;
     }

@@ -8,8 +8,9 @@ import { internalKey, keysFromWire } from '../../product/product-name';
 import { awaitClient } from '../connections/request-caller';
 import { BodyMemory, type HeldBytes } from './body-memory';
 import { JsonParser } from './json-parser';
+import { LargeBodyTurns } from './large-body-turns';
 import { JSON_BOUNDS, type ParsedJson } from './parse-json';
-import { unknownField } from './problems';
+import { unknownField, unusable } from './problems';
 import { bodyTooLarge, readBody } from './read-body';
 
 /** Largest JSON body of somebody who is not known yet, bytes: a login is some hundred. */
@@ -35,6 +36,7 @@ export class RequestBodies {
   constructor(
     private readonly config: Config,
     private readonly parser: JsonParser,
+    private readonly turns: LargeBodyTurns,
   ) {
     const { bodyMemoryBytes } = config.http;
     this.memory = {
@@ -68,7 +70,8 @@ export class RequestBodies {
   private read(request: AuthenticatedRequest, maxBytes: number, held: HeldBytes): Promise<Buffer> {
     const { bodyTimeoutMs } = this.config.http;
     const hold = (bytes: number) => held.add(bytes);
-    return awaitClient(request, () => readBody(request, { maxBytes, timeoutMs: bodyTimeoutMs, hold }));
+    const limits = { maxBytes, timeoutMs: bodyTimeoutMs, hold, turns: this.turns };
+    return awaitClient(request, () => readBody(request, limits));
   }
 
   /** Until the answer is out: what was made of the bytes is in use until then. */
@@ -118,6 +121,7 @@ async function decoded(
 
 function valueOf(parsed: ParsedJson): object {
   if ('value' in parsed) return parsed.value;
+  if ('unusable' in parsed) throw unusable(parsed.unusable);
   if ('fault' in parsed) throw invalid('REQUEST.MALFORMED_JSON', `The body is not valid JSON: ${parsed.fault}.`);
   switch (parsed.broken) {
     case 'levels':
