@@ -55,6 +55,8 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     DATABASE_URL: databaseUrl,
     REDIS_URL: required('TEST_REDIS_URL'),
     REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
+    // An API that stops waits for what is open.
+    HTTP_KEEP_ALIVE_MS: '1000',
     DATA_DIR: required('TMPDIR'),
     AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
     SECRETS_MASTER_KEYS: `master:${randomBytes(32).toString('base64')}`,
