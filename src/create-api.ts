@@ -29,7 +29,9 @@ export async function createApi(options: { preview: boolean; http: HttpConfig })
   app.use(securityHeadersMiddleware(`/${DOCS_PATH}`));
   app.use(requestContextMiddleware);
   if (!preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));
-  app.use(unknownRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
+  if (http.trustedProxies > 0) {
+    app.use(unknownRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
+  }
   app.useGlobalPipes(createValidationPipe());
   return app;
 }

@@ -25,9 +25,9 @@ export interface HttpConfig {
   stallMs: number;
   /** Connections at once. */
   maxConnections: number;
-  /** Of them, those on which nobody has authenticated; and requests of such callers under way. */
+  /** Of them, those on which nobody has authenticated; behind proxies requests under way of such callers, too. */
   maxUnknown: number;
-  /** Of these, those of one address. */
+  /** Of these, those of one address; behind proxies requests and not connections. */
   maxUnknownOfAddress: number;
   /** Uploads, downloads and logs at once. */
   maxStreams: number;

@@ -133,3 +133,29 @@ describe('somebody who opens connections and leaves them', () => {
     expect(await Promise.all(polls)).toEqual([200, 200, 200, 200, 200]);
   });
 });
+
+// Real: as above. Left out: the proxy, whose header the test sends itself.
+describe('somebody who leaves requests behind a proxy', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    const limits = { HTTP_MAX_UNKNOWN: String(UNKNOWN), HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS) };
+    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', ...limits }));
+  });
+
+  afterAll(() => stop?.());
+
+  it('has no more of them than one address may, over however few connections', async () => {
+    const { origin } = new URL(api.urlOf('/'));
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const unfinished = { 'content-type': 'application/json', 'content-length': 1_000, ...from('192.0.2.1') };
+    const open = await Promise.all(Array.from({ length: OF_ADDRESS }, () => RawConnection.open(origin)));
+    for (const connection of open) await connection.write(head('/api/v1/login', unfinished));
+    const ask = async (address: string) => (await api.call('GET', '/version', { headers: from(address) })).status;
+    await eventually(async () => (await ask('192.0.2.1')) === 503, { what: 'a refusal' });
+    expect(await ask('192.0.2.2')).toBe(200);
+    for (const connection of open) connection.close();
+    await eventually(async () => (await ask('192.0.2.1')) === 200, { what: 'an answer' });
+  });
+});

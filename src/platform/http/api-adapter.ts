@@ -37,7 +37,7 @@ export class ApiAdapter extends ExpressAdapter {
       all: this.http.maxConnections,
       unknown: this.http.maxUnknown,
       unknownOfAddress: trustedProxies > 0 ? null : this.http.maxUnknownOfAddress,
-      answerTakenMs: 2 * stallMs,
+      answerTakenMs: stallMs,
     });
     connections.watch(server);
     this.setHttpServer(server);

@@ -118,7 +118,7 @@ describe('Connections', () => {
     await serve();
     answer = () => undefined;
     const client = await open();
-    client.write(get.repeat(33));
+    client.write(get.repeat(5));
     await expectOpen([false]);
   });
 });

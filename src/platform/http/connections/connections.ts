@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discardRest } from '../bodies/discard-rest';
-import { onceKnown, whileAwaited } from './request-caller';
+import { follow, type RequestListener } from './request-caller';
 
 export interface ConnectionLimits {
   /** Open connections of any kind. */
@@ -10,21 +10,42 @@ export interface ConnectionLimits {
   unknown: number;
   /** Of these, those of one address; null where addresses are those of proxies. */
   unknownOfAddress: number | null;
-  /** How long a client may take for what is left of an answer that is complete, milliseconds. */
+  /** How long a client may take for what is left of an answer that is complete, milliseconds; at most twice that. */
   answerTakenMs: number;
 }
 
 /** Requests that a client sends ahead of their answers; ordinary ones send none. */
-const MAX_PIPELINED = 32;
+const MAX_AHEAD = { known: 32, unknown: 4 };
 
-interface Connection {
-  address: string;
+/** A connection, and what is known of it. It hears of the requests that come on it. */
+class Connection implements RequestListener {
+  readonly address: string;
   /** Whether a request on it was admitted by a guard that knows its caller. */
-  isKnown: boolean;
+  isKnown = false;
   /** Requests that have come and are not answered. */
-  requests: number;
+  requests = 0;
   /** Of them, those that wait for the rest of their bodies. */
-  awaited: number;
+  awaited = 0;
+  /** Of the latest request. */
+  response: ServerResponse | null = null;
+  /** Since when the answer is complete and the client has not taken it whole; by the monotonic clock, milliseconds. */
+  untakenSince: number | null = null;
+
+  constructor(
+    readonly socket: Socket,
+    private readonly connections: { onKnown(connection: Connection): void; onChange(connection: Connection): void },
+  ) {
+    this.address = socket.remoteAddress ?? '';
+  }
+
+  onKnown(): void {
+    if (!this.isKnown) this.connections.onKnown(this);
+  }
+
+  onAwaited(isAwaited: boolean): void {
+    this.awaited += isAwaited ? 1 : -1;
+    this.connections.onChange(this);
+  }
 }
 
 /**
@@ -35,40 +56,66 @@ interface Connection {
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
   /** Those that wait for their clients, the longest waiting first. */
-  private readonly waiting = { known: new Set<Socket>(), unknown: new Set<Socket>() };
-  private readonly waitingOfAddress = new Map<string, Set<Socket>>();
+  private readonly waiting = { known: new Set<Connection>(), unknown: new Set<Connection>() };
+  private readonly waitingOfAddress = new Map<string, Set<Connection>>();
   private readonly unknownOfAddress = new Map<string, number>();
   private unknown = 0;
 
   constructor(private readonly limits: ConnectionLimits) {}
 
   watch(server: Server): void {
+    const timer = setInterval(() => this.closeUntaken(), this.limits.answerTakenMs / 2).unref();
+    server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.onConnection(socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.onRequest(request, response),
     );
   }
 
+  /** A guard has found who sends a request on it. */
+  onKnown(connection: Connection): void {
+    if (!this.open.has(connection.socket)) return;
+    this.takeOut(connection);
+    this.leaveUnknown(connection);
+    connection.isKnown = true;
+    this.onChange(connection);
+  }
+
+  /** Puts a connection at the end of those that wait for their clients, or among none of them. */
+  onChange(connection: Connection): void {
+    this.takeOut(connection);
+    const { requests, awaited, isKnown, address } = connection;
+    if (!this.open.has(connection.socket)) return;
+    if (isKnown) {
+      // Its bodies are bounded otherwise; only one without a request is closed for another.
+      if (requests === 0) this.waiting.known.add(connection);
+    } else if (requests === awaited) {
+      this.waiting.unknown.add(connection);
+      const ofAddress = this.waitingOfAddress.get(address) ?? new Set();
+      this.waitingOfAddress.set(address, ofAddress.add(connection));
+    }
+  }
+
   private onConnection(socket: Socket): void {
-    const address = socket.remoteAddress ?? '';
+    const connection = new Connection(socket, this);
+    const { address } = connection;
     if (!this.makeRoom(address)) {
       socket.destroy();
       return;
     }
-    const connection = { address, isKnown: false, requests: 0, awaited: 0 };
     this.open.set(socket, connection);
     this.unknown += 1;
     this.unknownOfAddress.set(address, (this.unknownOfAddress.get(address) ?? 0) + 1);
-    this.sort(socket, connection);
-    socket.once('close', () => this.forget(socket, connection));
+    this.onChange(connection);
+    socket.once('close', () => this.forget(connection));
   }
 
   /** Whether one more may be opened, after another one was closed for it if need be. */
   private makeRoom(address: string): boolean {
     const { all, unknown, unknownOfAddress } = this.limits;
     const { waiting } = this;
-    const isRoom = (isFull: boolean, ...candidates: (Set<Socket> | undefined)[]) =>
-      !isFull || candidates.some((sockets) => this.closeFirst(sockets));
+    const isRoom = (isFull: boolean, ...candidates: (Set<Connection> | undefined)[]) =>
+      !isFull || candidates.some((connections) => this.closeFirst(connections));
     const ofAddress = this.unknownOfAddress.get(address) ?? 0;
     return (
       isRoom(unknownOfAddress !== null && ofAddress >= unknownOfAddress, this.waitingOfAddress.get(address)) &&
@@ -77,78 +124,60 @@ export class Connections {
     );
   }
 
-  private closeFirst(sockets: Set<Socket> | undefined): boolean {
-    for (const socket of sockets ?? []) {
-      const connection = this.open.get(socket);
-      socket.destroy();
+  private closeFirst(connections: Set<Connection> | undefined): boolean {
+    for (const connection of connections ?? []) {
+      connection.socket.destroy();
       // Now, and not when the socket says so: the next newcomer counts on it.
-      if (connection) this.forget(socket, connection);
+      this.forget(connection);
       return true;
     }
     return false;
   }
 
   private onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const connection = this.open.get(socket);
+    const connection = this.open.get(request.socket);
     if (!connection) return;
     connection.requests += 1;
-    if (connection.requests > MAX_PIPELINED) {
-      socket.destroy();
+    connection.response = response;
+    if (connection.requests > (connection.isKnown ? MAX_AHEAD.known : MAX_AHEAD.unknown)) {
+      connection.socket.destroy();
       return;
     }
-    this.sort(socket, connection);
-    onceKnown(request, () => this.admit(socket, connection));
-    whileAwaited(request, (isAwaited) => {
-      connection.awaited += isAwaited ? 1 : -1;
-      this.sort(socket, connection);
-    });
-    // What is left of a complete answer is kept in memory: a client must not leave it there.
-    let untaken: NodeJS.Timeout | undefined;
-    response.once('prefinish', () => {
-      untaken = setTimeout(() => socket.destroy(), this.limits.answerTakenMs).unref();
-    });
-    response.once('finish', () => discardRest(request, response));
+    this.onChange(connection);
+    follow(request, connection);
     response.once('close', () => {
-      clearTimeout(untaken);
+      discardRest(request, response);
       connection.requests -= 1;
-      this.sort(socket, connection);
+      connection.untakenSince = null;
+      this.onChange(connection);
     });
   }
 
-  private admit(socket: Socket, connection: Connection): void {
-    if (connection.isKnown || !this.open.has(socket)) return;
-    this.leaveUnknown(connection);
-    connection.isKnown = true;
-    this.sort(socket, connection);
+  /** What is left of a complete answer is kept in memory: a client must not leave it there. */
+  private closeUntaken(): void {
+    const now = performance.now();
+    for (const connection of this.open.values()) {
+      const { response, untakenSince, socket } = connection;
+      if (!response?.writableEnded || response.writableFinished) continue;
+      if (untakenSince === null) connection.untakenSince = now;
+      else if (now - untakenSince >= this.limits.answerTakenMs) socket.destroy();
+    }
   }
 
-  /** Puts a connection at the end of those that wait for their clients, or among none of them. */
-  private sort(socket: Socket, connection: Connection): void {
-    this.takeOut(socket, connection);
-    const isWaiting = connection.requests === 0 || connection.awaited === connection.requests;
-    if (!isWaiting || !this.open.has(socket)) return;
+  private takeOut(connection: Connection): void {
     if (connection.isKnown) {
-      // Its bodies are bounded otherwise; only one without a request is closed for another.
-      if (connection.requests === 0) this.waiting.known.add(socket);
+      this.waiting.known.delete(connection);
       return;
     }
-    this.waiting.unknown.add(socket);
-    const ofAddress = this.waitingOfAddress.get(connection.address) ?? new Set();
-    this.waitingOfAddress.set(connection.address, ofAddress.add(socket));
+    this.waiting.unknown.delete(connection);
+    const ofAddress = this.waitingOfAddress.get(connection.address);
+    ofAddress?.delete(connection);
+    if (ofAddress?.size === 0) this.waitingOfAddress.delete(connection.address);
   }
 
-  private takeOut(socket: Socket, { address }: Connection): void {
-    this.waiting.known.delete(socket);
-    this.waiting.unknown.delete(socket);
-    const ofAddress = this.waitingOfAddress.get(address);
-    ofAddress?.delete(socket);
-    if (ofAddress?.size === 0) this.waitingOfAddress.delete(address);
-  }
-
-  private forget(socket: Socket, connection: Connection): void {
-    if (!this.open.delete(socket)) return;
-    this.takeOut(socket, connection);
+  private forget(connection: Connection): void {
+    if (!this.open.delete(connection.socket)) return;
+    this.takeOut(connection);
     if (!connection.isKnown) this.leaveUnknown(connection);
   }
 

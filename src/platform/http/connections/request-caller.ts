@@ -2,42 +2,37 @@ import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedRequest, Caller } from '../../auth/request-principal';
 
 /** What wants to hear of a request while it is served. */
-interface Followed {
-  onKnown: (() => void)[];
-  onAwaited: ((isAwaited: boolean) => void) | null;
+export interface RequestListener {
+  /** A guard has found who sends it. */
+  onKnown?(): void;
+  /** It begins, or ceases, to wait for something that the client has yet to send. */
+  onAwaited?(isAwaited: boolean): void;
 }
 
-const followed = new WeakMap<IncomingMessage, Followed>();
+const LISTENERS = Symbol('listeners of the request');
 
-function entryOf(request: IncomingMessage): Followed {
-  const entry = followed.get(request) ?? { onKnown: [], onAwaited: null };
-  followed.set(request, entry);
-  return entry;
+type FollowedRequest = IncomingMessage & { [LISTENERS]?: RequestListener[] };
+
+/** Has the listener hear of the request from now on. */
+export function follow(request: FollowedRequest, listener: RequestListener): void {
+  const listeners = request[LISTENERS];
+  if (listeners) listeners.push(listener);
+  else request[LISTENERS] = [listener];
 }
 
 /** Notes on a request who sent it, as a guard has found; until then it counts as a stranger's. */
 export function noteCaller(request: AuthenticatedRequest, caller: Caller): void {
   request.caller = caller;
-  for (const listener of followed.get(request)?.onKnown.splice(0) ?? []) listener();
-}
-
-/** Calls back when the caller is known, if that is ever so. */
-export function onceKnown(request: IncomingMessage, listener: () => void): void {
-  entryOf(request).onKnown.push(listener);
+  for (const listener of (request as FollowedRequest)[LISTENERS] ?? []) listener.onKnown?.();
 }
 
 /** Waits for something that the client has yet to send. */
-export async function awaitClient<T>(request: IncomingMessage, sent: () => Promise<T>): Promise<T> {
-  const onAwaited = followed.get(request)?.onAwaited;
-  onAwaited?.(true);
+export async function awaitClient<T>(request: FollowedRequest, sent: () => Promise<T>): Promise<T> {
+  const listeners = request[LISTENERS] ?? [];
+  for (const listener of listeners) listener.onAwaited?.(true);
   try {
     return await sent();
   } finally {
-    onAwaited?.(false);
+    for (const listener of listeners) listener.onAwaited?.(false);
   }
-}
-
-/** Calls back when it begins and ceases to be the client that a request waits for. */
-export function whileAwaited(request: IncomingMessage, listener: (isAwaited: boolean) => void): void {
-  entryOf(request).onAwaited = listener;
 }
