@@ -4,6 +4,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, describe, measure } from './bench/comparison.mjs';
 import { prepareGet } from './bench/get.mjs';
@@ -14,11 +15,13 @@ import { prepareTransfer } from './bench/transfer.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer'];
+const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer', 'latency', 'body'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
 /** Those that need a million records. */
 const OF_MILLION = ['list', 'search'];
+/** Those about JSON bodies. */
+const OF_BODIES = ['latency', 'body'];
 const ROUNDS = 7;
 
 /** Between two rounds: what the last one left ending must not cost the next one. */
@@ -36,6 +39,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
   transfer upload and download of a large file of an object storage manager, against the same SDK used directly, and the
            memory that they take; the store is one that keeps nothing
+  latency  the slowest of a hundred small GETs while 8 clients send the largest JSON bodies, against the same without them
+  body     what a KiB of the largest JSON bodies costs, against a KiB of small ones; the worst of some kinds
 
 Options:
   --only=job,lookup        measure these only
@@ -100,6 +105,7 @@ class Bench {
       if (this.only.includes('lookup')) results.push(await this.lookup());
       if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion()));
       if (this.only.includes('transfer')) results.push(...(await this.transfer()));
+      if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies()));
       measured = true;
       return results;
     } finally {
@@ -251,6 +257,44 @@ class Bench {
     } finally {
       await close();
     }
+  }
+
+  async ofBodies() {
+    const { latency, costs, close } = await prepareBodies(this.platform, this.signal);
+    const results = [];
+    try {
+      if (this.only.includes('latency')) results.push(await this.latency(latency));
+      if (this.only.includes('body')) results.push(await this.body(costs));
+      return results;
+    } finally {
+      await close();
+    }
+  }
+
+  async latency(sides) {
+    return this.compare({
+      name: 'latency',
+      title: 'p99 of a small GET while 8 clients send the largest JSON bodies, against the same without them',
+      unit: 'ms',
+      goal: { atMost: 3 },
+      ...sides,
+    });
+  }
+
+  async body(costs) {
+    const results = [];
+    for (const { kind, sides } of costs) {
+      const comparison = await this.compare({
+        name: 'body',
+        title: `cost of a KiB of the largest bodies of ${kind}, against a KiB of small ones`,
+        unit: 'ms/KiB',
+        goal: { atMost: 1.5 },
+        ...sides,
+      });
+      this.print(`body: the ratio for ${kind} is ${comparison.ratio.toFixed(3)}`);
+      results.push(comparison);
+    }
+    return results.reduce((worst, other) => (other.ratio > worst.ratio ? other : worst));
   }
 
   async served({ baseline, product, close }, comparison) {

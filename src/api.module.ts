@@ -1,6 +1,7 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
+import type { Served } from './config/http.config';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
 import { AuditApiModule } from './modules/audit/audit.api.module';
 import { BootDiskImagesApiModule } from './modules/boot-disk-images/boot-disk-images.api.module';
@@ -21,12 +22,12 @@ import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module'
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
 import { AccessGuard } from './platform/auth/access.guard';
 import { ErrorFilter } from './platform/http/error.filter';
+import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
 /** Express tries the routes in this order: those that are asked for most come first. */
-const DOMAINS = [
-  HealthApiModule,
+const OF_CLIENTS = [
   ReferenceDataApiModule,
   VolumeConfsApiModule,
   NetworkConfsApiModule,
@@ -45,20 +46,28 @@ const DOMAINS = [
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */
 @Module({
-  imports: [
-    PlatformModule,
-    IamModule,
-    WorkspacesModule,
-    ...DOMAINS,
-    AgentsApiModule,
-    RouterModule.register([
-      ...DOMAINS.map((module) => ({ path: API_PREFIX, module })),
-      { path: AGENT_BASE_PATH, module: AgentsApiModule },
-    ]),
-  ],
+  // Behind the guard: who a caller is, and what of a workspace.
+  imports: [PlatformModule, HttpModule, IamModule, WorkspacesModule, HealthApiModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })
-export class ApiModule {}
+export class ApiModule {
+  /** Probes, and the routes of those whom the process is for. */
+  static serving(whom: readonly Served[]): DynamicModule {
+    const domains = whom.includes('clients') ? OF_CLIENTS : [];
+    const agents = whom.includes('agents') ? [AgentsApiModule] : [];
+    return {
+      module: ApiModule,
+      imports: [
+        ...domains,
+        ...agents,
+        RouterModule.register([
+          ...[HealthApiModule, ...domains].map((module) => ({ path: API_PREFIX, module })),
+          ...agents.map((module) => ({ path: AGENT_BASE_PATH, module })),
+        ]),
+      ],
+    };
+  }
+}

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
+import type { INestApplication } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { DataSource } from 'typeorm';
@@ -7,9 +8,10 @@ import { Config } from './config/config';
 import { createApi } from './create-api';
 import { createDataSource } from './database/data-source';
 import { prepareDatabase } from './database/prepare-database';
+import { waitForSchema } from './database/wait-for-schema';
 import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
-import { API_PREFIX, createOpenApiDocument } from './platform/http/openapi';
+import { API_PREFIX, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
@@ -21,13 +23,28 @@ async function main(): Promise<void> {
   const config = Config.load();
   const { dir, filesDir, logsDir } = config.storage;
   keepPrivate(dir, filesDir, logsDir);
-  if (config.database.migrateOnStart) await prepare(config);
-  const app = await createApi({ preview: false, ...config.http });
+  // One that serves agents alone is started beside others: like a worker it lets them do it.
+  if (!config.http.serves.includes('clients')) await waitForSchema(config);
+  else if (config.database.migrateOnStart) await prepare(config);
+  const app = await createApi({ preview: false, http: config.http });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
   declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));
+  if (config.http.serves.includes('clients')) serveDocs(app);
+  const server = app.getHttpServer() as Server;
+  // Clients keep their connections open: those between two requests would hold up the end of the process.
+  stopOnSignals(app, config.http.shutdownMs, logger, () => {
+    setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
+    return Promise.resolve();
+  });
+  await app.listen(config.http.port, config.http.host);
+  const { host, port, serves } = config.http;
+  logger.info({ host, port, serves }, 'The API is listening');
+}
+
+function serveDocs(app: INestApplication): void {
   const document = createOpenApiDocument(app, packageVersion());
-  SwaggerModule.setup(`${API_PREFIX}/docs`, app, document, {
+  SwaggerModule.setup(DOCS_PATH, app, document, {
     jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
     raw: ['json'],
     customSiteTitle: document.info.title,
@@ -39,17 +56,6 @@ async function main(): Promise<void> {
       tagsSorter: 'alpha',
     },
   });
-  const server = app.getHttpServer() as Server;
-  // Clients keep their connections open: those between two requests would hold up the end of the process.
-  stopOnSignals(app, config.http.shutdownMs, logger, () => {
-    setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
-    return Promise.resolve();
-  });
-  await app.listen(config.http.port, config.http.host);
-  server.keepAliveTimeout = config.http.keepAliveMs;
-  // An upload may take longer than any fixed time.
-  server.requestTimeout = 0;
-  logger.info({ host: config.http.host, port: config.http.port }, 'The API is listening');
 }
 
 /** Brings schema, reference data and the first identity up to date, once over all pods. */

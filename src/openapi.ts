@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
+import { EnvReader } from './config/env-reader';
+import { readHttpConfig } from './config/http.config';
 import { createApi } from './create-api';
 import { packageVersion } from './modules/health/health.service';
 import { accessSnapshot } from './platform/http/access-snapshot';
@@ -13,7 +15,7 @@ const ROOT = join(__dirname, '..', '..');
 
 /** Writes openapi.json and docs/access.md, or with `--check` says whether they are what this build serves. */
 async function main(): Promise<void> {
-  const app = await createApi({ preview: true, maxJsonBytes: 1024, trustedProxies: 0 });
+  const app = await createApi({ preview: true, http: readHttpConfig(new EnvReader({})) });
   // A previewed application has no providers, only the modules and their classes.
   const discovery = new DiscoveryService(app.get(ModulesContainer));
   const operations = declaredOperations(discovery, new MetadataScanner(), new Reflector());

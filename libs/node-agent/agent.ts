@@ -29,6 +29,8 @@ export type AgentEnd = 'stopped' | 'not-wanted';
 
 const POLL_WAIT_MS = 25_000;
 const TICK_MS = 100;
+/** The control plane takes twenty times as many, but messages can be long. */
+const RUNS_OF_REPORT = 50;
 const LAST_REPORT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
 /** Of each log, until the control plane says how much it keeps. */
@@ -302,7 +304,7 @@ export class Agent {
   }
 
   private async reportOnce(signal: AbortSignal): Promise<void> {
-    const runs = [...this.unsent.values()];
+    const runs = [...this.unsent.values()].slice(0, RUNS_OF_REPORT);
     this.daemonsUnsent = false;
     try {
       await this.controlPlane.report({ daemons: this.daemons.state, runs }, signal);
@@ -373,7 +375,7 @@ export class Agent {
     const words = async (): Promise<void> => {
       while (runs.some((run) => !run.ended) && !limit.signal.aborted) await pause(20, limit.signal);
       await Promise.all(this.nodeLogs.map((shipper) => shipper.drain()));
-      if (this.unsent.size > 0 || this.daemonsUnsent) await this.reportOnce(limit.signal);
+      while ((this.unsent.size > 0 || this.daemonsUnsent) && !limit.signal.aborted) await this.reportOnce(limit.signal);
     };
     const aborted = pause(LAST_REPORT_MS, limit.signal);
     await Promise.race([words(), aborted]).catch((error: Error) =>

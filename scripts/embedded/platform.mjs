@@ -17,6 +17,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { projectRoot } from './install.mjs';
+import { freePort } from './ports.mjs';
 import { endProcess, processRef, runCommand, tailOf } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
@@ -26,6 +27,9 @@ const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
 
 /** A process that ran this long has recovered: its next restart is quick again. */
 const STABLE_AFTER_MS = 60_000;
+
+/** What the processes are called in messages; each has a log of its name. */
+const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker' };
 
 /** The name of the administrator that the first start makes. */
 const ADMIN_USERNAME = 'admin';
@@ -79,7 +83,7 @@ function baseUrlOf(host, port) {
  * @property {string} databaseUrl
  * @property {string} redisUrl
  * @property {import('./runtime.mjs').Runtime} runtime
- * @property {number} port
+ * @property {number} port of the API of clients; that of agents has a free one of the loopback interface
  * @property {string} [host]
  * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they win over the ones set here
  * @property {(text: string) => void} [onEvent]
@@ -91,13 +95,13 @@ function baseUrlOf(host, port) {
  * @property {string} username
  * @property {string} password
  * @property {string} nodesDir
- * @property {() => {api: number | null, worker: number | null}} pids
- * @property {() => Promise<void>} stop ends API and worker, then every local node; may be called again
+ * @property {() => {api: number | null, agents: number | null, worker: number | null}} pids
+ * @property {() => Promise<void>} stop ends the processes, then every local node; may be called again
  */
 
 /**
- * Migrates the database, starts API and worker and waits until the API answers. A process that ends later is started
- * again.
+ * Migrates the database, starts the API, one more of its own for agents, and the worker, and waits until they answer. A
+ * process that ends later is started again.
  * @param {PlatformOptions} options
  * @returns {Promise<Platform>}
  * @throws {SetupError}
@@ -115,6 +119,8 @@ export async function startPlatform(options) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   }
+  const loopback = { HOST: '127.0.0.1', PORT: String(await agentsPort(runtimeDir, port)) };
+  const agentsUrl = baseUrlOf(loopback.HOST, Number(loopback.PORT));
   const env = {
     ...secrets,
     PRODUCT_NAME: 'PLATFORM',
@@ -136,17 +142,20 @@ export async function startPlatform(options) {
     COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
     COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
     COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
-    AGENT_API_URL: baseUrl,
+    AGENT_API_URL: agentsUrl,
     ...options.env,
   };
+  /** @type {Record<string, NodeJS.ProcessEnv>} what is not the same for all of them */
+  const own = { api: { API_SERVES: 'clients' }, agents: { API_SERVES: 'agents', ...loopback }, worker: {} };
   await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
 
-  const processes = ['api', 'worker'].map((name) => {
-    const entry = join(root, 'dist', 'src', name === 'api' ? 'main.js' : 'worker.js');
+  const processes = Object.keys(own).map((name) => {
+    const entry = join(root, 'dist', 'src', name === 'worker' ? 'worker.js' : 'main.js');
     const onSpawn = () => recordProcesses(runtimeDir, processes);
-    return new SupervisedProcess({ name, entry, env, root, logFile: join(logs, `${name}.log`), onEvent, onSpawn });
+    const logFile = join(logs, `${name}.log`);
+    return new SupervisedProcess({ name, entry, env: { ...env, ...own[name] }, root, logFile, onEvent, onSpawn });
   });
-  const [api, worker] = processes;
+  const [api, agents, worker] = processes;
   const stop = async () => {
     const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
     // The worker must be gone first: it would take ended nodes for lost ones.
@@ -156,7 +165,8 @@ export async function startPlatform(options) {
   };
   try {
     for (const child of processes) child.start();
-    await untilHealthy(baseUrl, processes, signal);
+    await untilHealthy(baseUrl, api, processes, signal);
+    await untilHealthy(agentsUrl, agents, processes, signal);
   } catch (error) {
     await stop();
     throw error;
@@ -167,13 +177,13 @@ export async function startPlatform(options) {
     username: ADMIN_USERNAME,
     password: env.BOOTSTRAP_ADMIN_PASSWORD,
     nodesDir,
-    pids: () => ({ api: api.pid, worker: worker.pid }),
+    pids: () => ({ api: api.pid, agents: agents.pid, worker: worker.pid }),
     stop,
   };
 }
 
 /**
- * Ends the API and the worker that a killed program left running in this folder. Their nodes are stopLocalNodes' matter.
+ * Ends the processes that a killed program left running in this folder. Their nodes are stopLocalNodes' matter.
  * @param {string} runtimeDir
  */
 export async function endLeftoverPlatform(runtimeDir) {
@@ -200,6 +210,21 @@ export async function stopLocalNodes(nodesDir, root = projectRoot) {
   await stopAllLocalNodes(nodesDir);
 }
 
+/**
+ * The port of the API of agents, always the same if it can be: nodes keep the address that they were made with.
+ * @param {string} runtimeDir
+ * @param {number} taken the port of the API of clients, which does not listen yet
+ * @returns {Promise<number>}
+ */
+async function agentsPort(runtimeDir, taken) {
+  const file = join(runtimeDir, 'agents-port');
+  let port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
+  do port = await freePort(port === taken ? undefined : port);
+  while (port === taken);
+  writeFileSync(file, `${port}\n`);
+  return port;
+}
+
 async function migrate({ root, env, logFile, signal }) {
   const entry = join(root, 'dist', 'src', 'migrate.js');
   if (!existsSync(entry)) return;
@@ -210,7 +235,7 @@ async function migrate({ root, env, logFile, signal }) {
   }
 }
 
-async function untilHealthy(baseUrl, processes, signal) {
+async function untilHealthy(baseUrl, asked, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
   let last;
   for (;;) {
@@ -226,7 +251,7 @@ async function untilHealthy(baseUrl, processes, signal) {
     }
     if (Date.now() > deadline) {
       throw new SetupError(
-        `The API did not become healthy within ${READY_DEADLINE_MS / 1000} s; the health check last said: ${last}.\n${processes[0].tail()}`,
+        `${asked.title} did not become healthy within ${READY_DEADLINE_MS / 1000} s; the health check last said: ${last}.\n${asked.tail()}`,
       );
     }
     await delay(100, undefined, { signal });
@@ -243,7 +268,7 @@ function recordProcesses(runtimeDir, processes) {
 class SupervisedProcess {
   constructor({ name, entry, env, root, logFile, onEvent, onSpawn }) {
     Object.assign(this, { name, entry, env, root, logFile, onEvent, onSpawn });
-    this.title = name === 'api' ? 'The API' : 'The worker';
+    this.title = TITLES[name];
     this.ref = null;
     this.end = null;
     this.supervised = false;

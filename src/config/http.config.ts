@@ -1,28 +1,82 @@
 import type { EnvReader } from './env-reader';
 
+/** Whom an API process serves: users and their programs, or node agents. */
+const SERVED = ['clients', 'agents'] as const;
+export type Served = (typeof SERVED)[number];
+
 export interface HttpConfig {
   host: string;
   port: number;
-  /** Proxies in front whose X-Forwarded-For is believed; the login limit counts the address they name. */
+  /** Routes of others are absent. */
+  serves: Served[];
+  /** Proxies in front whose X-Forwarded-For is believed; what is counted by address counts the one they name. */
   trustedProxies: number;
   /** Largest JSON body, bytes. */
   maxJsonBytes: number;
+  /** JSON bodies and log chunks in memory at once, bytes: of users, of nodes and of strangers each. */
+  bodyMemoryBytes: number;
   /** Largest file upload, bytes. */
   maxUploadBytes: number;
+  /** For the head of a request, and for the first one on a connection, milliseconds. */
+  headTimeoutMs: number;
+  /** For a whole JSON body or log chunk, milliseconds. */
+  bodyTimeoutMs: number;
+  /** Longest pause of a client that uploads or downloads, milliseconds. */
+  stallMs: number;
+  /** Connections at once. */
+  maxConnections: number;
+  /** Of them, those on which nobody has authenticated; behind proxies requests under way of such callers, too. */
+  maxUnknown: number;
+  /** Of these, those of one address; behind proxies requests and not connections. */
+  maxUnknownOfAddress: number;
+  /** Uploads, downloads and logs at once. */
+  maxStreams: number;
+  /** Of them, those of one user or node. */
+  maxStreamsOfCaller: number;
+  /** Polls of nodes that wait at once. */
+  maxPolls: number;
   /** Connections that are idle longer are closed, milliseconds; above what a load balancer in front keeps them. */
   keepAliveMs: number;
   /** How long a stopping process waits for requests in flight, milliseconds. */
   shutdownMs: number;
 }
 
+const MIB = 1024 ** 2;
+
 export function readHttpConfig(env: EnvReader): HttpConfig {
+  const maxJsonBytes = env.integer('HTTP_MAX_JSON_BYTES', { default: 4 * MIB, min: 1024, max: 64 * MIB });
   return {
     host: env.string('HOST', { default: '127.0.0.1' }),
     port: env.integer('PORT', { default: 8080, min: 1, max: 65535 }),
+    serves: readServed(env),
     trustedProxies: env.integer('HTTP_TRUSTED_PROXIES', { default: 0, min: 0, max: 10 }),
-    maxJsonBytes: env.integer('HTTP_MAX_JSON_BYTES', { default: 4 * 1024 * 1024, min: 1024 }),
+    maxJsonBytes,
+    bodyMemoryBytes: readBodyMemory(env, maxJsonBytes),
     maxUploadBytes: env.integer('HTTP_MAX_UPLOAD_BYTES', { default: 50 * 1024 ** 3, min: 1024 }),
+    headTimeoutMs: env.integer('HTTP_HEAD_TIMEOUT_MS', { default: 15_000, min: 100 }),
+    bodyTimeoutMs: env.integer('HTTP_BODY_TIMEOUT_MS', { default: 30_000, min: 100 }),
+    stallMs: env.integer('HTTP_STALL_TIMEOUT_MS', { default: 60_000, min: 100 }),
+    maxConnections: env.integer('HTTP_MAX_CONNECTIONS', { default: 20_000, min: 10 }),
+    maxUnknown: env.integer('HTTP_MAX_UNKNOWN', { default: 1024, min: 1 }),
+    maxUnknownOfAddress: env.integer('HTTP_MAX_UNKNOWN_PER_ADDRESS', { default: 256, min: 1 }),
+    maxStreams: env.integer('HTTP_MAX_STREAMS', { default: 512, min: 1 }),
+    maxStreamsOfCaller: env.integer('HTTP_MAX_STREAMS_PER_CALLER', { default: 64, min: 1 }),
+    maxPolls: env.integer('HTTP_MAX_POLLS', { default: 10_000, min: 1 }),
     keepAliveMs: env.integer('HTTP_KEEP_ALIVE_MS', { default: 75_000, min: 1000 }),
     shutdownMs: env.integer('SHUTDOWN_TIMEOUT_MS', { default: 10_000, min: 100 }),
   };
+}
+
+function readServed(env: EnvReader): Served[] {
+  const serves = env.listOf('API_SERVES', SERVED, [...SERVED]);
+  if (serves.length === 0) env.problem('API_SERVES', `must name one of ${SERVED.join(', ')}`);
+  return serves;
+}
+
+/** One caller has half of it, and compressed bodies count in full: the largest body has to fit. */
+function readBodyMemory(env: EnvReader, maxJsonBytes: number): number {
+  const bytes = env.integer('HTTP_BODY_MEMORY_BYTES', { default: Math.max(64 * MIB, 4 * maxJsonBytes), min: MIB });
+  if (bytes < 4 * maxJsonBytes)
+    env.problem('HTTP_BODY_MEMORY_BYTES', 'must be at least four times HTTP_MAX_JSON_BYTES');
+  return bytes;
 }

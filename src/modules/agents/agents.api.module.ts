@@ -6,12 +6,13 @@ import { ObjectStorageManagersModule } from '../object-storage-managers/object-s
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
+import { AnswerProbe } from './answer-probe';
 import { NodeTokenGuard } from './node-token.guard';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
   imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, WorkspacesModule],
-  providers: [AgentsService, NodeTokenGuard, NodeWakeUps],
+  providers: [AgentsService, AnswerProbe, NodeTokenGuard, NodeWakeUps],
   controllers: [AgentsController],
 })
 export class AgentsApiModule {}

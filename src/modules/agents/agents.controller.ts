@@ -30,6 +30,10 @@ const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext)
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
+/** Of a registration or a poll, bytes. */
+const SMALL_BODY_BYTES = 16 * 1024;
+/** Of a log; agents send a sixteenth of it at a time. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
 const STREAMS = ['stdout', 'stderr'];
 
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
@@ -44,6 +48,8 @@ export class AgentsController {
     id: 'agentRegister',
     summary: 'Exchange a bootstrap token',
     answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
     return this.agents.register(request.get('authorization'), body);
@@ -57,6 +63,8 @@ export class AgentsController {
     id: 'agentPoll',
     summary: 'Wait for the desired state',
     answer: Answers.none,
+    answersSecret: true,
+    maxBodyBytes: SMALL_BODY_BYTES,
   })
   poll(@CurrentNode() node: NodeRow, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
     return this.agents.poll(node, body, request);
@@ -84,6 +92,7 @@ export class AgentsController {
     summary: 'Append to a run log',
     answer: Answers.none,
     binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
   })
   runLog(
     @CurrentNode() node: NodeRow,
@@ -104,6 +113,7 @@ export class AgentsController {
     summary: 'Append to a node log',
     answer: Answers.none,
     binaryBody: true,
+    maxBodyBytes: CHUNK_BYTES,
   })
   nodeLog(
     @CurrentNode() node: NodeRow,

@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type {
@@ -9,7 +8,7 @@ import type {
   RunFileAddress,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
-import { DomainError } from '../../platform/errors/domain-error';
+import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { NodeRow } from '../clusters/clusters.contract';
@@ -21,7 +20,6 @@ import type { Poll, Register, Report } from './dto/agent.dto';
 import { bearerToken } from './node-token.guard';
 import { NodeWakeUps } from './node-wakeups';
 
-const MAX_CHUNK_BYTES = 4 * 1024 * 1024;
 /** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
 
@@ -37,6 +35,7 @@ export class AgentsService {
     private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
     private readonly wakeUps: NodeWakeUps,
+    private readonly bodies: RequestBodies,
   ) {}
 
   async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
@@ -86,11 +85,15 @@ export class AgentsService {
     request: Request,
   ): Promise<LogChunkResponse> {
     await this.runs.assertOnNode(node, runId);
-    return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await chunkOf(request)) };
+    return {
+      size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await this.bodies.bytes(request)),
+    };
   }
 
   async nodeLog(node: NodeRow, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
-    return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await chunkOf(request)) };
+    return {
+      size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.bodies.bytes(request)),
+    };
   }
 
   async sendRunFile(node: NodeRow, runId: number, file: RunFileAddress, response: Response): Promise<void> {
@@ -99,13 +102,6 @@ export class AgentsService {
     if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);
     else await this.objectStorageFiles.sendToNode(tenantId, place.managerId, path, response);
   }
-}
-
-async function chunkOf(request: Request): Promise<Buffer> {
-  if (Number(request.get('content-length') ?? 0) > MAX_CHUNK_BYTES) {
-    throw new DomainError('too-large', 'REQUEST.TOO_LARGE', `A log chunk has at most ${MAX_CHUNK_BYTES} bytes.`);
-  }
-  return buffer(request);
 }
 
 /** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */

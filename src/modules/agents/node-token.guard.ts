@@ -1,10 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { AuthenticatedRequest } from '../../platform/auth/request-principal';
 import { unauthenticated } from '../../platform/errors/domain-error';
+import { noteCaller } from '../../platform/http/connections/request-caller';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { NodeRow } from '../clusters/clusters.contract';
 
-export interface NodeRequest extends Request {
+export interface NodeRequest extends AuthenticatedRequest {
   node?: NodeRow;
 }
 
@@ -22,7 +23,9 @@ export class NodeTokenGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<NodeRequest>();
-    request.node = await this.nodes.authenticate(bearerToken(request.get('authorization')));
+    const node = await this.nodes.authenticate(bearerToken(request.get('authorization')));
+    request.node = node;
+    noteCaller(request, { kind: 'node', id: node.node_id });
     return true;
   }
 }

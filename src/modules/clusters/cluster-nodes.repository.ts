@@ -30,6 +30,18 @@ export interface NodeRow {
   to_date: Date | number;
 }
 
+/** From when on a node counts as silent, and from when on as lost. */
+export interface Silence {
+  /** By the clock, milliseconds. */
+  ms: number;
+  /** Seconds of it in which the platform answered agents: silence at other times may be the platform's own. */
+  answeredSeconds: number;
+  /** Such seconds from which on it is lost. */
+  lostAfterSeconds: number;
+}
+
+export type SilentNode = NodeRow & { is_lost: boolean };
+
 const HISTORY = { table: 'node_states', idColumn: 'node_state_id', subjectColumn: 'node_id' };
 
 export interface NodeTransition {
@@ -121,24 +133,46 @@ export class ClusterNodesRepository {
   }
 
   /** Notes that the node's agent was heard; answers false when the node is gone. */
-  async heard(nodeId: number): Promise<boolean> {
+  async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<boolean> {
     const seen = await returning(
-      this.dataSource.manager,
+      tx,
       `UPDATE cluster_nodes SET last_seen_at = now() WHERE node_id = $1 AND to_date = 'infinity' RETURNING node_id`,
       [nodeId],
     );
     return seen.length > 0;
   }
 
-  /** Live nodes of running clusters that were silent for longer; milliseconds. */
-  async silentSince(ms: number): Promise<(NodeRow & { silent_ms: number })[]> {
+  /** Notes that the platform answers agents in this second. */
+  async noteAnswered(): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', now())) ON CONFLICT DO NOTHING`,
+    );
+  }
+
+  /** Keeps so many of the latest seconds in which the platform answered. */
+  async forgetAnswered(kept: number): Promise<void> {
+    await this.dataSource.query(
+      `DELETE FROM answered_seconds
+       WHERE second < (SELECT second FROM answered_seconds ORDER BY second DESC OFFSET $1 LIMIT 1)`,
+      [kept],
+    );
+  }
+
+  /**
+   * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of so many
+   * answered seconds began before the earliest of the latest so many: one moment for all nodes, and not a count for each.
+   */
+  async silent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
     return rows(
       this.dataSource.manager,
-      `SELECT n.*, (extract(epoch FROM now() - n.last_seen_at) * 1000)::bigint AS silent_ms
+      `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
        FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
        WHERE n.to_date = 'infinity' AND n.status = 'RUNNING' AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')
-         AND n.last_seen_at < now() - $1 * interval '1 millisecond'`,
-      [ms],
+         AND n.last_seen_at < now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
+      [ms, answeredSeconds, lostAfterSeconds],
     );
   }
 }
+
+const NTH_LATEST_ANSWERED = (n: string) =>
+  `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

@@ -50,8 +50,8 @@ export class ClusterNodesService {
         agent_id: agentId,
         node_token_hash: hash(nodeToken),
         bootstrap_token: null,
-        last_seen_at: new Date(),
       });
+      await this.nodes.heard(node.node_id, tx);
       return { node, nodeToken };
     });
   }
@@ -95,6 +95,11 @@ export class ClusterNodesService {
 
   heard(nodeId: number): Promise<boolean> {
     return this.nodes.heard(nodeId);
+  }
+
+  /** Notes that this process answers agents, so that the silence of a node in this second is its own. */
+  noteAnswered(): Promise<void> {
+    return this.nodes.noteAnswered();
   }
 
   async desiredDaemons(node: NodeRow): Promise<DesiredDaemons> {

@@ -10,13 +10,7 @@ import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import { sendFile, sendZip } from '../../platform/http/file-answer';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import {
-  announcedSize,
-  assertNoBody,
-  assertUploadSize,
-  discardRest,
-  UploadBody,
-} from '../../platform/http/upload-body';
+import { announcedSize, assertNoBody, assertUploadSize, UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
@@ -105,7 +99,6 @@ export class ObjectStorageFilesService {
         this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, request),
       );
     } catch (error) {
-      discardRest(request);
       throw fromStore(error);
     }
   }
@@ -249,7 +242,7 @@ export class ObjectStorageFilesService {
   }
 
   private bodyOf(request: Request): UploadBody {
-    return new UploadBody(request, this.config.http.maxUploadBytes);
+    return new UploadBody(request, { maxBytes: this.config.http.maxUploadBytes, stallMs: this.config.http.stallMs });
   }
 
   private async sendContent(store: ObjectStore, path: string, response: Response): Promise<void> {

@@ -9,13 +9,7 @@ import { idText, type Message, readAudit, writeAudit } from '../../platform/http
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import { sendFile, sendZip } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
-import {
-  announcedSize,
-  assertUploadSize,
-  discardRest,
-  expectedSize,
-  UploadBody,
-} from '../../platform/http/upload-body';
+import { announcedSize, assertUploadSize, expectedSize, UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -93,6 +87,10 @@ export class WorkspaceFilesService {
     return read(await this.repository.select(scope, workspace, selector), workspace);
   }
 
+  /**
+   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
+   * size leaves neither.
+   */
   async upload(
     scope: TenantScope,
     workspace: WorkspaceContext,
@@ -100,16 +98,11 @@ export class WorkspaceFilesService {
     sizeHeader: string | undefined,
     request: Request,
   ): Promise<WorkspaceFileWrite> {
-    try {
-      const path = normalizePath(query.path, query.target_dir);
-      if (query.is_dir) return await this.makeDirectory(scope, workspace, path);
-      return await this.slots.run(scope.tenantId, () =>
-        this.receive(scope, workspace, { path, overwrite: query.overwrite, sizeHeader }, request),
-      );
-    } catch (error) {
-      discardRest(request);
-      throw error;
-    }
+    const path = normalizePath(query.path, query.target_dir);
+    if (query.is_dir) return this.makeDirectory(scope, workspace, path);
+    return this.slots.run(scope.tenantId, () =>
+      this.receive(scope, workspace, { path, overwrite: query.overwrite, sizeHeader }, request),
+    );
   }
 
   /**
@@ -254,7 +247,8 @@ export class WorkspaceFilesService {
   }
 
   private bodyOf(request: Request, admit?: (receivedBytes: number) => void): UploadBody {
-    return new UploadBody(request, this.config.http.maxUploadBytes, admit);
+    const { maxUploadBytes: maxBytes, stallMs } = this.config.http;
+    return new UploadBody(request, { maxBytes, stallMs, admit });
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {

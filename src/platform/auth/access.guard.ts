@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { forbidden, invalid } from '../errors/domain-error';
+import { noteCaller } from '../http/connections/request-caller';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
 import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
@@ -32,11 +33,10 @@ export class AccessGuard implements CanActivate {
       case 'node':
         return;
       case 'signed-in':
-        request.principal = await this.authenticator.authenticate(request);
+        await this.authenticate(request);
         return;
       case 'platform': {
-        const principal = await this.authenticator.authenticate(request);
-        request.principal = principal;
+        const principal = await this.authenticate(request);
         // The role may be one that the caller holds in a tenant: say how to use it.
         if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
           throw tenantNotSelected();
@@ -45,19 +45,24 @@ export class AccessGuard implements CanActivate {
         return;
       }
       case 'tenant': {
-        const principal = await this.authenticator.authenticate(request);
-        request.principal = principal;
+        const principal = await this.authenticate(request);
         assertTenant(principal);
         requireRole(principal, admittedRoles(access));
         return;
       }
       case 'workspace': {
-        const principal = await this.authenticator.authenticate(request);
-        request.principal = principal;
+        const principal = await this.authenticate(request);
         assertTenant(principal);
         request.workspace = await this.workspaces.authorize(principal, workspaceSelector(request), access.permission);
       }
     }
+  }
+
+  private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+    const principal = await this.authenticator.authenticate(request);
+    request.principal = principal;
+    noteCaller(request, { kind: 'user', id: principal.userId });
+    return principal;
   }
 }
 

@@ -5,9 +5,17 @@ import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
 import type { Principal, TenantScope, WorkspaceContext } from './principal';
 
+/** Whose request it is: a user's, or the agent's of a node. */
+export interface Caller {
+  kind: 'user' | 'node';
+  id: number;
+}
+
 /** What the guards leave on a request, and the error filter. */
 export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
+  /** Absent until a guard has found it, and where nobody has to be known. */
+  caller?: Caller;
   principal?: Principal;
   workspace?: WorkspaceContext;
   fault?: Fault | null;

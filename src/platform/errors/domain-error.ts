@@ -6,13 +6,14 @@ export type ErrorKind =
   | 'not-found'
   | 'conflict'
   | 'gone'
+  | 'timeout'
   | 'too-large'
   | 'unsupported-media'
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
-  | 'unavailable'
-  | 'busy';
+  | 'overloaded'
+  | 'unavailable';
 
 /** A refusal with a stable code (`CLUSTER.INVALID_STATE`) and one sentence for people. */
 export class DomainError extends Error {
@@ -27,6 +28,8 @@ export class DomainError extends Error {
     this.name = 'DomainError';
   }
 }
+
+const RETRY_AFTER_SECONDS = 1;
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -50,10 +53,14 @@ export function forbidden(code: string, message: string, details?: Details): Dom
   return new DomainError('forbidden', code, message, details);
 }
 
-/** 503: more is asked for at once than there is room for. */
-export function busy(code: string, retryAfterSeconds: number): DomainError {
-  const text = `The server has more to do than it can at the moment. Try again in ${retryAfterSeconds} seconds.`;
-  return new DomainError('busy', code, text, { retry_after_seconds: retryAfterSeconds });
+/** 429: of what one caller may have at once, this one has all; it may be had again soon. */
+export function tooMany(code: string, message: string): DomainError {
+  return new DomainError('rate-limited', code, message, { retry_after_seconds: RETRY_AFTER_SECONDS });
+}
+
+/** 503: of what the process does at once, it does all it can; the request may be sent again soon, or after the seconds named. */
+export function overloaded(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
+  return new DomainError('overloaded', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
 /** 401. */

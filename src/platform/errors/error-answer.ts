@@ -20,9 +20,9 @@ export interface ErrorAnswer {
 
 /**
  * Who has to look at a failure: the operators of the platform, who need the stack, or those of a service that the user
- * named, who have done nothing here.
+ * named, who have done nothing here. Nobody has to at once where there was too much to do (`load`).
  */
-export type Fault = 'ours' | 'upstream';
+export type Fault = 'ours' | 'upstream' | 'load';
 
 const STATUS: Record<ErrorKind, number> = {
   invalid: 400,
@@ -30,6 +30,7 @@ const STATUS: Record<ErrorKind, number> = {
   forbidden: 403,
   'not-found': 404,
   conflict: 409,
+  timeout: 408,
   gone: 410,
   'too-large': 413,
   'unsupported-media': 415,
@@ -38,9 +39,8 @@ const STATUS: Record<ErrorKind, number> = {
   upstream: 500,
   // What the platform keeps for the caller cannot be read: its operator has to look, so it is logged with its cause.
   damaged: 500,
+  overloaded: 503,
   unavailable: 503,
-  // More was asked for at once than there is room for: nothing is to be mended.
-  busy: 503,
 };
 
 /**
@@ -59,15 +59,15 @@ export function answerError(thrown: unknown, correlationId: string, listsConflic
 
 function faultOf({ kind }: DomainError, status: number): Fault | null {
   if (kind === 'upstream') return 'upstream';
-  return status >= 500 && kind !== 'busy' ? 'ours' : null;
+  if (kind === 'overloaded') return 'load';
+  return status >= 500 ? 'ours' : null;
 }
 
 function toDomainError(thrown: unknown): DomainError | null {
   if (thrown instanceof DomainError) return thrown;
   const fromDatabase = fromDatabaseError(thrown);
   if (fromDatabase) return fromDatabase;
-  if (thrown instanceof HttpException) return fromHttpException(thrown);
-  return fromParserError(thrown);
+  return thrown instanceof HttpException ? fromHttpException(thrown) : null;
 }
 
 function fromHttpException(thrown: HttpException): DomainError {
@@ -77,25 +77,6 @@ function fromHttpException(thrown: HttpException): DomainError {
   if (status === 403) return new DomainError('forbidden', 'AUTH.FORBIDDEN', thrown.message);
   if (status === 413) return new DomainError('too-large', 'REQUEST.TOO_LARGE', thrown.message);
   return new DomainError('invalid', 'REQUEST.INVALID', thrown.message);
-}
-
-/** Errors of express' body parser carry a `type` and a status. */
-function fromParserError(thrown: unknown): DomainError | null {
-  if (!(thrown instanceof Error) || !('type' in thrown) || typeof thrown.type !== 'string') return null;
-  switch (thrown.type) {
-    case 'entity.parse.failed':
-      return new DomainError('invalid', 'REQUEST.MALFORMED_JSON', `The body is not valid JSON: ${thrown.message}.`);
-    case 'entity.too.large':
-      return new DomainError('too-large', 'REQUEST.TOO_LARGE', 'The body is larger than this operation accepts.');
-    case 'charset.unsupported':
-    case 'encoding.unsupported':
-      return new DomainError('unsupported-media', 'REQUEST.UNSUPPORTED_MEDIA', 'The body must be UTF-8 JSON.');
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new DomainError('invalid', 'REQUEST.ABORTED', 'The body ended before its announced length.');
-    default:
-      return null;
-  }
 }
 
 function body(message: string, code: string, details: ErrorBody['details'], correlationId: string): ErrorBody {

@@ -1,14 +1,47 @@
+import { createServer, type Server } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Response } from 'express';
+import type { Express, Response } from 'express';
+import type { HttpConfig } from '../../config/http.config';
+import { Connections } from './connections/connections';
 
 interface Rendered {
   json: Buffer;
   etag: string | undefined;
 }
 
-/** Express as the API uses it: a frozen answer, which cannot change, is rendered once and not for each request. */
+/** How often heads of requests that take too long are looked for. */
+const LOOK_FOR_SLOW_MS = 1_000;
+
+/**
+ * Express as the API uses it: on a server that bounds its connections and their heads, and with frozen answers, which cannot
+ * change, rendered once and not for each request.
+ */
 export class ApiAdapter extends ExpressAdapter {
   private readonly rendered = new WeakMap<object, Rendered>();
+
+  constructor(private readonly http: HttpConfig) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    const { headTimeoutMs, keepAliveMs, trustedProxies, stallMs } = this.http;
+    const options = {
+      headersTimeout: headTimeoutMs,
+      connectionsCheckingInterval: LOOK_FOR_SLOW_MS,
+      keepAliveTimeout: keepAliveMs,
+      // An upload may take longer than any fixed time; other bodies have a time limit where they are read.
+      requestTimeout: 0,
+    };
+    const server: Server = createServer(options, this.getInstance<Express>());
+    const connections = new Connections({
+      all: this.http.maxConnections,
+      unknown: this.http.maxUnknown,
+      unknownOfAddress: trustedProxies > 0 ? null : this.http.maxUnknownOfAddress,
+      answerTakenMs: stallMs,
+    });
+    connections.watch(server);
+    this.setHttpServer(server);
+  }
 
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) {

@@ -18,6 +18,7 @@ async function logOf(error: Error): Promise<Record<string, unknown>[]> {
   const request = {
     method: 'GET',
     originalUrl: '/files?a',
+    complete: true,
     operation: { id: 'listFiles', access: { kind: 'tenant' } },
   };
   const response = Object.assign(new EventEmitter(), {

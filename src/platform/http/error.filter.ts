@@ -6,6 +6,7 @@ import { correlationId } from '../context/request-context';
 import { DomainError } from '../errors/domain-error';
 import { answerError, type ErrorBody, type Fault } from '../errors/error-answer';
 import { LOGGER, type Logger } from '../logging/logger';
+import { discardRest } from './bodies/discard-rest';
 
 /** The one place where errors become answers. */
 @Catch()
@@ -24,6 +25,9 @@ export class ErrorFilter implements ExceptionFilter {
     const { status, body, fault } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
     if (fault) this.log(fault, { thrown, body, operation: request.operation?.id });
     request.fault = fault;
+    // What still comes of a body is waited for, unless that is what took too long.
+    if (status === 408) response.setHeader('Connection', 'close');
+    else discardRest(request, response);
     await this.audit.noteRefusal(request, status, body.error_code);
     if (response.headersSent) {
       // A stream broke off halfway: the client must not take what it got for the whole.
@@ -41,7 +45,15 @@ export class ErrorFilter implements ExceptionFilter {
   private log(fault: Fault, failed: { thrown: unknown; body: ErrorBody; operation: string | undefined }): void {
     const { thrown, body, operation } = failed;
     const { error_code: code, error_message: reason, correlation_id } = body;
-    if (fault === 'ours') this.logger.error({ err: thrown, operation, correlation_id }, 'A request failed');
-    else this.logger.warn({ code, reason, operation, correlation_id }, 'A service that a user named failed');
+    switch (fault) {
+      case 'ours':
+        this.logger.error({ err: thrown, operation, correlation_id }, 'A request failed');
+        return;
+      case 'upstream':
+        this.logger.warn({ code, reason, operation, correlation_id }, 'A service that a user named failed');
+        return;
+      case 'load':
+        this.logger.warn({ code, operation, correlation_id }, 'A request was refused for want of room');
+    }
   }
 }

@@ -3,7 +3,6 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsBoolean,
   IsDate,
@@ -14,15 +13,14 @@ import {
   IsObject,
   IsString,
   IsUUID,
-  Matches,
   Max,
-  MaxLength,
   Min,
-  MinLength,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import { fromWire, isInternalName, toWire } from '../product/product-name';
+import { asSent, type FieldShape, shapeContext } from './field-shapes';
+import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
 
 /** Whether the key may be absent and whether its value may be null. */
 export interface FieldOptions {
@@ -64,8 +62,11 @@ const FILLED_LINE_PATTERN = /^(?=\s*\S)\P{Cc}*$/u;
 const LINE_MEANING = 'without control characters';
 const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
 const MAX_LINE = 1024;
+const MAX_ITEMS = 1000;
+/** No listed value is as long. */
+const MAX_WORD = 256;
 
-function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecorator {
+function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
   const { optional = false, nullable = false } = options;
   const skip = (value: unknown) => (optional && value === undefined) || (nullable && value === null);
   return applyDecorators(
@@ -77,7 +78,7 @@ function base(options: FieldOptions, schema: ApiPropertyOptions): PropertyDecora
       ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.default === undefined ? {} : { default: options.default }),
     } as ApiPropertyOptions),
-    ValidateIf((_object, value) => !skip(value)),
+    ValidateIf((_object, value) => !skip(value), shape ? { context: shapeContext(shape) } : {}),
   );
 }
 
@@ -100,7 +101,7 @@ function toDate(value: unknown): unknown {
 
 /** Finds the listed spelling of a value given in any letter case or with the product's configured name. */
 function toListed(value: unknown, values: readonly string[], aliases: Readonly<Record<string, string>> = {}): unknown {
-  if (typeof value !== 'string') return value;
+  if (typeof value !== 'string' || value.length > MAX_WORD) return value;
   if (isInternalName(value)) return '';
   const wanted = fromWire(value).toLowerCase();
   const alias = Object.entries(aliases).find(([name]) => name.toLowerCase() === wanted)?.[1];
@@ -145,7 +146,7 @@ export const Field = {
   number: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'number' }), IsNumber()),
   uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
   email: (options: FieldOptions = {}) =>
-    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), MaxLength(254)),
+    applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), atMostCharacters(254)),
   /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
   timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
   validityEnd: (options: FieldOptions = {}) =>
@@ -160,10 +161,15 @@ export const Field = {
         ...(options.pattern ? { pattern: options.pattern.source } : {}),
       }),
       IsString(),
-      ...(options.minLength === undefined ? [] : [MinLength(options.minLength)]),
-      ...(options.maxLength === undefined ? [] : [MaxLength(options.maxLength)]),
+      ...(options.minLength === undefined ? [] : [atLeastCharacters(options.minLength)]),
+      ...(options.maxLength === undefined ? [] : [atMostCharacters(options.maxLength)]),
       ...(options.pattern
-        ? [Matches(options.pattern, { message: `$property must be ${options.meaning ?? 'well formed'}` })]
+        ? [
+            matching(options.pattern, {
+              maxLength: options.maxLength,
+              message: `$property must be ${options.meaning ?? 'well formed'}`,
+            }),
+          ]
         : []),
     ),
   /** Name of a record in a request. */
@@ -209,19 +215,20 @@ export const Field = {
         ...(options.unique ? { uniqueItems: true } : {}),
       }),
       IsArray(),
-      ArrayMaxSize(options.maxItems ?? 1000),
+      ArrayMaxSize(options.maxItems ?? MAX_ITEMS),
       IsString({ each: true }),
-      ...(options.minItemLength ? [MinLength(options.minItemLength, { each: true })] : []),
-      ...(options.maxItemLength ? [MaxLength(options.maxItemLength, { each: true })] : []),
+      ...(options.minItemLength ? [atLeastCharacters(options.minItemLength, { each: true })] : []),
+      ...(options.maxItemLength ? [atMostCharacters(options.maxItemLength, { each: true })] : []),
       ...(options.itemPattern
         ? [
-            Matches(options.itemPattern, {
+            matching(options.itemPattern, {
               each: true,
+              maxLength: options.maxItemLength,
               message: `each value in $property must be ${options.itemMeaning}`,
             }),
           ]
         : []),
-      ...(options.unique ? [ArrayUnique()] : []),
+      ...(options.unique ? [uniqueItems()] : []),
     ),
   /** Unique ids in a body. */
   ids: (options: FieldOptions = {}) =>
@@ -235,32 +242,33 @@ export const Field = {
         toClassOnly: true,
       }),
       IsArray(),
-      ArrayMaxSize(1000),
+      ArrayMaxSize(MAX_ITEMS),
       IsInt({ each: true }),
       Min(0, { each: true }),
       Max(MAX_ID, { each: true }),
-      ArrayUnique(),
+      uniqueItems(),
     ),
   /** A nested record of the given class. */
   object: (type: () => new () => object, options: FieldOptions = {}) =>
-    applyDecorators(base(options, lazyType(type)), IsObject(), ValidateNested(), Type(type)),
+    applyDecorators(base(options, lazyType(type), { kind: 'record', type }), IsObject(), ValidateNested(), Type(type)),
   /** A list of nested records of the given class. */
   objects: (type: () => new () => object, options: FieldOptions = {}) =>
     applyDecorators(
-      base(options, { ...lazyType(type), isArray: true }),
+      base(options, { ...lazyType(type), isArray: true }, { kind: 'records', type }),
       IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
       ValidateNested({ each: true }),
       Type(type),
     ),
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>
     applyDecorators(
-      base(options, {
-        type: 'object',
-        additionalProperties: options.values ? { type: options.values } : true,
-      }),
-      // As it was sent: class-transformer leaves out keys that are called like a method of every object.
-      Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key], { toClassOnly: true }),
+      base(
+        options,
+        { type: 'object', additionalProperties: options.values ? { type: options.values } : true },
+        { kind: 'free' },
+      ),
+      Transform(({ value }: { value: unknown }) => asSent(value), { toClassOnly: true }),
       IsObject(),
     ),
 };
@@ -310,10 +318,10 @@ export const Param = {
         { toClassOnly: true },
       ),
       IsArray(),
-      ArrayMaxSize(1000),
+      ArrayMaxSize(MAX_ITEMS),
       IsInt({ each: true }),
       Min(0, { each: true }),
-      ArrayUnique(),
+      uniqueItems(),
     ),
   someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>
     applyDecorators(

@@ -3,6 +3,8 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { keysToWire, keyToWire, toWire } from '../product/product-name';
 
 export const API_PREFIX = 'api/v1';
+/** Of the Swagger UI. */
+export const DOCS_PATH = `${API_PREFIX}/docs`;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** The OpenAPI 3.1 document of the running application. */

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Access } from '../auth/access';
+import { fieldShapes } from './field-shapes';
 
 export type Answer =
   { kind: 'object' | 'list' | 'page'; type: Type<object> } | { kind: 'message' | 'text' | 'binary' | 'none' };
@@ -22,8 +23,12 @@ export interface OperationOptions {
   errors?: readonly number[];
   /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
   errorAnswer?: Type<object>;
-  /** Raw bytes instead of JSON. */
+  /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */
   binaryBody?: boolean;
+  /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
+  maxBodyBytes?: number;
+  /** Answers a token or a credential, so that no cache keeps it; need not be said where a field of the answer is called so. */
+  answersSecret?: boolean;
   /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
   opensSession?: boolean;
   /** A GET that changes records: in the audit log like the operations that say so by their method. */
@@ -39,4 +44,17 @@ export const OPERATION_METADATA = 'platform:operation';
 /** Whether the operation does more than read; such operations may carry a body and a key, and are audited. */
 export function changesRecords(options: OperationOptions): boolean {
   return options.method !== 'GET' || options.changesRecords === true || options.opensSession === true;
+}
+
+const SECRET_FIELD = /(^|_)(token|password|secret)$/;
+
+/** Whether nobody on the way may keep what the operation answers. */
+export function answersSecret({ answer, answersSecret: isSaid, opensSession }: OperationOptions): boolean {
+  if (isSaid || opensSession) return true;
+  return 'type' in answer && [...fieldShapes(answer.type).keys()].some((field) => SECRET_FIELD.test(field));
+}
+
+/** Whether the operation may take any time for its bytes, in either direction. */
+export function carriesStream({ answer, binaryBody, maxBodyBytes }: OperationOptions): boolean {
+  return (binaryBody === true && maxBodyBytes === undefined) || answer.kind === 'binary' || answer.kind === 'text';
 }

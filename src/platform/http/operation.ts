@@ -1,6 +1,8 @@
 import {
   applyDecorators,
+  Header,
   HttpCode,
+  type NestInterceptor,
   RequestMapping,
   RequestMethod,
   SetMetadata,
@@ -20,10 +22,18 @@ import {
 import type { Access } from '../auth/access';
 import { AuditInterceptor } from '../audit/audit.interceptor';
 import { Message } from './answers';
-import { ContentTypeInterceptor } from './content-type.interceptor';
+import { JsonBodyInterceptor } from './bodies/json-body.interceptor';
+import { StreamInterceptor } from './connections/stream.interceptor';
 import { ErrorAnswerBody } from './error-answer-body';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
-import { type Answer, changesRecords, OPERATION_METADATA, type OperationOptions } from './operation-options';
+import {
+  type Answer,
+  answersSecret,
+  carriesStream,
+  changesRecords,
+  OPERATION_METADATA,
+  type OperationOptions,
+} from './operation-options';
 import { ResultSet } from './page';
 
 /** What an operation answers on success. */
@@ -42,12 +52,13 @@ const ERROR_TEXT: Record<number, string> = {
   401: 'Token missing or rejected',
   403: 'Role, workspace permission or tenant selection missing',
   404: 'No such record in this tenant',
+  408: 'The body took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
   415: 'Body of another type than the operation takes',
-  429: 'Too many attempts; see Retry-After',
+  429: 'Too many attempts, or streams at once; see Retry-After',
   500: 'Unexpected failure, or a dependency does not answer',
-  503: 'A system that the answer needs does not answer; see Retry-After',
+  503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
 };
 
 /** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
@@ -57,10 +68,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
     SetMetadata(OPERATION_METADATA, options),
     RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
     HttpCode(status),
-    // Each interceptor costs every request of its route something; reads need none of these.
-    ...(changesRecords(options)
-      ? [UseInterceptors(ContentTypeInterceptor, AuditInterceptor, IdempotencyInterceptor)]
-      : []),
+    ...(answersSecret(options) ? [Header('Cache-Control', 'no-store')] : []),
+    // Each costs every request of its route something; most reads need none of them.
+    ...interceptorsOf(options).map((interceptor) => UseInterceptors(interceptor)),
     ApiOperation({
       operationId: options.id,
       summary: options.summary,
@@ -84,12 +94,21 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
+/** In their order: whoever comes after the body's can look at it. */
+function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
+  return [
+    ...(carriesStream(options) ? [StreamInterceptor] : []),
+    ...(changesRecords(options) ? [JsonBodyInterceptor, AuditInterceptor, IdempotencyInterceptor] : []),
+  ];
+}
+
 /** Error statuses the operation's contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
   if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const takesBody = options.method === 'POST' || options.method === 'PUT';
-  const usual = [400, 401, 404, 500, ...(restricted ? [403] : []), ...(takesBody ? [413, 415] : [])];
+  const streams = options.access.kind !== 'node' && carriesStream(options) ? [429, 503] : [];
+  const usual = [400, 401, 404, 500, ...streams, ...(restricted ? [403] : []), ...(takesBody ? [408, 413, 415] : [])];
   return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
 }
 

@@ -32,8 +32,7 @@ function levelOf(
   { fault, operation }: AuthenticatedRequest,
   { statusCode }: Response,
 ): 'error' | 'warn' | 'info' | 'debug' {
-  const refusedForLoad = statusCode === 503 && !fault;
-  if (fault === 'upstream' || refusedForLoad) return 'warn';
+  if (fault === 'upstream' || fault === 'load') return 'warn';
   if (statusCode >= 500) return 'error';
   return operation?.access.kind === 'node' ? 'debug' : 'info';
 }

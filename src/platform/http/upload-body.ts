@@ -1,16 +1,23 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { finished, Transform, type TransformCallback } from 'node:stream';
-import type { Request, Response } from 'express';
 import { currentContext } from '../context/request-context';
 import { DomainError, invalid } from '../errors/domain-error';
 import { freeTransferred } from '../files/transfer-memory';
 
-/** How long a client that was refused may go on sending before its connection is closed. */
-const LINGER_MS = 10_000;
+/** How long it may take to come out whether a body without an announced length is empty. */
+const FIRST_BYTE_MS = 10_000;
 
 /** With less, the connection would be stopped and started again for every chunk that arrives. */
 const BUFFERED_BYTES = 2 ** 20;
+
+export interface UploadLimits {
+  maxBytes: number;
+  /** Longest pause between two pieces, milliseconds. */
+  stallMs: number;
+  /** Is told of each piece how many bytes have come with it, and throws what refuses them. */
+  admit?: (receivedBytes: number) => void;
+}
 
 /** The full length of an upload as the client announces it. */
 export const FILE_SIZE_HEADER = 'x-file-size';
@@ -36,20 +43,27 @@ export function expectedSize(request: IncomingMessage, header: string | undefine
 
 /**
  * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, with what
- * `admit` throws, and when the client goes away. Unlike the request itself it can be destroyed without the connection, which has yet to carry the
- * answer.
+ * `admit` throws, with a 408 when none come for `stallMs` although they are waited for, and when the client goes away; it
+ * may take any time otherwise. Unlike the request itself it can be destroyed without the connection, which has yet to carry the answer.
  */
 export class UploadBody extends Transform {
   receivedBytes = 0;
   private readonly hash: Hash | null;
 
-  constructor(
-    request: IncomingMessage,
-    private readonly maxBytes: number,
-    /** Is told of each chunk how many bytes have come with it. */
-    private readonly admit: (receivedBytes: number) => void = () => undefined,
-  ) {
+  private readonly maxBytes: number;
+  private readonly admit: (receivedBytes: number) => void;
+  private readonly stall: NodeJS.Timeout;
+
+  constructor(request: IncomingMessage, { maxBytes, stallMs, admit }: UploadLimits) {
     super({ highWaterMark: BUFFERED_BYTES });
+    this.maxBytes = maxBytes;
+    this.admit = admit ?? (() => undefined);
+    this.stall = setTimeout(() => {
+      // With bytes at hand it is the reader that takes its time, and not the client.
+      if (this.readableLength > 0) this.stall.refresh();
+      else this.destroy(stalled(stallMs));
+    }, stallMs).unref();
+    this.once('close', () => clearTimeout(this.stall)).once('end', () => clearTimeout(this.stall));
     // Costs as much as the transfer itself, so only where a repeated request has to be known again.
     this.hash = currentContext()?.idempotency ? createHash('sha256') : null;
     finished(request, { writable: false }, (error) => {
@@ -59,6 +73,7 @@ export class UploadBody extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.stall.refresh();
     this.receivedBytes += chunk.length;
     try {
       assertUploadSize(this.receivedBytes, this.maxBytes);
@@ -90,31 +105,6 @@ export function assertUploadSize(sizeBytes: number | null, maxBytes: number): vo
   if (sizeBytes !== null && sizeBytes > maxBytes) throw tooLarge(maxBytes);
 }
 
-/**
- * Takes in what a refused client still sends, so that it comes to read the answer, but not for long: the connection of one
- * that does not stop is closed.
- */
-export function discardRest(request: Request): void {
-  if (request.complete || request.destroyed) return;
-  const { socket, res: response } = request;
-  const isLast = response?.shouldKeepAlive === false;
-  // Closed together with the answer, the connection would be reset under the client's hands and the answer lost.
-  if (response) response.shouldKeepAlive = true;
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  request.once('close', () => {
-    clearTimeout(timer);
-    if (isLast) onceFinished(response, () => socket.end());
-  });
-  request.on('error', () => {});
-  request.unpipe();
-  request.resume();
-}
-
-function onceFinished(response: Response, then: () => void): void {
-  if (response.writableFinished) then();
-  else response.once('finish', then);
-}
-
 /** Throws a 400 for a request whose operation takes no bytes, as it is, and yet has some. */
 export async function assertNoBody(request: IncomingMessage): Promise<void> {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
@@ -129,7 +119,7 @@ function endsEmpty(request: IncomingMessage): Promise<boolean> {
       request.pause().removeAllListeners('data');
       resolve(isEmpty);
     };
-    const timer = setTimeout(() => decide(false), LINGER_MS).unref();
+    const timer = setTimeout(() => decide(false), FIRST_BYTE_MS).unref();
     request.once('close', () => decide(false));
     request.once('end', () => decide(true));
     request.once('data', () => decide(false));
@@ -138,4 +128,8 @@ function endsEmpty(request: IncomingMessage): Promise<boolean> {
 
 function tooLarge(maxBytes: number): DomainError {
   return new DomainError('too-large', 'FILE.TOO_LARGE', `A file has at most ${maxBytes} bytes.`);
+}
+
+function stalled(stallMs: number): DomainError {
+  return new DomainError('timeout', 'REQUEST.TIMEOUT', `Nothing of the upload arrived for ${stallMs / 1000} seconds.`);
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors/domain-error';
+import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 
 const RETRY_AFTER_SECONDS = 10;
 
@@ -8,35 +9,27 @@ const RETRY_AFTER_SECONDS = 10;
  * limits of its own and of the proxies in between.
  */
 export class UploadSlots {
-  private taken = 0;
-  private readonly takenBy = new Map<string, number>();
-  private readonly ofOneTenant: number;
+  private readonly slots: KeyedSlots;
+  private readonly limits: SlotLimits;
 
   /** @param code error code of the refusal */
   constructor(
-    private readonly limit: number,
+    limit: number,
     private readonly code: string,
   ) {
-    this.ofOneTenant = Math.ceil(limit / 2);
+    this.limits = { all: limit, ofKey: Math.ceil(limit / 2) };
+    this.slots = new KeyedSlots(this.limits);
   }
 
   async run<T>(tenantId: string, upload: () => Promise<T>): Promise<T> {
-    const own = this.takenBy.get(tenantId) ?? 0;
-    if (this.taken >= this.limit) throw this.refusal(`As many uploads as this server takes at once (${this.limit})`);
-    if (own >= this.ofOneTenant) throw this.refusal(`As many uploads as a tenant has at once (${this.ofOneTenant})`);
-    this.change(tenantId, 1);
+    const slot = this.slots.take(tenantId);
+    if (slot === 'all') throw this.refusal(`As many uploads as this server takes at once (${this.limits.all})`);
+    if (slot === 'ofKey') throw this.refusal(`As many uploads as a tenant has at once (${this.limits.ofKey})`);
     try {
       return await upload();
     } finally {
-      this.change(tenantId, -1);
+      slot();
     }
-  }
-
-  private change(tenantId: string, by: 1 | -1): void {
-    const own = (this.takenBy.get(tenantId) ?? 0) + by;
-    this.taken += by;
-    if (own === 0) this.takenBy.delete(tenantId);
-    else this.takenBy.set(tenantId, own);
   }
 
   private refusal(what: string): DomainError {

@@ -1,13 +1,15 @@
-import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import { type ArgumentMetadata, type Type, ValidationPipe, type ValidationError } from '@nestjs/common';
 import { invalid } from '../errors/domain-error';
+import { unusableIn } from './bodies/parse-json';
+import { Problems, unusable } from './bodies/problems';
+import { knownFields } from './field-shapes';
 
-function collect(errors: readonly ValidationError[], path: string, problems: Record<string, string[]>): void {
+function collect(errors: readonly ValidationError[], path: string, problems: Problems): void {
   for (const error of errors) {
+    if (problems.isFull) return;
     const field = path ? `${path}.${error.property}` : error.property;
-    const texts = Object.entries(error.constraints ?? {}).map(([rule, text]) =>
-      rule === 'whitelistValidation' ? `${field} is not a known field` : text,
-    );
-    if (texts.length > 0) problems[field] = texts;
+    const texts = Object.values(error.constraints ?? {});
+    if (texts.length > 0) problems.add(field, texts);
     collect(error.children ?? [], field, problems);
   }
 }
@@ -16,52 +18,30 @@ function collect(errors: readonly ValidationError[], path: string, problems: Rec
 export function createValidationPipe(): ValidationPipe {
   return new StrictValidationPipe({
     transform: true,
-    whitelist: true,
-    forbidNonWhitelisted: true,
     forbidUnknownValues: false,
     validationError: { target: false, value: false },
     exceptionFactory: (errors) => {
-      const problems: Record<string, string[]> = {};
+      const problems = new Problems();
       collect(errors, '', problems);
-      const sentence = Object.values(problems).flat().join('; ');
-      return invalid('REQUEST.INVALID', `The request is not valid: ${sentence}.`, { fields: problems });
+      return problems.error();
     },
   });
 }
 
-/** Keys that the pipe removes for fear of prototypes. */
-const REMOVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
-
-/** More than any request needs; what converts and checks values calls itself for each level. */
-const MAX_DEPTH = 100;
-
-/** Half of a surrogate pair without the other one: JSON can spell it, UTF-8 cannot, so that nothing can store it. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/**
- * Refuses what the pipe would remove in silence, a label of that name say, what is nested too deep for it, and texts that
- * are no Unicode: the database takes them for another text or, in a JSON column, not at all.
- */
+/** Validates in time that grows with the size of a request alone: what nobody asked for is refused before it is looked at. */
 class StrictValidationPipe extends ValidationPipe {
-  protected override stripProtoKeys(value: unknown): void {
-    const pending = [{ value, depth: 0, of: 'The request' }];
-    for (let next = pending.pop(); next; next = pending.pop()) {
-      const { value: current, depth, of } = next;
-      if (typeof current === 'string') assertUnicode(current, of);
-      if (typeof current !== 'object' || current === null || ArrayBuffer.isView(current)) continue;
-      if (depth > MAX_DEPTH) throw invalid('REQUEST.INVALID', `The request is nested deeper than ${MAX_DEPTH} levels.`);
-      for (const [key, inner] of Object.entries(current)) {
-        if (REMOVED_KEYS.includes(key)) {
-          throw invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${key}.`, { key });
-        }
-        assertUnicode(key, 'A key');
-        pending.push({ value: inner, depth: depth + 1, of: Array.isArray(current) ? of : key });
-      }
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const { metatype } = metadata;
+    if (typeof value !== 'object' || value === null || !metatype || !this.toValidate(metadata)) {
+      return super.transform(value, metadata);
     }
+    // Of a body it is known since it was parsed.
+    const found = metadata.type === 'body' ? null : unusableIn(value);
+    if (found) throw unusable(found);
+    if (Array.isArray(value)) throw invalid('REQUEST.INVALID', 'The request is not valid: it must be an object.');
+    return super.transform(knownFields(metatype as Type<object>, value), metadata);
   }
-}
 
-function assertUnicode(text: string, of: string): void {
-  if (!LONE_SURROGATE.test(text)) return;
-  throw invalid('REQUEST.INVALID_TEXT', `${of} holds half of a surrogate pair, which is no character.`);
+  /** What is left has none. */
+  protected override stripProtoKeys(): void {}
 }

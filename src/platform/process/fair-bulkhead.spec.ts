@@ -1,6 +1,6 @@
 import { FairBulkhead } from './fair-bulkhead';
 
-const BUSY = { kind: 'busy', code: 'TEST.BUSY', details: { retry_after_seconds: 5 } };
+const BUSY = { kind: 'overloaded', code: 'TEST.BUSY', details: { retry_after_seconds: 5 } };
 
 describe('a bulkhead', () => {
   let done: string[];

@@ -1,4 +1,4 @@
-import { busy, type DomainError } from '../errors/domain-error';
+import { type DomainError, overloaded } from '../errors/domain-error';
 
 export interface BulkheadLimits {
   /** Error code of a refusal. */
@@ -97,6 +97,7 @@ export class FairBulkhead {
   }
 
   private refusal(): DomainError {
-    return busy(this.limits.code, Math.ceil(this.limits.patienceMs / 1000));
+    const { code, patienceMs } = this.limits;
+    return overloaded(code, 'The server has more to do than it can at the moment.', Math.ceil(patienceMs / 1000));
   }
 }

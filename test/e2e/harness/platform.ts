@@ -31,10 +31,12 @@ type Environment = Record<string, string>;
 export interface PlatformOptions {
   /** Names the logs, which are kept in `.runtime/test-logs`. */
   name: string;
-  /** Over the defaults, for both processes. */
+  /** Over the defaults, for all processes. */
   env?: Environment;
-  /** What runs both processes as somebody else; see `test/attacks/harness/users.ts`. */
+  /** What runs all processes as somebody else; see `test/attacks/harness/users.ts`. */
   user?: ProcessUser;
+  /** Whether agents have an API process of their own, as in production. */
+  agentsApart?: boolean;
 }
 
 /** A user of the machine, and the words before a command line that make it theirs. */
@@ -68,6 +70,8 @@ export class PlatformUnderTest {
   readonly sharedDir: string;
   readonly baseUrl: string;
   private readonly api: ManagedProcess;
+  /** Absent where the one above serves agents, too. */
+  private readonly agents: ManagedProcess | null;
   private readonly worker: ManagedProcess;
   private readonly database: Client;
 
@@ -76,6 +80,7 @@ export class PlatformUnderTest {
     private readonly folder: string,
     private readonly databaseName: string,
     private readonly port: number,
+    private readonly agentsPort: number,
   ) {
     this.localDir = join(folder, 'nodes');
     this.dataDir = join(folder, 'data');
@@ -91,7 +96,9 @@ export class PlatformUnderTest {
     const command = options.user?.command ?? [];
     if (options.user) for (const path of [folder, ...folders]) chownSync(path, options.user.uid, options.user.uid);
     const log = (name: string) => join(logs, `${options.name}.${name}.log`);
-    this.api = new ManagedProcess('API', join('dist', 'src', 'main.js'), log('api'), command);
+    const api = join('dist', 'src', 'main.js');
+    this.api = new ManagedProcess('API', api, log('api'), command);
+    this.agents = options.agentsApart ? new ManagedProcess('API of agents', api, log('agents'), command) : null;
     this.worker = new ManagedProcess('worker', join('dist', 'src', 'worker.js'), log('worker'), command);
     this.database = new Client({ connectionString: this.databaseUrl });
   }
@@ -101,7 +108,7 @@ export class PlatformUnderTest {
     const databaseName = `e2e_${randomBytes(6).toString('hex')}`;
     await administer(`CREATE DATABASE ${databaseName}`);
     const folder = mkdtempSync(join(tmpdir(), 'e2e-'));
-    const platform = new PlatformUnderTest(options, folder, databaseName, await freePort());
+    const platform = new PlatformUnderTest(options, folder, databaseName, await freePort(), await freePort());
     await platform.database.connect();
     return platform;
   }
@@ -125,19 +132,35 @@ export class PlatformUnderTest {
     return url.href;
   }
 
-  /** Starts the API and returns when it is healthy. */
+  /** Starts the API, that of agents included, and returns when it is healthy. */
   async startApi(env: Environment = {}): Promise<void> {
-    await this.api.start({ ...this.environment(), ...env });
+    await this.api.start({ ...this.environment(), ...(this.agents ? { API_SERVES: 'clients' } : {}), ...env });
+    await this.agents?.start({ ...this.environment(), API_SERVES: 'agents', PORT: String(this.agentsPort), ...env });
     await this.waitHealthy();
+  }
+
+  /** URL of the API that agents are told. */
+  get agentsUrl(): string {
+    return this.agents ? `http://127.0.0.1:${this.agentsPort}` : this.baseUrl;
+  }
+
+  /** Stops the API of agents in its tracks, until the returned function is called. */
+  haltAgentsApi(): () => void {
+    const pid = this.agents?.pid;
+    if (pid === undefined) throw new Error('There is no API of agents');
+    process.kill(pid, 'SIGSTOP');
+    return () => process.kill(pid, 'SIGCONT');
   }
 
   /** Asks the API to end, as an orchestrator would, and returns when it is gone. */
   async stopApi(): Promise<void> {
     await this.api.stop();
+    await this.agents?.stop();
   }
 
   async killApi(): Promise<void> {
     await this.api.kill();
+    await this.agents?.kill();
   }
 
   async startWorker(env: Environment = {}): Promise<void> {
@@ -174,8 +197,10 @@ export class PlatformUnderTest {
   async waitHealthy(timeoutMs = HEALTHY_PATIENCE_MS): Promise<void> {
     const probe = async () => {
       if (!this.api.running) return 'ended';
-      const response = await fetch(`${this.baseUrl}/api/v1/healthCheck`, { signal: AbortSignal.timeout(5_000) });
-      if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`);
+      for (const url of new Set([this.baseUrl, this.agentsUrl])) {
+        const response = await fetch(`${url}/api/v1/healthCheck`, { signal: AbortSignal.timeout(5_000) });
+        if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 300)}`);
+      }
       return 'healthy';
     };
     const state = await eventually(probe, { timeoutMs, what: 'a healthy API' });
@@ -217,14 +242,14 @@ export class PlatformUnderTest {
     return this.worker.log();
   }
 
-  /** Process ids of what runs of API and worker. */
+  /** Process ids of what runs of the API, the API of agents and the worker. */
   get pids(): number[] {
-    return [this.api.pid, this.worker.pid].filter((pid) => pid !== undefined);
+    return [this.api.pid, this.agents?.pid, this.worker.pid].filter((pid) => pid !== undefined);
   }
 
   /** Running processes whose command line or environment names the folder of this platform's nodes. */
   nodeProcesses(): { pid: number; command: string }[] {
-    return processesNaming(this.localDir).filter(({ pid }) => pid !== this.api.pid && pid !== this.worker.pid);
+    return processesNaming(this.localDir).filter(({ pid }) => !this.pids.includes(pid));
   }
 
   /** Ends everything this platform started; fails when processes were left behind that its driver does not know. */
@@ -239,7 +264,7 @@ export class PlatformUnderTest {
     };
     // The worker first: it would take ended nodes for lost ones.
     await attempt(() => this.worker.stop());
-    await attempt(() => this.api.stop());
+    await attempt(() => this.stopApi());
     await attempt(() => stopAllLocalNodes(this.localDir));
     await attempt(() => this.assertNothingLeft());
     await attempt(() => this.database.end());
@@ -301,7 +326,7 @@ export class PlatformUnderTest {
         : '',
       COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
       COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',
-      AGENT_API_URL: this.baseUrl,
+      AGENT_API_URL: this.agentsUrl,
       ...this.options.env,
     };
   }

@@ -77,7 +77,7 @@ export class AccessMatrix {
     // Every request reads its session: what a mutation changes of that shows at once.
     const config = configure(database.url, { SESSION_CACHE_MS: '0', LOGIN_ATTEMPTS: '1000000', ...LOCAL_NODES });
     await prepare(config);
-    const app = await createApi({ preview: false, ...config.http });
+    const app = await createApi({ preview: false, http: config.http });
     app.useLogger(new NestLogger(createLogger('matrix', 'fatal')));
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;

@@ -46,7 +46,7 @@ export class People {
     const { user_id } = await insertRow<{ user_id: number }>(this.manager, 'users', {
       username,
       email: `${String(username)}@example.org`,
-      password_hash: directory === 'local' ? await (this.unknownHash ??= hashPassword(randomUUID())) : null,
+      password_hash: directory === 'local' ? await (this.unknownHash ??= hashPassword(randomUUID(), 'test')) : null,
       password_known_to_tenant: owner !== undefined,
       ...columns,
     });

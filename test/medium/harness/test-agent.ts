@@ -43,6 +43,11 @@ export class TestAgent {
     return (await answer.json()) as PollResponse;
   }
 
+  /** What the agent of the node proves itself by. */
+  get bearer(): { authorization: string } {
+    return { authorization: `Bearer ${this.token}` };
+  }
+
   fetch(path: string): Promise<Response> {
     return this.send('GET', path);
   }

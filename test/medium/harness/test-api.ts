@@ -12,6 +12,7 @@ import { prepareDatabase } from '../../../src/database/prepare-database';
 import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER } from '../../../src/platform/auth/authentication';
 import { ErrorFilter } from '../../../src/platform/http/error.filter';
+import { HttpModule } from '../../../src/platform/http/http.module';
 import { API_PREFIX } from '../../../src/platform/http/openapi';
 import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
 import { createValidationPipe } from '../../../src/platform/http/validation';
@@ -54,6 +55,8 @@ export function configure(databaseUrl: string, more: Record<string, string> = {}
     DATABASE_URL: databaseUrl,
     REDIS_URL: required('TEST_REDIS_URL'),
     REDIS_PREFIX: `medium-${randomBytes(6).toString('hex')}`,
+    // An API that stops waits for what is open.
+    HTTP_KEEP_ALIVE_MS: '1000',
     DATA_DIR: required('TMPDIR'),
     AUTH_JWT_KEYS: process.env['AUTH_JWT_KEYS'] ?? `first:${randomBytes(32).toString('base64')}`,
     SECRETS_MASTER_KEYS: `master:${randomBytes(32).toString('base64')}`,
@@ -91,7 +94,7 @@ export class TestApi {
 
   static async start(modules: Type[]): Promise<TestApi> {
     @Module({
-      imports: [PlatformModule, ...modules],
+      imports: [PlatformModule, HttpModule, ...modules],
       providers: [
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
@@ -99,7 +102,7 @@ export class TestApi {
       ],
     })
     class TestModule {}
-    const app = await NestFactory.create(TestModule, { logger: false, abortOnError: false });
+    const app = await NestFactory.create(TestModule, { bodyParser: false, logger: false, abortOnError: false });
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
@@ -108,7 +111,7 @@ export class TestApi {
 
   /** The API as it is served, all domains included. */
   static async startWhole(config: Config): Promise<TestApi> {
-    const app = await createApi({ preview: false, ...config.http });
+    const app = await createApi({ preview: false, http: config.http });
     app.useLogger(false);
     return TestApi.listening(app);
   }

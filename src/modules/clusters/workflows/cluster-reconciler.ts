@@ -5,13 +5,17 @@ import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
 import { rows, type Tx } from '../../../platform/persistence/sql';
 import { beginClusterOperation, lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
-import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
+import { ClusterNodesRepository, type NodeRow, type SilentNode } from '../cluster-nodes.repository';
 import { OPERATION_DEADLINE_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
 
 /** A node silent for this long is looked at, long before it counts as lost; milliseconds. */
 const LOOK_AFTER_MS = 35_000;
+/** At the least of it, the platform answered: after an absence of its own, agents have so long to come back; milliseconds. */
+const COME_BACK_MS = 10_000;
+/** Kept of the seconds in which the platform answered, beyond those that are counted. */
+const SPARE_SECONDS = 60;
 
 /** Repairs what no workflow is responsible for: silent and lost nodes, orphans, idle clusters. */
 @Injectable()
@@ -34,8 +38,11 @@ export class ClusterReconciler implements Reconciler {
   }
 
   private async reviveOrLose(signal: AbortSignal): Promise<void> {
-    const lookAfter = Math.min(LOOK_AFTER_MS, this.config.agent.leaseMs / 2);
-    for (const node of await this.nodes.silentSince(lookAfter)) {
+    const { leaseMs, leaseMarginMs } = this.config.agent;
+    const ms = Math.min(LOOK_AFTER_MS, leaseMs / 2);
+    const answeredSeconds = Math.ceil(Math.min(COME_BACK_MS, ms) / 1000);
+    const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
+    for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
       try {
         await this.reviveOrLoseNode(node, signal);
       } catch (error) {
@@ -45,16 +52,16 @@ export class ClusterReconciler implements Reconciler {
         );
       }
     }
+    await this.nodes.forgetAnswered(lostAfterSeconds + SPARE_SECONDS);
   }
 
-  private async reviveOrLoseNode(node: NodeRow & { silent_ms: number }, signal: AbortSignal): Promise<void> {
-    const { leaseMs, leaseMarginMs } = this.config.agent;
+  private async reviveOrLoseNode(node: SilentNode, signal: AbortSignal): Promise<void> {
     const facts = await this.facts.read(node.cluster_id);
     if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
     const [machine] = await this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
-    else if (node.silent_ms > leaseMs + leaseMarginMs) await this.lose(node, 'its agent does not answer');
+    else if (node.is_lost) await this.lose(node, 'its agent does not answer');
     else if (machine?.state === 'stopped' || machine?.state === 'failed') {
       this.logger.warn(
         { node_id: node.node_id, state: machine.state },

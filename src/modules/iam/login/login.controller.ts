@@ -1,4 +1,4 @@
-import { Body, Controller, Header, Req } from '@nestjs/common';
+import { Body, Controller, Req } from '@nestjs/common';
 import { ApiBasicAuth, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Allow } from '../../../platform/auth/access';
@@ -44,7 +44,6 @@ export class LoginController {
     opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
-  @Header('Cache-Control', 'no-store')
   login(@Body() body: LoginRequest, @Req() request: Request): Promise<LoginResult> {
     return this.service.login(body, originOf(request));
   }
@@ -62,7 +61,6 @@ export class LoginController {
   })
   @ApiQuery({ name: 'code', required: true, type: String, description: 'Given by the provider; or error instead' })
   @ApiQuery({ name: 'state', required: true, type: String, description: 'Given by the login that began' })
-  @Header('Cache-Control', 'no-store')
   completeSsoLogin(@Req() request: Request): Promise<LoginResult> {
     return this.sso.complete(queryOf(request), originOf(request));
   }

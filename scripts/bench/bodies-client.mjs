@@ -1,0 +1,103 @@
+// Sends one and the same POST over some connections, each the next request as soon as it has the answer, or a GET at a
+// steady pace, and measures. It speaks HTTP by itself: a full client would need as much of the machine as the server that
+// is measured. Told what to do by its parent, and ends with it.
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const ANSWER_WITHIN_MS = 60_000;
+
+/** A kept connection: one request at a time. */
+class Connection {
+  /** @param {number} port */
+  constructor(port) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.received = Buffer.alloc(0);
+    this.fail = () => {};
+    this.socket.on('data', (chunk) => this.onData(chunk));
+    this.socket.on('error', (error) => this.fail(error));
+    this.socket.on('close', () => this.fail(new Error('The connection was closed.')));
+    this.socket.setTimeout(ANSWER_WITHIN_MS, () => this.socket.destroy(new Error('An answer did not come in time.')));
+  }
+
+  /** @param {Buffer[]} parts @returns {Promise<number>} status */
+  ask(parts) {
+    return new Promise((resolve, reject) => {
+      [this.answered, this.fail] = [resolve, reject];
+      for (const part of parts) this.socket.write(part);
+    });
+  }
+
+  onData(chunk) {
+    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+    const headEnd = this.received.indexOf(HEAD_END);
+    if (headEnd < 0) return;
+    const head = this.received.toString('latin1', 0, headEnd);
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (this.received.length < headEnd + HEAD_END.length + length) return;
+    this.received = Buffer.alloc(0);
+    this.answered(Number(head.split(' ', 2)[1]));
+  }
+
+  close() {
+    this.fail = () => {};
+    this.socket.destroy();
+  }
+}
+
+/** @returns {Buffer} */
+function headOf({ method, path, headers, port }, length) {
+  const all = { host: `127.0.0.1:${port}`, ...headers, ...(length === 0 ? {} : { 'content-length': length }) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+}
+
+/** Sends the body until told to stop; answers how many were answered with the status. */
+async function send({ connections, seconds, body, status, ...request }) {
+  const bytes = Buffer.from(body);
+  const head = headOf(request, bytes.length);
+  const end = performance.now() + seconds * 1_000;
+  let answers = 0;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const connection = new Connection(request.port);
+      while (performance.now() < end) {
+        const answered = await connection.ask([head, bytes]);
+        if (answered !== status) throw new Error(`${request.path} was answered ${answered}.`);
+        answers += 1;
+      }
+      connection.close();
+    }),
+  );
+  return { answers };
+}
+
+/** Asks at a steady pace; answers how long the slowest of a hundred took, in milliseconds. */
+async function pace({ connections, seconds, everyMs, ...request }) {
+  const head = headOf(request, 0);
+  const end = performance.now() + seconds * 1_000;
+  const latencies = [];
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const connection = new Connection(request.port);
+      while (performance.now() < end) {
+        const started = performance.now();
+        const answered = await connection.ask([head]);
+        if (answered !== 200) throw new Error(`${request.path} was answered ${answered}.`);
+        latencies.push(performance.now() - started);
+        await delay(everyMs);
+      }
+      connection.close();
+    }),
+  );
+  latencies.sort((a, b) => a - b);
+  return { p50: latencies[Math.floor(latencies.length / 2)], p99: latencies[Math.floor(latencies.length * 0.99)] };
+}
+
+process.on('message', ({ kind, ...told }) => {
+  (kind === 'send' ? send(told) : pace(told)).then(
+    (measured) => process.send(measured),
+    (error) => process.send({ error: error.message }),
+  );
+});
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,94 @@
+import { fileURLToPath } from 'node:url';
+import { ask, MeasuringProcesses } from './processes.mjs';
+
+const CLIENT = fileURLToPath(new URL('./bodies-client.mjs', import.meta.url));
+
+const KIBIBYTE = 1024;
+/** `HTTP_MAX_JSON_BYTES` by default. */
+const LIMIT = 4 * KIBIBYTE * KIBIBYTE;
+/** Values that a body may have. */
+const VALUES = 10_000;
+const SENDERS = 8;
+const SECONDS = 6;
+
+/** A small GET of a signed-in user. */
+const SMALL = '/api/v1/user/info';
+const READERS = 4;
+const EVERY_MS = 5;
+
+/** What costs most by its length: letters of two bytes in a field that takes them, and as many values as there may be. */
+function largest() {
+  const values = keys(VALUES - 100);
+  const rest = LIMIT - Buffer.byteLength(bodyOf('', values)) - 1;
+  return bodyOf('é'.repeat(Math.floor(rest / 2)), values);
+}
+
+/** A job configuration; its name is refused, so that each is looked at whole and none is kept. */
+function bodyOf(command, values) {
+  return JSON.stringify({ name: 'NOT A NAME', command, extra_info: values });
+}
+
+const keys = (count) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key ${index}`, 1]));
+
+/** Small and largest bodies of some kinds: by their bytes, or by their values. */
+const KINDS = {
+  text: [16 * KIBIBYTE, LIMIT - KIBIBYTE].map((bytes) => bodyOf('é'.repeat(bytes / 2), {})),
+  'free keys': [700, VALUES - 100].map((count) => bodyOf('', keys(count))),
+  'unknown keys': [700, VALUES - 100].map((count) => JSON.stringify(keys(count))),
+  ids: [700, VALUES - 100].map((count) => JSON.stringify({ cluster_id: Array.from({ length: count }, (_, id) => id) })),
+};
+
+/**
+ * Sides of the comparisons about JSON bodies.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
+ * @param {AbortSignal} signal
+ */
+export async function prepareBodies(platform, signal) {
+  const { session, jobs } = platform;
+  const processes = new MeasuringProcesses(signal);
+  const [reader, sender] = [processes.start(CLIENT), processes.start(CLIENT)];
+  const port = Number(new URL(session.baseUrl).port);
+  const headers = { authorization: `Bearer ${session.token}` };
+  const told = async (child, message) => {
+    const answer = await ask(child, { port, ...message });
+    if (answer.error) throw new Error(answer.error);
+    return answer;
+  };
+  const pace = async () => {
+    const asked = { kind: 'pace', method: 'GET', path: SMALL, headers, connections: READERS, everyMs: EVERY_MS };
+    return (await told(reader, { ...asked, seconds: SECONDS })).p99;
+  };
+  const send = (body, connections, seconds) =>
+    told(sender, {
+      kind: 'send',
+      method: 'POST',
+      path: `/api/v1${jobs}/conf`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      status: 400,
+      body,
+      connections,
+      seconds,
+    });
+  /** Milliseconds for each KiB of bodies of the size, sent one after the other. */
+  const cost = async (body) => {
+    const { answers } = await send(body, 1, SECONDS / 2);
+    return (SECONDS * 500) / answers / (Buffer.byteLength(body) / KIBIBYTE);
+  };
+  const large = largest();
+  return {
+    latency: {
+      baseline: pace,
+      product: async () => {
+        // They begin before and end after what is measured.
+        const sent = send(large, SENDERS, SECONDS + 2);
+        const [p99] = await Promise.all([pace(), sent]);
+        return p99;
+      },
+    },
+    costs: Object.entries(KINDS).map(([kind, [small, most]]) => ({
+      kind,
+      sides: { baseline: () => cost(small), product: () => cost(most) },
+    })),
+    close: () => processes.close(),
+  };
+}

@@ -1,0 +1,49 @@
+import { createLogger } from '../../logging/logger';
+import { JsonParser } from './json-parser';
+import { LargeBodyTurns } from './large-body-turns';
+
+describe('JsonParser', () => {
+  const parser = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));
+  const parsed = (text: string) => parser.parse(Buffer.from(text));
+  const long = 'é"\\😀'.repeat(100_000);
+
+  afterAll(() => parser.onApplicationShutdown());
+
+  it('parses large texts as it does small ones', async () => {
+    expect(await parsed('{"a":[1,null]}')).toEqual({ value: { a: [1, null] } });
+    expect(await parsed(JSON.stringify({ long, map: { a: [1, null] } }))).toEqual({
+      value: { long, map: { a: [1, null] } },
+    });
+    expect(await parsed(`${JSON.stringify({ long })}}`)).toEqual({ fault: expect.any(String) });
+    expect(await parsed(`[${'1,'.repeat(500_000)}1]`)).toEqual({ broken: 'values' });
+    const own = await parsed(`{"long":"${'a'.repeat(300_000)}","__proto__":{"a":1}}`);
+    expect(own).toEqual({ unusable: { why: 'key', of: '__proto__' } });
+  });
+
+  it('parses several at once', async () => {
+    const texts = Array.from({ length: 20 }, (_, index) => `{"n":${index},"long":"${'a'.repeat(300_000)}"}`);
+    const values = await Promise.all(texts.map(parsed));
+    expect(values.map((one) => 'value' in one && (one.value as { n: number }).n)).toEqual([...texts.keys()]);
+  });
+
+  it('leaves the event loop to others meanwhile', async () => {
+    const text = JSON.stringify({ long: long.repeat(4) });
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    await parsed(text);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  it('goes on after its thread has ended', async () => {
+    const mortal = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));
+    const text = () => Buffer.from(JSON.stringify({ long }));
+    const lost = expect(mortal.parse(text())).rejects.toThrow('ended');
+    // It takes a thread longer than this to begin.
+    await new Promise((resolve) => setImmediate(resolve));
+    await mortal.onApplicationShutdown();
+    await lost;
+    expect(await mortal.parse(text())).toEqual({ value: { long } });
+    await mortal.onApplicationShutdown();
+  });
+});

@@ -1,0 +1,66 @@
+import { brokenBound, JSON_BOUNDS, parseJson } from './parse-json';
+
+const bounds = { values: 5, levels: 2 };
+const of = (text: string) => brokenBound(Buffer.from(text), bounds);
+
+describe('brokenBound', () => {
+  it.each(['{}', '[1,2,3,4,5]', '{"a":{"b":{}}}', '{"a":1,"b":2,"c":3,"d":4,"e":5}', ' "text" ', '', 'null', ']]]'])(
+    'lets %j pass',
+    (text) => expect(of(text)).toBeNull(),
+  );
+
+  it.each([
+    ['[1,2,3,4,5,6]', 'values'],
+    ['[[],[],[]]', 'values'],
+    ['{"a":{"b":{"c":{}}}}', 'levels'],
+    ['[[[[', 'levels'],
+    ['{"a,b":1,"b":2,"c":3,"d":4,"e":5,"f":6}', 'values'],
+  ])('stops %j for its %s', (text, bound) => expect(of(text)).toBe(bound));
+
+  it.each([
+    ['structure in a text', '{"a":"[[[[,,,,,,,,"}', null],
+    ['an escaped quote', '{"a":"\\",,,,,,,,,"}', null],
+    ['a text that ends with a backslash', '{"a":"\\\\","b":[1,2,3,4]}', 'values'],
+    ['a text of quotes', `{"a":"${'\\"'.repeat(50)}[[[["}`, null],
+    ['two empty texts', '["",""]', null],
+    ['a text without an end', '{"a":"[[[[[,,,,,,,', null],
+    ['an escaped quote without an end', '{"a":"\\"', null],
+    ['letters of more bytes', '{"a":"é😀,,,,,,,,"}', null],
+  ])('sees %s', (_what, text, bound) => expect(of(text)).toBe(bound));
+});
+
+describe('parseJson', () => {
+  const parsed = (text: string | Buffer) => parseJson(Buffer.from(text), JSON_BOUNDS);
+
+  it('takes objects and lists, with or without a byte order mark', () => {
+    expect(parsed('{"a":[1,"é"]}')).toEqual({ value: { a: [1, 'é'] } });
+    expect(parsed('\ufeff[]')).toEqual({ value: [] });
+  });
+
+  it.each(['1', '"a"', 'null', '', '{', '{"a":}', '[1,]'])('says why %j is nothing to go on with', (text) => {
+    expect(parsed(text)).toEqual({ fault: expect.any(String) });
+  });
+
+  it('parses nothing that breaks a bound', () => {
+    expect(parsed(`[${'1,'.repeat(10_000)}1]`)).toEqual({ broken: 'values' });
+    expect(parsed('['.repeat(1_000_000))).toEqual({ broken: 'levels' });
+    expect(parsed(`[${'1,'.repeat(9_998)}1]`)).toEqual({ value: expect.any(Array) });
+  });
+
+  it.each([
+    ['{"labels":{"__proto__":"1"}}', { why: 'key', of: '__proto__' }],
+    ['{"labels":{"a":[{"constructor":1}]}}', { why: 'key', of: 'constructor' }],
+    ['{"prototype":1}', { why: 'key', of: 'prototype' }],
+    ['{"labels":{"team":"\\ud800"}}', { why: 'text', of: 'team' }],
+    ['{"labels":{"team":["a","\\udc00b"]}}', { why: 'text', of: 'team' }],
+    ['["\\ud800"]', { why: 'text', of: 'The request' }],
+    ['{"labels":{"\\ud800":"a"}}', { why: 'text', of: 'A key' }],
+  ])('refuses %s, which would not be kept as it is', (text, unusable) => {
+    expect(parsed(text)).toEqual({ unusable });
+  });
+
+  it('takes characters beyond 16 bits, and lists in lists as deep as anything needs', () => {
+    expect(parsed('{"\\ud83d\\ude00":"\\ud83d\\ude00"}')).toEqual({ value: { '😀': '😀' } });
+    expect(parsed(`{"a":${'['.repeat(90)}${']'.repeat(90)}}`)).toEqual({ value: { a: expect.any(Array) } });
+  });
+});

@@ -1,0 +1,108 @@
+/** How many values, and how many levels of them, a JSON text may have. */
+export interface JsonBounds {
+  values: number;
+  levels: number;
+}
+
+/** Which of the bounds a JSON text breaks. */
+export type BrokenBound = keyof JsonBounds;
+
+/** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
+export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
+
+/** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
+function endOfText(json: Uint8Array, begin: number): number {
+  let from = begin + 1;
+  for (;;) {
+    const end = json.indexOf(0x22, from);
+    if (end < 0) return json.length;
+    // A quote behind an odd number of backslashes is a part of the text.
+    let before = end - 1;
+    while (before >= from && json[before] === 0x5c) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+    from = end + 1;
+  }
+}
+
+/**
+ * Looks at the structure of a JSON text before anything is made of it, in time that grows with its length alone: a parser
+ * makes an object of every few bytes. The text may be no JSON at all, which the parser will say.
+ */
+export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound | null {
+  let values = 0;
+  let level = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json[at] ?? 0) {
+      case 0x22: // "
+        at = endOfText(json, at);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        level += 1;
+        values += 1;
+        // The outermost is level 0, as in the validation of what is made of it.
+        if (level - 1 > bounds.levels) return 'levels';
+        if (values > bounds.values) return 'values';
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        level -= 1;
+        break;
+      case 0x2c: // ,
+        values += 1;
+        if (values > bounds.values) return 'values';
+        break;
+      default:
+    }
+  }
+  return null;
+}
+
+/** Why a value cannot be used, and where: a key that would be lost, or a text that is no Unicode. */
+export interface Unusable {
+  why: 'key' | 'text';
+  of: string;
+}
+
+/** What became of a JSON text. `fault` says what the parser did not like. */
+export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
+
+/**
+ * Finds what no operation can keep: keys that are removed on the way for fear of prototypes, and halves of a surrogate pair,
+ * which JSON can spell and UTF-8 cannot, so that a database takes them for another text or not at all.
+ */
+export function unusableIn(root: object): Unusable | null {
+  const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { values, of } = next;
+    const isList = Array.isArray(values);
+    for (const key of Object.keys(values)) {
+      if (!isList && (key === '__proto__' || key === 'constructor' || key === 'prototype'))
+        return { why: 'key', of: key };
+      if (!key.isWellFormed()) return { why: 'text', of: 'A key' };
+      const value: unknown = (values as Record<string, unknown>)[key];
+      const name = isList ? of : key;
+      if (typeof value === 'string' && !value.isWellFormed()) return { why: 'text', of: name };
+      if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
+    }
+  }
+  return null;
+}
+
+/** Parses a JSON text in UTF-8 whose outermost value is an object or a list. */
+export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
+  const broken = brokenBound(bytes, bounds);
+  if (broken !== null) return { broken };
+  try {
+    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    const value: unknown = JSON.parse(bytes.toString('utf8', hasMark ? 3 : 0));
+    if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' };
+    const unusable = unusableIn(value);
+    return unusable === null ? { value } : { unusable };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The functions above in plain JavaScript: they refer to nothing but each other. */
+export const PARSE_JSON_SOURCE = [endOfText, brokenBound, unusableIn, parseJson].map(String).join('\n');

@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError, invalid } from '../../errors/domain-error';
+import { type LargeBodyTurns, TURN_BYTES } from './large-body-turns';
+
+export interface BodyLimits {
+  maxBytes: number;
+  /** For the whole body, milliseconds. */
+  timeoutMs: number;
+  /** Told of bytes before they are kept; throws when there is no room for them. */
+  hold?: (bytes: number) => void;
+  /** Whose turn it is among large bodies. */
+  turns?: Pick<LargeBodyTurns, 'toRead'>;
+}
+
+/** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes do. */
+const SMALLEST_PIECE = 64;
+/** From here on; pieces depend on networks, too. */
+const MANY_PIECES = 1_000;
+const FIRST_BYTES = 16 * 1024;
+
+/** From here on a body is large. */
+export const LARGE_FROM_BYTES = 128 * 1024;
+
+/**
+ * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with a
+ * 408 when they have not all come in time, and when the client goes away. What still comes then is the error filter's
+ * matter.
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { maxBytes, timeoutMs, hold, turns } = limits;
+  const length = Number(request.headers['content-length'] ?? maxBytes);
+  if (length > maxBytes) return Promise.reject(bodyTooLarge(maxBytes));
+  return new Promise((resolve, reject) => {
+    const received = new ReceivedBytes(length);
+    let turnEnds = LARGE_FROM_BYTES;
+    const stop = () => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    };
+    const fail = (error: unknown) => {
+      stop();
+      request.pause();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    const onData = (chunk: Buffer) => {
+      try {
+        if (received.size + chunk.length > maxBytes) throw bodyTooLarge(maxBytes);
+        hold?.(chunk.length);
+        received.add(chunk);
+        if (turns && received.size >= turnEnds) {
+          turnEnds = received.size + TURN_BYTES;
+          request.pause();
+          turns.toRead(() => request.resume());
+        }
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const onEnd = () => {
+      stop();
+      resolve(received.bytes());
+    };
+    const onClose = () => fail(invalid('REQUEST.ABORTED', 'The body ended before its announced length.'));
+    const timer = setTimeout(() => fail(bodyTooSlow(timeoutMs)), timeoutMs);
+    if (request.destroyed) onClose();
+    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+/** Bytes in one piece of memory, however small the pieces are in which they come. */
+class ReceivedBytes {
+  size = 0;
+  private pieces = 0;
+  private memory = Buffer.alloc(0);
+
+  /** @param length of all of them, or more */
+  constructor(private readonly length: number) {}
+
+  add(chunk: Buffer): void {
+    this.pieces += 1;
+    const size = this.size + chunk.length;
+    if (this.pieces > MANY_PIECES && size < this.pieces * SMALLEST_PIECE) {
+      throw invalid('REQUEST.INVALID', 'The body comes in too many small pieces.');
+    }
+    if (size > this.memory.length) {
+      // All of it at once for a large one, whose memory is given by the system as it is filled.
+      const larger = size > LARGE_FROM_BYTES ? this.length : Math.max(FIRST_BYTES, size, this.memory.length * 2);
+      const memory = Buffer.allocUnsafeSlow(Math.min(this.length, larger));
+      this.memory.copy(memory, 0, 0, this.size);
+      this.memory = memory;
+    }
+    chunk.copy(this.memory, this.size);
+    this.size = size;
+  }
+
+  bytes(): Buffer {
+    return this.memory.subarray(0, this.size);
+  }
+}
+
+/** 413 for the body of an operation that takes less. */
+export function bodyTooLarge(maxBytes: number): DomainError {
+  const message = `The body is larger than this operation accepts: ${maxBytes} bytes.`;
+  return new DomainError('too-large', 'REQUEST.TOO_LARGE', message);
+}
+
+function bodyTooSlow(timeoutMs: number): DomainError {
+  const message = `The body did not arrive within ${timeoutMs / 1000} seconds.`;
+  return new DomainError('timeout', 'REQUEST.TIMEOUT', message);
+}

@@ -1,0 +1,145 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../config/config';
+import type { AuthenticatedRequest } from '../../auth/request-principal';
+import { DomainError, invalid } from '../../errors/domain-error';
+import { internalKey, keysFromWire } from '../../product/product-name';
+import { awaitClient } from '../connections/request-caller';
+import { BodyMemory, type HeldBytes } from './body-memory';
+import { JsonParser } from './json-parser';
+import { LargeBodyTurns } from './large-body-turns';
+import { JSON_BOUNDS, type ParsedJson } from './parse-json';
+import { unknownField, unusable } from './problems';
+import { bodyTooLarge, readBody } from './read-body';
+
+/** Largest JSON body of somebody who is not known yet, bytes: a login is some hundred. */
+export const UNKNOWN_CALLER_BYTES = 16 * 1024;
+
+const INFLATE_STEP_BYTES = 64 * 1024;
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, options: object) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/**
+ * Reads the bodies that are kept in memory whole, once the guards know whose they are: bounded in bytes, time, structure, and in
+ * what all of them together hold until their requests are answered.
+ */
+@Injectable()
+export class RequestBodies {
+  /** Apart from each other, so that neither strangers nor users keep nodes from reporting. */
+  private readonly memory: Readonly<Record<'unknown' | 'user' | 'node', BodyMemory>>;
+
+  constructor(
+    private readonly config: Config,
+    private readonly parser: JsonParser,
+    private readonly turns: LargeBodyTurns,
+  ) {
+    const { bodyMemoryBytes } = config.http;
+    this.memory = {
+      unknown: new BodyMemory(bodyMemoryBytes),
+      user: new BodyMemory(bodyMemoryBytes),
+      node: new BodyMemory(bodyMemoryBytes),
+    };
+  }
+
+  /** The body of a JSON operation, in the names that the code knows; an absent one is undefined. */
+  async json(request: AuthenticatedRequest): Promise<unknown> {
+    const length = request.get('content-length');
+    const isChunked = request.get('transfer-encoding') !== undefined;
+    if (!isChunked && (length === undefined || Number(length) === 0)) return length === undefined ? undefined : {};
+    assertJson(request);
+    const maxBytes = this.maxJsonBytes(request);
+    const held = this.hold(request);
+    const received = await this.read(request, maxBytes, held);
+    const bytes = await decoded(request, received, maxBytes, held);
+    if (bytes.length === 0) return {};
+    return inOurNames(valueOf(await this.parser.parse(bytes)));
+  }
+
+  /** A body of raw bytes that its operation bounds. */
+  async bytes(request: AuthenticatedRequest): Promise<Buffer> {
+    const maxBytes = request.operation?.maxBodyBytes;
+    if (maxBytes === undefined) throw new Error('The operation does not bound its body');
+    return this.read(request, maxBytes, this.hold(request));
+  }
+
+  private read(request: AuthenticatedRequest, maxBytes: number, held: HeldBytes): Promise<Buffer> {
+    const { bodyTimeoutMs } = this.config.http;
+    const hold = (bytes: number) => held.add(bytes);
+    const limits = { maxBytes, timeoutMs: bodyTimeoutMs, hold, turns: this.turns };
+    return awaitClient(request, () => readBody(request, limits));
+  }
+
+  /** Until the answer is out: what was made of the bytes is in use until then. */
+  private hold(request: AuthenticatedRequest): HeldBytes {
+    const { caller = { kind: 'unknown' as const, id: request.ip ?? '' } } = request;
+    const held = this.memory[caller.kind].hold(String(caller.id));
+    request.res?.once('close', () => held.release());
+    return held;
+  }
+
+  private maxJsonBytes({ operation }: AuthenticatedRequest): number {
+    const { maxJsonBytes } = this.config.http;
+    const ofOperation = operation?.maxBodyBytes ?? (operation?.access.kind === 'public' ? UNKNOWN_CALLER_BYTES : null);
+    return Math.min(maxJsonBytes, ofOperation ?? maxJsonBytes);
+  }
+}
+
+/** Without this, the fields of a body of another type would seem to be missing. */
+function assertJson(request: AuthenticatedRequest): void {
+  if (request.is(['json', '+json']) === false) {
+    throw unsupported('The body of this operation is JSON: send it with Content-Type application/json.');
+  }
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw unsupported('The body must be UTF-8 JSON.');
+}
+
+async function decoded(
+  request: AuthenticatedRequest,
+  bytes: Buffer,
+  maxBytes: number,
+  held: HeldBytes,
+): Promise<Buffer> {
+  const encoding = (request.get('content-encoding') ?? 'identity').toLowerCase();
+  if (encoding === 'identity' || bytes.length === 0) return bytes;
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (!decoder) throw unsupported('The Content-Encoding of a body is gzip, deflate or br.');
+  held.add(maxBytes);
+  try {
+    const plain = await decoder(bytes, { maxOutputLength: maxBytes, chunkSize: INFLATE_STEP_BYTES });
+    held.add(plain.length - maxBytes);
+    return plain;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(maxBytes);
+    throw invalid('REQUEST.INVALID', `The body is not what Content-Encoding says: ${encoding}.`);
+  }
+}
+
+function valueOf(parsed: ParsedJson): object {
+  if ('value' in parsed) return parsed.value;
+  if ('unusable' in parsed) throw unusable(parsed.unusable);
+  if ('fault' in parsed) throw invalid('REQUEST.MALFORMED_JSON', `The body is not valid JSON: ${parsed.fault}.`);
+  switch (parsed.broken) {
+    case 'levels':
+      throw invalid('REQUEST.INVALID', `The request is nested deeper than ${JSON_BOUNDS.levels} levels.`);
+    case 'values':
+      throw invalid('REQUEST.INVALID', `The body has more than ${JSON_BOUNDS.values} values.`);
+  }
+}
+
+/** The code knows the product by one name; the wire by the configured one alone. */
+function inOurNames(body: object): object {
+  if (body instanceof Array) return body as unknown[];
+  const fields = body as Record<string, unknown>;
+  const internal = internalKey(fields);
+  if (internal !== undefined) throw unknownField(internal);
+  return keysFromWire(fields);
+}
+
+function unsupported(message: string): DomainError {
+  return new DomainError('unsupported-media', 'REQUEST.UNSUPPORTED_MEDIA', message);
+}

@@ -1,0 +1,190 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { discardRest } from '../bodies/discard-rest';
+import { follow, type RequestListener } from './request-caller';
+
+export interface ConnectionLimits {
+  /** Open connections of any kind. */
+  all: number;
+  /** Of them, those on which nobody has authenticated. */
+  unknown: number;
+  /** Of these, those of one address; null where addresses are those of proxies. */
+  unknownOfAddress: number | null;
+  /** How long a client may take for what is left of an answer that is complete, milliseconds; at most twice that. */
+  answerTakenMs: number;
+}
+
+/** Requests that a client sends ahead of their answers; ordinary ones send none. */
+const MAX_AHEAD = { known: 32, unknown: 4 };
+
+/** A connection, and what is known of it. It hears of the requests that come on it. */
+class Connection implements RequestListener {
+  readonly address: string;
+  /** Whether a request on it was admitted by a guard that knows its caller. */
+  isKnown = false;
+  /** Requests that have come and are not answered. */
+  requests = 0;
+  /** Of them, those that wait for the rest of their bodies. */
+  awaited = 0;
+  /** Of the latest request. */
+  response: ServerResponse | null = null;
+  /** Since when the answer is complete and the client has not taken it whole; by the monotonic clock, milliseconds. */
+  untakenSince: number | null = null;
+
+  constructor(
+    readonly socket: Socket,
+    private readonly connections: { onKnown(connection: Connection): void; onChange(connection: Connection): void },
+  ) {
+    this.address = socket.remoteAddress ?? '';
+  }
+
+  onKnown(): void {
+    if (!this.isKnown) this.connections.onKnown(this);
+  }
+
+  onAwaited(isAwaited: boolean): void {
+    this.awaited += isAwaited ? 1 : -1;
+    this.connections.onChange(this);
+  }
+}
+
+/**
+ * Bounds the connections of a server. Where one is too many, the one that has waited longest for its client is closed:
+ * whoever opens connections and leaves them has closed the own ones, and a newcomer gets in. Connections whose requests
+ * are at work are let be, so that a newcomer is refused only when there are no others.
+ */
+export class Connections {
+  private readonly open = new Map<Socket, Connection>();
+  /** Those that wait for their clients, the longest waiting first. */
+  private readonly waiting = { known: new Set<Connection>(), unknown: new Set<Connection>() };
+  private readonly waitingOfAddress = new Map<string, Set<Connection>>();
+  private readonly unknownOfAddress = new Map<string, number>();
+  private unknown = 0;
+
+  constructor(private readonly limits: ConnectionLimits) {}
+
+  watch(server: Server): void {
+    const timer = setInterval(() => this.closeUntaken(), this.limits.answerTakenMs / 2).unref();
+    server.once('close', () => clearInterval(timer));
+    server.on('connection', (socket: Socket) => this.onConnection(socket));
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.onRequest(request, response),
+    );
+  }
+
+  /** A guard has found who sends a request on it. */
+  onKnown(connection: Connection): void {
+    if (!this.open.has(connection.socket)) return;
+    this.takeOut(connection);
+    this.leaveUnknown(connection);
+    connection.isKnown = true;
+    this.onChange(connection);
+  }
+
+  /** Puts a connection at the end of those that wait for their clients, or among none of them. */
+  onChange(connection: Connection): void {
+    this.takeOut(connection);
+    const { requests, awaited, isKnown, address } = connection;
+    if (!this.open.has(connection.socket)) return;
+    if (isKnown) {
+      // Its bodies are bounded otherwise; only one without a request is closed for another.
+      if (requests === 0) this.waiting.known.add(connection);
+    } else if (requests === awaited) {
+      this.waiting.unknown.add(connection);
+      const ofAddress = this.waitingOfAddress.get(address) ?? new Set();
+      this.waitingOfAddress.set(address, ofAddress.add(connection));
+    }
+  }
+
+  private onConnection(socket: Socket): void {
+    const connection = new Connection(socket, this);
+    const { address } = connection;
+    if (!this.makeRoom(address)) {
+      socket.destroy();
+      return;
+    }
+    this.open.set(socket, connection);
+    this.unknown += 1;
+    this.unknownOfAddress.set(address, (this.unknownOfAddress.get(address) ?? 0) + 1);
+    this.onChange(connection);
+    socket.once('close', () => this.forget(connection));
+  }
+
+  /** Whether one more may be opened, after another one was closed for it if need be. */
+  private makeRoom(address: string): boolean {
+    const { all, unknown, unknownOfAddress } = this.limits;
+    const { waiting } = this;
+    const isRoom = (isFull: boolean, ...candidates: (Set<Connection> | undefined)[]) =>
+      !isFull || candidates.some((connections) => this.closeFirst(connections));
+    const ofAddress = this.unknownOfAddress.get(address) ?? 0;
+    return (
+      isRoom(unknownOfAddress !== null && ofAddress >= unknownOfAddress, this.waitingOfAddress.get(address)) &&
+      isRoom(this.unknown >= unknown, waiting.unknown) &&
+      isRoom(this.open.size >= all, waiting.unknown, waiting.known)
+    );
+  }
+
+  private closeFirst(connections: Set<Connection> | undefined): boolean {
+    for (const connection of connections ?? []) {
+      connection.socket.destroy();
+      // Now, and not when the socket says so: the next newcomer counts on it.
+      this.forget(connection);
+      return true;
+    }
+    return false;
+  }
+
+  private onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.open.get(request.socket);
+    if (!connection) return;
+    connection.requests += 1;
+    connection.response = response;
+    if (connection.requests > (connection.isKnown ? MAX_AHEAD.known : MAX_AHEAD.unknown)) {
+      connection.socket.destroy();
+      return;
+    }
+    this.onChange(connection);
+    follow(request, connection);
+    response.once('close', () => {
+      discardRest(request, response);
+      connection.requests -= 1;
+      connection.untakenSince = null;
+      this.onChange(connection);
+    });
+  }
+
+  /** What is left of a complete answer is kept in memory: a client must not leave it there. */
+  private closeUntaken(): void {
+    const now = performance.now();
+    for (const connection of this.open.values()) {
+      const { response, untakenSince, socket } = connection;
+      if (!response?.writableEnded || response.writableFinished) continue;
+      if (untakenSince === null) connection.untakenSince = now;
+      else if (now - untakenSince >= this.limits.answerTakenMs) socket.destroy();
+    }
+  }
+
+  private takeOut(connection: Connection): void {
+    if (connection.isKnown) {
+      this.waiting.known.delete(connection);
+      return;
+    }
+    this.waiting.unknown.delete(connection);
+    const ofAddress = this.waitingOfAddress.get(connection.address);
+    ofAddress?.delete(connection);
+    if (ofAddress?.size === 0) this.waitingOfAddress.delete(connection.address);
+  }
+
+  private forget(connection: Connection): void {
+    if (!this.open.delete(connection.socket)) return;
+    this.takeOut(connection);
+    if (!connection.isKnown) this.leaveUnknown(connection);
+  }
+
+  private leaveUnknown({ address }: Connection): void {
+    this.unknown -= 1;
+    const rest = (this.unknownOfAddress.get(address) ?? 0) - 1;
+    if (rest > 0) this.unknownOfAddress.set(address, rest);
+    else this.unknownOfAddress.delete(address);
+  }
+}

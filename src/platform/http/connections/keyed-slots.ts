@@ -1,0 +1,31 @@
+/** How many may be held at once. */
+export interface SlotLimits {
+  all: number;
+  ofKey: number;
+}
+
+/** Something that only so many may hold at once, in all and by key. */
+export class KeyedSlots {
+  private held = 0;
+  private readonly heldOfKey = new Map<string, number>();
+
+  constructor(private readonly limits: SlotLimits) {}
+
+  /** Takes a slot; answers how to give it back, which may be called again, or which of the limits is reached. */
+  take(key: string): (() => void) | keyof SlotLimits {
+    const ofKey = this.heldOfKey.get(key) ?? 0;
+    if (ofKey >= this.limits.ofKey) return 'ofKey';
+    if (this.held >= this.limits.all) return 'all';
+    this.held += 1;
+    this.heldOfKey.set(key, ofKey + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.held -= 1;
+      const rest = (this.heldOfKey.get(key) ?? 0) - 1;
+      if (rest > 0) this.heldOfKey.set(key, rest);
+      else this.heldOfKey.delete(key);
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import { maxLength, minLength, validateSync } from 'class-validator';
+import { atLeastCharacters, atMostCharacters, matching, uniqueItems } from './text-rules';
+
+class Body {
+  @atLeastCharacters(2) @atMostCharacters(4) text: unknown = 'fine';
+  @atMostCharacters(2, { each: true }) texts: unknown = [];
+  @matching(/^[a-z]*$/, { maxLength: 4, message: '$property must be of letters' }) word: unknown = 'word';
+  @uniqueItems() items: unknown = [];
+}
+
+const problems = (given: Partial<Body>): string[] =>
+  validateSync(Object.assign(new Body(), given)).flatMap(({ constraints }) => Object.values(constraints ?? {}));
+
+const LONG = 'text must be shorter than or equal to 4 characters';
+const SHORT = 'text must be longer than or equal to 2 characters';
+
+describe('rules of texts', () => {
+  it.each<[unknown, string[]]>([
+    ['ab', []],
+    ['a', [SHORT]],
+    ['abcde', [LONG]],
+    ['abc'.repeat(5), [LONG]],
+    ['😀😀😀😀', []],
+    ['😀', [SHORT]],
+    ['😀😀😀😀😀', [LONG]],
+    ['☺️☺️☺️☺️', []],
+    ['❤️‍🔥', []],
+    ['😀️😀️😀️😀️', []],
+    ['a\ufe0f\ufe0fbcd', [LONG]],
+    ['\ufe0fabc', []],
+    ['\ud83d\ud83d', []],
+    [5, [SHORT, LONG]],
+  ])('count the characters of %p', (text, expected) => {
+    expect(problems({ text }).sort()).toEqual(expected);
+  });
+
+  it('count as the usual rules do, whatever the units and their order', () => {
+    const units = ['a', '\ud83d', '\ude00', '\ufe0f'];
+    let texts = [''];
+    for (let length = 0; length < 6; length += 1) {
+      for (const text of texts) {
+        const found = problems({ text });
+        expect([text, found.includes(LONG)]).toEqual([text, !maxLength(text, 4)]);
+        expect([text, found.includes(SHORT)]).toEqual([text, !minLength(text, 2)]);
+      }
+      texts = texts.flatMap((text) => units.map((unit) => text + unit));
+    }
+  });
+
+  it('look at each of a list', () => {
+    expect(problems({ texts: ['ab', '😀😀'] })).toEqual([]);
+    expect(problems({ texts: ['ab', 'abc'] })).toEqual([
+      'each value in texts must be shorter than or equal to 2 characters',
+    ]);
+  });
+
+  it('leave what is too long to the rule of its length', () => {
+    expect(problems({ word: 'word' })).toEqual([]);
+    expect(problems({ word: 'W' })).toEqual(['word must be of letters']);
+    expect(problems({ word: 5 })).toEqual(['word must be of letters']);
+    expect(problems({ word: 'W'.repeat(13) })).toEqual([]);
+  });
+
+  it('find the same item twice', () => {
+    expect(problems({ items: [1, '1', 2] })).toEqual([]);
+    expect(problems({ items: [1, 2, 1] })).toEqual(["All items's elements must be unique"]);
+    expect(problems({ items: 'aa' })).toEqual(["All items's elements must be unique"]);
+  });
+});

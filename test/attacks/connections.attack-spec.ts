@@ -1,0 +1,161 @@
+import { eventually } from '../../libs/testing/eventually';
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { head, RawConnection } from './harness/raw-connection';
+
+const HEAD_TIMEOUT_MS = 1_000;
+const UNKNOWN = 20;
+const OF_ADDRESS = 10;
+const STREAMS_OF_CALLER = 3;
+const STALL_MS = 2_000;
+
+// Real: the whole API, its server and PostgreSQL. Addresses of the loopback network stand for those of clients.
+describe('somebody who opens connections and leaves them', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let token: string;
+  let tenancy: Tenancy;
+  const opened: RawConnection[] = [];
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({
+      HTTP_HEAD_TIMEOUT_MS: String(HEAD_TIMEOUT_MS),
+      HTTP_MAX_UNKNOWN: String(UNKNOWN),
+      HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS),
+      HTTP_MAX_STREAMS_PER_CALLER: String(STREAMS_OF_CALLER),
+      HTTP_STALL_TIMEOUT_MS: String(STALL_MS),
+    }));
+    token = await api.login();
+    tenancy = await makeTenancy(api.database.manager, 'mine');
+  });
+
+  afterEach(() => opened.splice(0).forEach((connection) => connection.close()));
+  afterAll(() => stop?.());
+
+  const origin = () => new URL(api.urlOf('/')).origin;
+  const version = '/api/v1/version';
+  const bearer = () => ({ authorization: `Bearer ${token}` });
+
+  async function open(localAddress: string): Promise<RawConnection> {
+    const connection = await RawConnection.open(origin(), { localAddress });
+    opened.push(connection);
+    return connection;
+  }
+
+  async function openMany(count: number, localAddress: string): Promise<RawConnection[]> {
+    const connections: RawConnection[] = [];
+    for (let index = 0; index < count; index += 1) connections.push(await open(localAddress));
+    return connections;
+  }
+
+  const countOpen = (connections: RawConnection[]) => connections.filter(({ isOpen }) => isOpen).length;
+
+  it('has no more of them than one address may, and those of others stay', async () => {
+    const [friend] = await openMany(1, '127.0.0.2');
+    const attacker = await openMany(OF_ADDRESS * 2, '127.0.0.3');
+    await eventually(() => countOpen(attacker) <= OF_ADDRESS, { what: 'fewer connections' });
+    expect(attacker.slice(-OF_ADDRESS).every(({ isOpen }) => isOpen)).toBe(true);
+    await friend?.write(head(version, {}, 'GET'));
+    expect(await friend?.status()).toBe(200);
+  });
+
+  it('closes the own ones first where there are too many in all, and newcomers get in', async () => {
+    const attackers = await Promise.all(
+      ['127.0.0.4', '127.0.0.5', '127.0.0.6'].map((one) => openMany(OF_ADDRESS, one)),
+    );
+    await eventually(() => countOpen(attackers.flat()) <= UNKNOWN, { what: 'fewer connections' });
+    const [friend] = await openMany(1, '127.0.0.7');
+    await friend?.write(head(version, {}, 'GET'));
+    expect(await friend?.status()).toBe(200);
+  });
+
+  it('keeps nobody out who has authenticated', async () => {
+    const [friend] = await openMany(1, '127.0.0.8');
+    const ask = head('/api/v1/user/info', bearer(), 'GET');
+    await friend?.write(ask);
+    expect(await friend?.status()).toBe(200);
+    for (const address of ['127.0.0.8', '127.0.0.9', '127.0.0.10']) await openMany(OF_ADDRESS * 2, address);
+    const before = friend?.answer.length ?? 0;
+    await friend?.write(ask);
+    await eventually(() => (friend?.answer.length ?? 0) > before, { what: 'a second answer' });
+  });
+
+  it('keeps none that says nothing, or never ends the head of a request', async () => {
+    const [silent, slow] = await openMany(2, '127.0.0.11');
+    await slow?.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
+    await silent?.closed(HEAD_TIMEOUT_MS * 5);
+    await slow?.closed(HEAD_TIMEOUT_MS * 5);
+  });
+
+  it('sends no hundred requests ahead of their answers', async () => {
+    const [connection] = await openMany(1, '127.0.0.12');
+    await connection?.write(head('/api/v1/user/info', bearer(), 'GET').repeat(200));
+    await connection?.closed();
+    const answers = connection?.answer.match(/HTTP\/1\.1 200/g) ?? [];
+    expect(answers.length).toBeLessThan(100);
+  });
+
+  it('has no more downloads than one user may, and leaves none lying', async () => {
+    const { body: workspace } = await api.call('POST', '/workspace', { token, body: { name: 'downloads' } });
+    const file = `/api/v1/workspace/files?workspace_id=${workspace.workspace_id}&path=large.bin`;
+    // More than the system keeps for a reader that does not read.
+    const body = Buffer.alloc(80 * 2 ** 20);
+    const uploaded = await fetch(`${origin()}${file}`, { method: 'POST', headers: bearer(), body });
+    expect(uploaded.status).toBe(200);
+    const path = `/api/v1/workspace/file/download?workspace_id=${workspace.workspace_id}&file_path=large.bin`;
+    const readers = await openMany(STREAMS_OF_CALLER, '127.0.0.13');
+    for (const reader of readers) {
+      reader.pause();
+      await reader.write(head(path, bearer(), 'GET'));
+    }
+    const refused = await eventually(async () => {
+      const answer = await fetch(`${origin()}${path}`, { headers: bearer(), method: 'GET' });
+      await answer.body?.cancel();
+      return answer.status === 429 ? answer : null;
+    });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    // Nobody reads: they are ended, and others have their turn.
+    await eventually(async () => {
+      const answer = await fetch(`${origin()}${path}`, { headers: bearer() });
+      return answer.status === 200 && (await answer.arrayBuffer()).byteLength === body.length;
+    });
+  });
+
+  it('holds one poll of a node at a time', async () => {
+    const agent = await TestAgent.ofNewNode(api, tenancy);
+    const waiting = { body: { version: 1_000, wait_ms: 30_000 } };
+    const polls = Array.from({ length: 5 }, () => agent.send('POST', '/poll', waiting).then(({ status }) => status));
+    let ended = 0;
+    for (const poll of polls) void poll.then(() => (ended += 1));
+    await eventually(() => ended === 4, { what: 'four answers' });
+    await api.database.query(`SELECT pg_notify('node', $1)`, [String(agent.nodeId)]);
+    expect(await Promise.all(polls)).toEqual([200, 200, 200, 200, 200]);
+  });
+});
+
+// Real: as above. Left out: the proxy, whose header the test sends itself.
+describe('somebody who leaves requests behind a proxy', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    const limits = { HTTP_MAX_UNKNOWN: String(UNKNOWN), HTTP_MAX_UNKNOWN_PER_ADDRESS: String(OF_ADDRESS) };
+    ({ api, stop } = await startWholeApi({ HTTP_TRUSTED_PROXIES: '1', ...limits }));
+  });
+
+  afterAll(() => stop?.());
+
+  it('has no more of them than one address may, over however few connections', async () => {
+    const { origin } = new URL(api.urlOf('/'));
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const unfinished = { 'content-type': 'application/json', 'content-length': 1_000, ...from('192.0.2.1') };
+    const open = await Promise.all(Array.from({ length: OF_ADDRESS }, () => RawConnection.open(origin)));
+    for (const connection of open) await connection.write(head('/api/v1/login', unfinished));
+    const ask = async (address: string) => (await api.call('GET', '/version', { headers: from(address) })).status;
+    await eventually(async () => (await ask('192.0.2.1')) === 503, { what: 'a refusal' });
+    expect(await ask('192.0.2.2')).toBe(200);
+    for (const connection of open) connection.close();
+    await eventually(async () => (await ask('192.0.2.1')) === 200, { what: 'an answer' });
+  });
+});

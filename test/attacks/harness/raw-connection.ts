@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { eventually } from '../../../libs/testing/eventually';
+
+/** A connection on which a test says what it wants, be it HTTP or not. */
+export class RawConnection {
+  private received = '';
+  private ended = false;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding('latin1');
+    socket.on('data', (part: string) => (this.received += part));
+    // Reset, ended or destroyed: it is over.
+    socket.on('error', () => undefined);
+    socket.on('close', () => (this.ended = true));
+  }
+
+  static async open(baseUrl: string, { localAddress }: { localAddress?: string } = {}): Promise<RawConnection> {
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
+    const connection = new RawConnection(socket);
+    await once(socket, 'connect');
+    return connection;
+  }
+
+  /** Everything that came so far. */
+  get answer(): string {
+    return this.received;
+  }
+
+  get isOpen(): boolean {
+    return !this.ended;
+  }
+
+  /** Resolves once the bytes are on their way; what a closed connection does not take is lost. */
+  async write(bytes: string | Buffer): Promise<void> {
+    if (this.socket.destroyed) return;
+    await new Promise<void>((resolve) => this.socket.write(bytes, () => resolve()));
+  }
+
+  /** Status of the first answer. */
+  async status(timeoutMs = 10_000): Promise<number> {
+    const found = await eventually(() => /^HTTP\/1\.1 (\d{3})/.exec(this.received), { timeoutMs, what: 'an answer' });
+    return Number(found[1]);
+  }
+
+  async closed(timeoutMs = 10_000): Promise<void> {
+    await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
+  }
+
+  /** Takes nothing in any more. */
+  pause(): void {
+    this.socket.pause();
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+/** The head of a request whose body is yet to come. */
+export function head(path: string, headers: Record<string, string | number>, method = 'POST'): string {
+  const lines = Object.entries({ host: 'platform', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}

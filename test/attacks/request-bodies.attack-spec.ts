@@ -1,0 +1,217 @@
+import { gzipSync } from 'node:zlib';
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+import { head, RawConnection } from './harness/raw-connection';
+
+const MIB = 2 ** 20;
+const BODY_TIMEOUT_MS = 1_500;
+const STALL_MS = 1_500;
+/** For four of the largest bodies. */
+const ROOM = 16 * MIB;
+
+// Real: the whole API and PostgreSQL. Left out: the agent, whose token somebody else has got hold of.
+describe('a body that is too much', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let token: string;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({
+      HTTP_BODY_TIMEOUT_MS: String(BODY_TIMEOUT_MS),
+      HTTP_STALL_TIMEOUT_MS: String(STALL_MS),
+      HTTP_BODY_MEMORY_BYTES: String(ROOM),
+    }));
+    token = await api.login();
+    tenancy = await makeTenancy(api.database.manager, 'mine');
+    agent = await TestAgent.ofNewNode(api, tenancy);
+  });
+
+  afterAll(() => stop?.());
+
+  const origin = () => new URL(api.urlOf('/')).origin;
+  const bearer = () => ({ authorization: `Bearer ${token}` });
+  const json = { 'content-type': 'application/json' };
+  const workspace = '/api/v1/workspace';
+
+  /** Sends the text as the body of a request of a signed-in user, or of nobody. */
+  async function send(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
+    const answer = await fetch(`${origin()}${path}`, { method: 'POST', headers: { ...json, ...headers }, body });
+    const text = await answer.text();
+    return { status: answer.status, text, body: JSON.parse(text) };
+  }
+
+  /** Whether the API answers others within a moment. */
+  async function expectAtYourService() {
+    const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(2_000) });
+    expect(answer.status).toBe(200);
+  }
+
+  const manyKeys = (bytes: number) => {
+    const keys = Array.from({ length: Math.floor(bytes / 14) }, (_, index) => `"k${index}":1`);
+    return `{${keys.join(',').slice(0, bytes)}}`;
+  };
+
+  describe('of many keys that nobody asked for', () => {
+    it('is not even read where nobody is known yet', async () => {
+      const answer = await send('/api/v1/login', `{${manyKeys(3.8 * MIB).slice(1, -1)}}`);
+      expect(answer).toMatchObject({ status: 413, body: { error_code: 'REQUEST.TOO_LARGE' } });
+      expect(answer.text.length).toBeLessThan(1_000);
+    });
+
+    it('is refused by a few of them, whatever there is room for', async () => {
+      const unknown = `{${Array.from({ length: 900 }, (_, index) => `"k${index}":1`).join(',')}}`;
+      const known = `{${Array.from({ length: 9_000 }, (_, index) => `"${index}${'k'.repeat(400)}":1`).join(',')}}`;
+      for (const [path, body, headers] of [
+        ['/api/v1/login', unknown, {}],
+        [workspace, known, bearer()],
+      ] as const) {
+        const answer = await send(path, body, headers);
+        expect(answer).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
+        expect(answer.body.error).toContain('is not a known field');
+        expect(Object.keys(answer.body.details.fields)).toHaveLength(20);
+        expect(answer.text.length).toBeLessThan(10_000);
+      }
+    });
+
+    it('is refused for its number of values before anything is made of it', async () => {
+      const answer = await send(workspace, manyKeys(3.8 * MIB).replace(/,[^,]*$/, '}'), bearer());
+      expect(answer).toMatchObject({ status: 400, body: { error: 'The body has more than 10000 values.' } });
+    });
+  });
+
+  it('of lists in lists is refused, however deep they are', async () => {
+    const answer = await send(workspace, `{"name":${'['.repeat(MIB)}${']'.repeat(MIB)}}`, bearer());
+    expect(answer).toMatchObject({ status: 400, body: { error: 'The request is nested deeper than 100 levels.' } });
+  });
+
+  it('of thousands of keys in the place of a name, or of ids, is refused like a single one', async () => {
+    const keys = Array.from({ length: 9_000 }, (_, index) => `"${index}key":1`).join(',');
+    for (const body of [`{"name":{${keys}}}`, `{"name":[{${keys}}]}`, `{"name":"a","description":{${keys}}}`]) {
+      const answer = await send(workspace, body, bearer());
+      expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining('must be a string') } });
+    }
+    const ids = Array.from({ length: 9_000 }, (_, index) => index).join(',');
+    const answer = await send('/api/v1/cluster', `{"name":"a","mount_ids":[${ids}]}`, bearer());
+    expect(answer.body.error).toContain('mount_ids must contain no more than 1000 elements');
+  });
+
+  it('grows no larger on its way out of a gzip', async () => {
+    const bomb = gzipSync(Buffer.alloc(100 * MIB, '['));
+    expect(bomb.length).toBeLessThan(MIB);
+    const before = process.memoryUsage().rss;
+    const answer = await send(workspace, bomb, { ...bearer(), 'content-encoding': 'gzip' });
+    expect(answer).toMatchObject({ status: 413, body: { error_code: 'REQUEST.TOO_LARGE' } });
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+    const honest = gzipSync(JSON.stringify({ name: 'of-a-gzip' }));
+    expect(await send(workspace, honest, { ...bearer(), 'content-encoding': 'gzip' })).toMatchObject({ status: 200 });
+    const broken = await send(workspace, honest.subarray(4), { ...bearer(), 'content-encoding': 'gzip' });
+    expect(broken).toMatchObject({ status: 400, body: { error_code: 'REQUEST.INVALID' } });
+  });
+
+  it('is stopped while it comes when it did not say how long it would be', async () => {
+    const connection = await RawConnection.open(origin());
+    await connection.write(head(workspace, { ...bearer(), ...json, 'transfer-encoding': 'chunked' }));
+    const chunk = `${MIB.toString(16)}\r\n${'a'.repeat(MIB)}\r\n`;
+    for (let sent = 0; sent < 6 && connection.answer === ''; sent += 1) await connection.write(chunk);
+    expect(await connection.status()).toBe(413);
+    connection.close();
+  });
+
+  it('of single bytes is no way to a thousand times as much memory', async () => {
+    const connection = await RawConnection.open(origin());
+    await connection.write(head(workspace, { ...bearer(), ...json, 'transfer-encoding': 'chunked' }));
+    await connection.write('1\r\n{\r\n'.repeat(2_000));
+    expect(await connection.status()).toBe(400);
+    expect(connection.answer).toContain('too many small pieces');
+    connection.close();
+  });
+
+  describe('without an end', () => {
+    const unfinished = (headers: Record<string, string>) =>
+      head(workspace, { ...headers, ...json, 'content-length': MIB });
+
+    it('has its time, and then an answer and no connection any more', async () => {
+      const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(origin())));
+      await Promise.all(connections.map((one) => one.write(`${unfinished(bearer())}{"name":`)));
+      for (const one of connections) {
+        expect(await one.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+        await one.closed();
+      }
+      await expectAtYourService();
+    });
+
+    it('is not waited for where a token is needed and there is none', async () => {
+      const connection = await RawConnection.open(origin());
+      await connection.write(unfinished({}));
+      expect(await connection.status(BODY_TIMEOUT_MS / 2)).toBe(401);
+      connection.close();
+    });
+
+    it('has its time where nobody is known yet, too', async () => {
+      const connection = await RawConnection.open(origin());
+      await connection.write(head('/api/v1/login', { ...json, 'content-length': 10_000 }) + '{"username":');
+      expect(await connection.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+      await connection.closed();
+    });
+
+    it('costs one user no more than a part of the room that all have', async () => {
+      const each = 3.9 * MIB;
+      const connections = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(origin())));
+      const begun = connections.map(async (one) => {
+        await one.write(head(workspace, { ...bearer(), ...json, 'content-length': 4 * MIB }));
+        await one.write(Buffer.alloc(each, ' '));
+        return one.status(BODY_TIMEOUT_MS * 4);
+      });
+      const statuses = await Promise.all(begun);
+      const kept = statuses.filter((status) => status === 408).length;
+      expect(kept * each).toBeLessThanOrEqual(ROOM / 2);
+      expect(statuses.filter((status) => status === 503)).toHaveLength(5 - kept);
+      for (const one of connections) one.close();
+      await expectAtYourService();
+    });
+
+    it('is no upload for longer than something comes', async () => {
+      const { body } = await api.call('POST', '/workspace', { token, body: { name: 'uploads' } });
+      const path = `/api/v1/workspace/files?workspace_id=${body.workspace_id}&path=stalled.txt`;
+      const stalled = await RawConnection.open(origin());
+      await stalled.write(head(path, { ...bearer(), 'content-length': 8 }));
+      await stalled.write('half');
+      expect(await stalled.status(STALL_MS * 4)).toBe(408);
+      await stalled.closed();
+    });
+  });
+
+  describe('of a node', () => {
+    it('is stopped while it comes when it is a log of no length', async () => {
+      const connection = await RawConnection.open(origin());
+      const path = '/agent/v1/node/logs/stdout?offset=0';
+      await connection.write(head(path, { ...agent.bearer, 'transfer-encoding': 'chunked' }, 'PUT'));
+      const chunk = `${MIB.toString(16)}\r\n${'a'.repeat(MIB)}\r\n`;
+      const before = process.memoryUsage().rss;
+      for (let sent = 0; sent < 200 && connection.answer === ''; sent += 1) await connection.write(chunk);
+      expect(await connection.status()).toBe(413);
+      expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+      connection.close();
+      await agent.poll();
+    });
+
+    it('is small where it registers or polls', async () => {
+      for (const path of ['/register', '/poll']) {
+        const answer = await agent.send('POST', path, { body: { version: 0, wait_ms: 0, more: 'a'.repeat(20_000) } });
+        expect([path, answer.status]).toEqual([path, 413]);
+      }
+    });
+
+    it('has its time', async () => {
+      const connection = await RawConnection.open(origin());
+      await connection.write(
+        head('/agent/v1/report', { ...agent.bearer, ...json, 'content-length': MIB }) + '{"daemons":',
+      );
+      expect(await connection.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+      await connection.closed();
+    });
+  });
+});

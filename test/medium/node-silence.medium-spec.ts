@@ -1,0 +1,98 @@
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import { makeNode, makeTenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const SILENCE = { ms: 35_000, answeredSeconds: 10, lostAfterSeconds: 195 };
+
+// Real: PostgreSQL. Left out: the processes that note seconds and the reconciler that asks; moments are written into rows.
+describe('the silence of a node', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let nodes: ClusterNodesRepository;
+  let nodeId: number;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    nodes = new ClusterNodesRepository(dataSource);
+    nodeId = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, 'mine'), 0);
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  beforeEach(() => dataSource.query('DELETE FROM answered_seconds'));
+
+  const silentFor = (seconds: number) =>
+    dataSource.query(`UPDATE cluster_nodes SET last_seen_at = now() - $1 * interval '1 second' WHERE node_id = $2`, [
+      seconds,
+      nodeId,
+    ]);
+
+  /** Seconds in which the platform answered, counted back from now. */
+  const answered = (from: number, to: number) =>
+    dataSource.query(
+      `INSERT INTO answered_seconds SELECT date_trunc('second', now()) - s * interval '1 second'
+       FROM generate_series($1::integer, $2::integer) s ON CONFLICT DO NOTHING`,
+      [from, to],
+    );
+
+  const judged = async () => (await nodes.silent(SILENCE)).map(({ node_id, is_lost }) => ({ node_id, is_lost }));
+  const silent = { node_id: expect.any(Number), is_lost: false };
+  const lost = { node_id: expect.any(Number), is_lost: true };
+
+  it('makes it lost once the lease and its margin have passed, while the platform answered', async () => {
+    await answered(0, 600);
+    await silentFor(30);
+    expect(await judged()).toEqual([]);
+    await silentFor(40);
+    expect(await judged()).toEqual([silent]);
+    await silentFor(190);
+    expect(await judged()).toEqual([silent]);
+    await silentFor(200);
+    expect(await judged()).toEqual([lost]);
+  });
+
+  it("is nobody's while the platform answered at no time", async () => {
+    await silentFor(100_000);
+    expect(await judged()).toEqual([]);
+    await answered(100_001, 100_600);
+    expect(await judged()).toEqual([]);
+  });
+
+  it('counts only seconds in which the platform answered', async () => {
+    await silentFor(4_000);
+    await answered(3_900, 4_600);
+    expect(await judged()).toEqual([silent]);
+    await answered(0, 8);
+    await answered(3_850, 3_899);
+    expect(await judged()).toEqual([silent]);
+    await answered(3_800, 3_849);
+    expect(await judged()).toEqual([lost]);
+  });
+
+  it('gives nodes time to come back after the platform was away', async () => {
+    await answered(1_000, 2_000);
+    await silentFor(1_005);
+    expect(await judged()).toEqual([]);
+    await answered(0, 3);
+    expect(await judged()).toEqual([]);
+    await answered(0, 10);
+    expect(await judged()).toEqual([silent]);
+  });
+
+  it('notes a second once, and keeps as many as are needed', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => nodes.noteAnswered()));
+    const count = async () => (await dataSource.query('SELECT count(*)::integer AS n FROM answered_seconds'))[0].n;
+    expect(await count()).toBeLessThanOrEqual(2);
+    await answered(0, 500);
+    await nodes.forgetAnswered(255);
+    expect(await count()).toBe(256);
+  });
+});
