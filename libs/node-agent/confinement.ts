@@ -7,7 +7,7 @@ import { type Confinement, folderMode, type NeededPaths, Sandbox, visiblePaths }
 
 /** What a machine offers for a confinement. */
 export interface ConfinementMeans {
-  /** Path of bubblewrap's `bwrap`; null where there is none. */
+  /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
   /** User ids that nobody else has; with fewer than two none are used. */
   firstUid: number;
@@ -25,25 +25,28 @@ export interface ChosenConfinement {
 
 const PROBE_DEADLINE_MS = 10_000;
 
-/** Bubblewrap as it is named, that of the system where it is not; null where there is none, or the name is `none`. */
-export function bubblewrapNamed(name: string | null | undefined): string | null {
-  if (name === 'none') return null;
-  return name || (['/usr/local/bin/bwrap', '/usr/bin/bwrap'].find((path) => existsSync(path)) ?? null);
-}
-
 /** Tries what the machine's kernel, container and user admit, the strictest first. */
 export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
   const problems: string[] = [];
-  for (const candidate of candidates(means)) {
+  const bubblewrap = bubblewrapNamed(means.bubblewrap);
+  for (const candidate of candidates(bubblewrap, means)) {
     const problem = await problemOf(candidate, means);
     if (problem === null) return { confinement: candidate, problem: problems.length > 0 ? problems.join(' ') : null };
     problems.push(problem);
   }
-  if (means.bubblewrap === null) problems.push('There is no bubblewrap (bwrap) here.');
+  if (bubblewrap === null) problems.push('There is no bubblewrap (bwrap) here.');
   return { confinement: { kind: 'none' }, problem: problems.join(' ') };
 }
 
-function candidates({ bubblewrap, firstUid, uids }: ConfinementMeans): Exclude<Confinement, { kind: 'none' }>[] {
+function bubblewrapNamed(name: string | null): string | null {
+  if (name === 'none') return null;
+  return name || (['/usr/local/bin/bwrap', '/usr/bin/bwrap'].find((path) => existsSync(path)) ?? null);
+}
+
+function candidates(
+  bubblewrap: string | null,
+  { firstUid, uids }: ConfinementMeans,
+): Exclude<Confinement, { kind: 'none' }>[] {
   if (process.platform !== 'linux') return [];
   if (process.getuid?.() !== 0) return bubblewrap === null ? [] : [{ kind: 'namespaces', bubblewrap }];
   if (uids < 2) return [];

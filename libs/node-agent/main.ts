@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { Agent } from './agent';
 import { type AgentConfig, neededPaths, readConfig } from './config';
-import { bubblewrapNamed, chooseConfinement, describe } from './confinement';
+import { chooseConfinement, describe } from './confinement';
 import { tryLock } from './processes';
 import type { Confinement } from './sandbox';
 
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
 async function ownConfinement(config: AgentConfig): Promise<Confinement> {
   const [, first, last] = /^(\d+)-(\d+)$/.exec(process.env['SPARK_NODE_UIDS'] ?? '') ?? [];
   const means = {
-    bubblewrap: bubblewrapNamed(process.env['SPARK_NODE_BUBBLEWRAP']),
+    bubblewrap: process.env['SPARK_NODE_BUBBLEWRAP'] || null,
     firstUid: Number(first ?? 0),
     uids: first === undefined ? 0 : Number(last) - Number(first) + 1,
     dir: config.node_dir,

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
-import { bubblewrapNamed } from '../../libs/node-agent/confinement';
 import type { EnvReader } from './env-reader';
 
 export interface LocalComputeConfig {
@@ -13,7 +12,7 @@ export interface LocalComputeConfig {
   classArchives: Record<string, string>;
   /** Spark version to the folder of its connectors to object stores; runs without them cannot have mounts. */
   connectors: Record<string, string>;
-  /** Path of bubblewrap's `bwrap`; null where there is none. */
+  /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
   /** User ids that jobs get where the worker runs as root; nobody else on the machine may have them. */
   firstUid: number;
@@ -61,7 +60,7 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
     python: env.string('COMPUTE_LOCAL_PYTHON'),
     classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
     connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
-    bubblewrap: bubblewrapNamed(env.optional('COMPUTE_LOCAL_BUBBLEWRAP')),
+    bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP') ?? null,
     ...readUids(env),
     sharedDirs: readSharedDirs(env),
   };

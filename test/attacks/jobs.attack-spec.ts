@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
-import type { Json } from '../e2e/harness/api-client';
+
 import { clientOf, createTenant, createUser } from '../e2e/harness/people';
 import { createCluster, describeEstate, startCluster } from '../e2e/harness/estate';
 import { GatedJob } from '../e2e/harness/gated-job';
@@ -203,7 +203,7 @@ function masterIn(localDir: string): { url: string; page: string } {
   const journals = readdirSync(localDir).map((node) =>
     contentOf(join(localDir, node, 'data', 'daemons', 'master.json')),
   );
-  const { port, web_ui_port: page } = JSON.parse(journals.find((journal) => journal !== '') ?? '{}') as Json;
+  const { port, web_ui_port: page } = JSON.parse(journals.find((journal) => journal !== '') ?? '{}');
   return { url: `spark://127.0.0.1:${port}`, page: `http://127.0.0.1:${page}/` };
 }
 

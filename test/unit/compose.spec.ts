@@ -17,13 +17,13 @@ const compose = parse(readFileSync(file, 'utf8'), { merge: true }) as {
 };
 
 describe('compose.yaml', () => {
-  it.each(['redis', 'postgres'])('lets only API and worker reach %s, which reaches nothing', (name) => {
+  it.each(['redis', 'postgres'])('lets only the processes of the platform reach %s, which reaches nothing', (name) => {
     const { networks = ['default'], ports } = compose.services[name] ?? {};
     expect(ports).toBeUndefined();
     for (const network of networks) {
       expect(compose.networks[network]?.internal).toBe(true);
       const others = Object.entries(compose.services).filter(([, service]) => service.networks?.includes(network));
-      expect(others.map(([other]) => other).sort()).toEqual(['api', 'postgres', 'redis', 'worker']);
+      expect(others.map(([other]) => other).sort()).toEqual(['agents', 'api', 'postgres', 'redis', 'worker']);
     }
   });
 
@@ -34,7 +34,7 @@ describe('compose.yaml', () => {
     expect(command.join('\n')).not.toContain('REDIS_PASSWORD');
     const configuration = /<<(\w+)\n([\s\S]*)\n\1/.exec(command.join('\n'))?.[2];
     expect(configuration?.split('\n')).toContain(`requirepass $$${name}`);
-    for (const pod of ['api', 'worker'])
+    for (const pod of ['api', 'agents', 'worker'])
       expect(compose.services[pod]?.environment?.['REDIS_URL']).toBe(`redis://:${secret}@redis:6379`);
   });
 });

@@ -1,20 +1,11 @@
 import { Module } from '@nestjs/common';
-import { Config } from '../../config/config';
-import { LOGGER } from '../../platform/logging/logger';
-import { LocalConfinementService } from './local-confinement.service';
+import { LocalConfinementModule } from './local-confinement.module';
 import { LocalHostsRepository } from './local-hosts.repository';
 import { LocalHostReporter } from './workflows/local-host-reporter';
 
 @Module({
-  providers: [
-    LocalHostsRepository,
-    LocalHostReporter,
-    {
-      provide: LocalConfinementService,
-      inject: [Config, LOGGER],
-      useFactory: LocalConfinementService.choose.bind(LocalConfinementService),
-    },
-  ],
-  exports: [LocalHostReporter, LocalConfinementService],
+  imports: [LocalConfinementModule],
+  providers: [LocalHostsRepository, LocalHostReporter],
+  exports: [LocalHostReporter],
 })
 export class CloudEnvsWorkerModule {}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { WorkflowRunner } from '../../platform/workflows/workflow-runner';
-import { CloudEnvsWorkerModule } from '../cloud-envs/cloud-envs.worker.module';
+import { LocalConfinementModule } from '../cloud-envs/local-confinement.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
@@ -15,7 +15,7 @@ import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 
 @Module({
-  imports: [CloudEnvsWorkerModule, ClustersModule, CredentialsConfsModule, OpenTenantsModule, ReferenceDataModule],
+  imports: [ClustersModule, CredentialsConfsModule, LocalConfinementModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
     WorkflowRunner,
     Drivers,

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { Config } from '../../config/config';
+import { LOGGER } from '../../platform/logging/logger';
+import { LocalConfinementService } from './local-confinement.service';
+
+/** For workers only: finds out once what the machine offers. */
+@Module({
+  providers: [
+    {
+      provide: LocalConfinementService,
+      inject: [Config, LOGGER],
+      useFactory: LocalConfinementService.choose.bind(LocalConfinementService),
+    },
+  ],
+  exports: [LocalConfinementService],
+})
+export class LocalConfinementModule {}
