@@ -4,6 +4,8 @@
 # spark-node runs one agent, which reads /etc/spark-node/agent.json (libs/node-agent/config.ts has its fields).
 # worker-local is the platform's worker with all that nodes need: its Spark nodes (endpoint local://) are processes of
 # the same container.
+# Both run as root, so that each run of a job can be a user of its own, who reads neither the agent's files nor those of
+# other runs (ADR 0012). Of root's capabilities they need CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID and SETUID and no other.
 
 # Debian 12 is the newest that has Java 17, on which Spark 3.5 runs.
 ARG NODE_VERSION=24
@@ -38,7 +40,10 @@ RUN mkdir -p /usr/share/man/man1 \
   && apt-get install -y --no-install-recommends bubblewrap openjdk-17-jre-headless procps python3 tini \
   && rm -rf /var/lib/apt/lists/* \
   && ln -s "$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")" /opt/java \
-  && install -d -o node -g node /var/lib/platform/data /var/lib/platform/nodes /var/lib/spark-node
+  && install -d -m 711 /var/lib/platform /var/lib/platform/nodes /var/lib/spark-node \
+  && install -d -m 700 -o node -g node /var/lib/platform/data
+# The users of runs. Java and Hadoop fail for one without a name.
+RUN seq 1900000000 1900004095 | sed 's|.*|spark-&:x:&:&::/nonexistent:/bin/sh|' >> /etc/passwd
 COPY --from=spark /opt/python /opt/python
 RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
 # Clusters and jobs start in about half the time from an archive of Spark's classes (ADR 0007).
@@ -64,19 +69,21 @@ ENV NODE_ENV=production \
     COMPUTE_LOCAL_JAVA_HOME=/opt/java \
     COMPUTE_LOCAL_PYTHON=/opt/python/bin/python \
     COMPUTE_LOCAL_CLASS_ARCHIVES=3.5.9=/opt/spark.jsa \
-    COMPUTE_LOCAL_CONNECTORS=3.5.9=/opt/connectors
+    COMPUTE_LOCAL_CONNECTORS=3.5.9=/opt/connectors \
+    COMPUTE_LOCAL_UIDS=1900000000-1900004095
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-USER 1000:1000
+USER 0:0
 EXPOSE 8081
 CMD ["node", "dist/src/worker.js"]
 
 FROM base AS spark-node
+ENV SPARK_NODE_UIDS=1900000000-1900004095
 WORKDIR /opt/agent
 COPY --from=build /app/dist/libs/contracts contracts
 COPY --from=build /app/dist/libs/spark spark
 COPY --from=build /app/dist/libs/node-agent node-agent
-USER 1000:1000
+USER 0:0
 CMD ["node", "node-agent/main.js", "/etc/spark-node/agent.json"]

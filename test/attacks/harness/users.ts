@@ -66,7 +66,8 @@ export function containerRoot(runtime: TestRuntime): { user: ProcessUser; env: R
   const passwd = join(mkdtempSync(join(tmpdir(), 'passwd-')), 'passwd');
   const users = Array.from({ length: COUNT }, (_, n) => `spark-${n}:x:${FIRST + n}:${FIRST + n}::/nonexistent:/bin/sh`);
   writeFileSync(passwd, [readFileSync('/etc/passwd', 'utf8').trimEnd(), ...users, ''].join('\n'));
-  const script = 'mount --bind "$1" /etc/passwd && shift && exec setpriv --no-new-privs --bounding-set=-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid "$@"';
+  const script =
+    'mount --bind "$1" /etc/passwd && shift && exec setpriv --no-new-privs --bounding-set=-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid "$@"';
   return {
     user: { uid: 0, command: [...showing(runtime), '/bin/sh', '-c', script, 'as-container', passwd] },
     env: { COMPUTE_LOCAL_UIDS: `${FIRST}-${FIRST + COUNT - 1}` },
