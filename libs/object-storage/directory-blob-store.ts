@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -88,11 +87,10 @@ export class DirectoryBlobStore {
 
   /** Opens a blob, whole or a range of it (`end` inclusive); throws `absent` when the store does not have it. */
   async read(key: string, range: { start?: number; end?: number } = {}): Promise<Readable> {
-    const path = this.path(key);
-    await stat(path).catch((error: unknown) => {
+    const file = await open(this.path(key)).catch((error: unknown) => {
       throw new BlobStoreError('absent', 'The file is not in the store any more.', { cause: error });
     });
-    return createReadStream(path, range);
+    return file.createReadStream(range);
   }
 
   async delete(key: string): Promise<void> {

@@ -72,6 +72,15 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     return this.get(scope, { id: found.workspace_file_id }, tx);
   }
 
+  /** The row as it is now; null when the file is gone. */
+  async current({ tenant_id, workspace_file_id }: WorkspaceFileRow): Promise<WorkspaceFileRow | null> {
+    return firstRow<WorkspaceFileRow>(
+      this.dataSource.manager,
+      `SELECT * FROM workspace_files WHERE tenant_id = $1 AND workspace_file_id = $2 AND to_date = 'infinity'`,
+      [tenant_id, workspace_file_id],
+    );
+  }
+
   async byPath(tx: Tx, workspaceId: number, path: string): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       tx,

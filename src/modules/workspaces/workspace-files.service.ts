@@ -227,8 +227,8 @@ export class WorkspaceFilesService {
   }
 
   private async sendContent(file: WorkspaceFileRow, response: Response): Promise<void> {
-    const source = await this.open(file);
-    await sendFile(response, source, { name: file.name, sizeBytes: file.size_bytes ?? 0 });
+    const { stream, sizeBytes } = await this.contentOf(file);
+    await sendFile(response, stream, { name: file.name, sizeBytes });
   }
 
   private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {
@@ -238,12 +238,19 @@ export class WorkspaceFilesService {
     }
   }
 
+  /** An upload may have put other bytes in the place of those of the row since it was read. */
   private async contentOf(file: WorkspaceFileRow): Promise<ZipContent> {
-    return { stream: await this.open(file), sizeBytes: file.size_bytes ?? 0 };
+    try {
+      return await this.open(file);
+    } catch (error) {
+      const current = await this.repository.current(file);
+      if (current?.blob_key == null || current.blob_key === file.blob_key) throw error;
+      return this.open(current);
+    }
   }
 
-  private open(file: WorkspaceFileRow): Promise<Readable> {
-    return ofStore(this.blobs.read(file.blob_key ?? ''));
+  private async open(file: WorkspaceFileRow): Promise<ZipContent> {
+    return { stream: await ofStore(this.blobs.read(file.blob_key ?? '')), sizeBytes: file.size_bytes ?? 0 };
   }
 
   private bodyOf(request: Request, admit?: (receivedBytes: number) => void): UploadBody {

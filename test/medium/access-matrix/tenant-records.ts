@@ -76,7 +76,6 @@ export interface StoreOfRecords {
 /** Makes tenants with a record of each kind. */
 export class TenantRecordsMaker {
   private readonly next: Record<Side, number> = { own: 1, foreign: 1 };
-  private readonly stored = new Map<Side, Promise<StoredBlob>>();
   private readonly blobs: DirectoryBlobStore;
   private readonly logs: DirectoryLogStore;
 
@@ -90,17 +89,11 @@ export class TenantRecordsMaker {
   }
 
   async make(side: Side): Promise<TenantRecords> {
-    const blob = await this.blobOf(side);
+    const content = Buffer.from(`${MARKS[side].text} content\n`);
+    const blob = await this.blobs.write(Readable.from([content]), 1024);
     const { records, logs } = await this.dataSource.transaction((tx) => this.insertAll(tx, side, blob));
     for (const log of logs) await this.logs.write(log, 0, Buffer.from(`${MARKS[side].text} says hello\n`));
     return records;
-  }
-
-  private blobOf(side: Side): Promise<StoredBlob> {
-    const content = `${MARKS[side].text} content\n`;
-    const stored = this.stored.get(side) ?? this.blobs.write(Readable.from([Buffer.from(content)]), 1024);
-    this.stored.set(side, stored);
-    return stored;
   }
 
   private async insertAll(tx: Tx, side: Side, blob: StoredBlob): Promise<{ records: TenantRecords; logs: LogName[] }> {

@@ -1,0 +1,46 @@
+import { DirectoryBlobStore } from '../../libs/object-storage/directory-blob-store';
+import { type Caller, People } from './harness/people';
+import { startWholeApi, type TestApi } from './harness/test-api';
+
+// Real: the whole API and PostgreSQL.
+describe('a download of a file that is overwritten meanwhile', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let caller: Caller;
+  let workspaceId: number;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    const people = new People(api);
+    caller = await people.admin(await people.tenant('tenant'));
+    const { body } = await caller.call('POST', '/workspace', { name: 'workspace' });
+    workspaceId = Number(body.workspace_id);
+  });
+
+  afterAll(() => stop?.());
+  afterEach(() => jest.restoreAllMocks());
+
+  const headers = () => ({ authorization: `Bearer ${caller.token}`, 'content-type': 'application/octet-stream' });
+  const upload = async (content: string) => {
+    const url = api.urlOf(`/workspace/files?workspace_id=${workspaceId}&path=file&overwrite=true`);
+    return (await fetch(url, { method: 'POST', headers: headers(), body: content })).status;
+  };
+  const download = async () => {
+    const url = api.urlOf(`/workspace/file/download?workspace_id=${workspaceId}&file_path=file`);
+    const response = await fetch(url, { headers: headers() });
+    return { status: response.status, content: await response.text() };
+  };
+
+  it('has the bytes that took the place of the old ones', async () => {
+    expect(await upload('old')).toBe(200);
+    const { read } = DirectoryBlobStore.prototype;
+    jest.spyOn(DirectoryBlobStore.prototype, 'read').mockImplementationOnce(async function (
+      this: DirectoryBlobStore,
+      ...of
+    ) {
+      expect(await upload('the new ones')).toBe(200);
+      return read.apply(this, of);
+    });
+    expect(await download()).toEqual({ status: 200, content: 'the new ones' });
+  });
+});
