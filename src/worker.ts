@@ -34,10 +34,10 @@ async function main(): Promise<void> {
     health.stop();
   });
   // Nothing is consumed before every provider is up.
+  await localHost.start();
   runtime.start();
   relay.start();
   reconcilers.start();
-  localHost.start();
   health.markReady(true);
   logger.info('The worker is up');
 }

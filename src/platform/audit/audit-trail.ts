@@ -66,6 +66,6 @@ export class AuditTrail {
  * for the limit or for the load, are in the log of requests only.
  */
 function isWorthARow(draft: AuditDraft, status: number, fault: Fault | null | undefined): boolean {
-  const nobodyLooked = status === 429 || (status === 503 && !fault);
+  const nobodyLooked = status === 429 || (status === 503 && fault === 'load');
   return draft.userId !== null || (draft.username !== null && !nobodyLooked);
 }

@@ -5,8 +5,8 @@ import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { LocalConfinementService } from '../local-confinement.service';
 import { LocalHostsRepository } from '../local-hosts.repository';
 
-/** The first report comes sooner: a worker that has just started is asked about at once. */
-const FIRST_REPORT_MS = 1000;
+/** The second report comes sooner: only it can tell how busy the processors are. */
+const SECOND_REPORT_MS = 1000;
 const REPORT_MS = 10_000;
 
 /**
@@ -26,7 +26,8 @@ export class LocalHostReporter {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  start(): void {
+  /** Resolves after the first report: the API asks whether tenants are kept apart as soon as this worker serves anything. */
+  async start(): Promise<void> {
     const { local } = this.config.compute;
     if (!local) return;
     const meter = new HostMeter(local.dir);
@@ -37,7 +38,8 @@ export class LocalHostReporter {
         });
       }, pauseMs);
     };
-    next(FIRST_REPORT_MS);
+    await this.report(meter);
+    next(SECOND_REPORT_MS);
   }
 
   async stop(): Promise<void> {
