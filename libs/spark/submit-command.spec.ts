@@ -47,7 +47,7 @@ const command = (
 
 const DEFAULTS = [
   ...['--conf', 'spark.ui.enabled=false', '--conf', 'spark.ui.showConsoleProgress=false'],
-  ...['--conf', 'spark.authenticate=true', '--conf', 'spark.jars.ivy=/run/home/.ivy2'],
+  ...['--conf', 'spark.jars.ivy=/run/home/.ivy2', '--conf', 'spark.authenticate=true'],
 ];
 const EVENT_LOG = ['--conf', 'spark.eventLog.enabled=true', '--conf', 'spark.eventLog.dir=file:///run/events'];
 
@@ -139,6 +139,11 @@ describe('submitCommand on a cluster with a secret', () => {
     const { argv, env, files } = withSecret();
     expect(JSON.stringify([argv, env])).not.toContain('the-secret');
     expect(files[0]?.content).toBe('spark.authenticate.secret=the-secret\nspark.network.crypto.enabled=true\n');
+  });
+
+  it('expects none of daemons that were started without one', () => {
+    const { argv } = command({ master: 'spark://m:7077' });
+    expect(argv.join(' ')).not.toContain('spark.authenticate');
   });
 
   it("lets the user's properties win over it", () => {

@@ -89,21 +89,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     ...properties.flatMap(propertyKeys),
     ...spec.conf.map((entry) => entry.split('=', 1)[0]?.trim() ?? ''),
   ]);
-  const defaults: [string, string][] = [
-    // Whoever reaches the machine could look at the job, and end its stages.
-    ['spark.ui.enabled', 'false'],
-    ['spark.ui.showConsoleProgress', 'false'],
-    // A driver in local mode makes up a secret of its own.
-    ['spark.authenticate', 'true'],
-    ['spark.jars.ivy', `${paths.home}/.ivy2`],
-  ];
-  // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
-  if (!set.has('spark.eventLog.dir'))
-    defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
-
-  const archive = classArchiveOption(runtime.classArchive);
-  if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
-
+  const defaults = defaultProperties(spec, setup, set);
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
   const option = (name: string, value: string | number | null): void => {
     if (value !== null && value !== '') argv.push(name, String(value));
@@ -121,7 +107,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     files.push({ path, content: `${texts.filter((text) => text !== '').join('\n')}\n` });
     option('--properties-file', path);
   }
-  for (const [key, value] of defaults) if (!set.has(key)) argv.push('--conf', `${key}=${value}`);
+  for (const [key, value] of defaults) argv.push('--conf', `${key}=${value}`);
   for (const entry of spec.conf) argv.push('--conf', entry);
   list('--files', spec.files.map(locate));
   list('--jars', spec.jars.map(locate));
@@ -144,7 +130,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
 
   // Set here and not by --driver-java-options, which is the user's: spark-submit adds both.
   const javaOptions = [
-    ...archive,
+    ...classArchiveOption(runtime.classArchive),
     `-Djava.io.tmpdir=${paths.tmp}`,
     `-Duser.home=${paths.home}`,
     `-Dderby.system.home=${paths.work}`,
@@ -209,6 +195,28 @@ function mountSetup(
   const classPath = lastClassPath(connectors, { ...nodeEnv, ...spec.env });
   const ofExecutors: [string, string] = [`spark.executorEnv.${LAST_CLASS_PATH}`, classPath];
   return { properties: [...mountProperties(spec.mounts), ofExecutors], env: { [LAST_CLASS_PATH]: classPath } };
+}
+
+/** What the platform sets unless the user does; `set` are the keys that the user sets. */
+function defaultProperties(
+  { master }: RunSpec,
+  { runtime, paths, sparkSecret }: SubmitSetup,
+  set: ReadonlySet<string>,
+): [string, string][] {
+  const defaults: [string, string][] = [
+    // Whoever reaches the machine could look at the job, and end its stages.
+    ['spark.ui.enabled', 'false'],
+    ['spark.ui.showConsoleProgress', 'false'],
+    ['spark.jars.ivy', `${paths.home}/.ivy2`],
+  ];
+  // A driver in local mode makes up a secret of its own; daemons that were started without one know nothing of it.
+  if (sparkSecret !== null || !master.startsWith('spark://')) defaults.push(['spark.authenticate', 'true']);
+  // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
+  if (!set.has('spark.eventLog.dir'))
+    defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
+  const archive = classArchiveOption(runtime.classArchive);
+  if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
+  return defaults.filter(([key]) => !set.has(key));
 }
 
 /** By what a driver and the daemons of its cluster know each other, and keep what they say from others. */

@@ -281,7 +281,7 @@ describe('listOnPremNodeResources', () => {
       const hosts = new LocalHostsRepository(api.database);
       const confinement = { keepsApart: true } as LocalConfinementService;
       const reporter = new LocalHostReporter(Config.load(), hosts, confinement, logger);
-      reporter.start();
+      await reporter.start();
       try {
         await soon(async () => expect(warn).toHaveBeenCalledTimes(1));
         await api.database.query('ALTER TABLE elsewhere RENAME TO local_hosts');

@@ -233,7 +233,7 @@ figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
       known: secretAccessKey.length,
       commands: [],
       environments: [],
-      files: ['../generated/spark.properties', '../spec.json'],
+      files: ['../generated/spark.properties'],
       modes: ['0o600'],
       folder: '0o700',
     });

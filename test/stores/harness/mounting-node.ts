@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObservedDaemons, RunMount, RunReport, RunSpec } from '../../../libs/contracts/agent-protocol';
@@ -57,7 +58,8 @@ export class MountingNode {
   async startCluster(): Promise<string> {
     const worker = { workers: 1, worker_cores: 2, worker_memory_mb: 1024 };
     const nothing = { master_url: null, bootstrap_script: null, env: {} };
-    await this.daemons.apply({ role: 'master-and-workers', ...worker, ...nothing });
+    const spark_secret = randomUUID();
+    await this.daemons.apply({ role: 'master-and-workers', ...worker, ...nothing, spark_secret });
     await eventually(() => this.observed?.state === 'ready', { timeoutMs: 60_000, what: 'a cluster' });
     return this.observed?.master_url ?? '';
   }
@@ -75,7 +77,7 @@ export class MountingNode {
         runtime: this.runtime,
         sandboxes: this.sandboxes,
         env: () => this.daemons.env,
-        sparkSecret: () => null,
+        sparkSecret: () => this.daemons.sparkSecret,
         logLimit: () => 2 ** 30,
         controlPlane: takesLogs(),
         log: this.log,
@@ -93,6 +95,8 @@ export class MountingNode {
     try {
       await run.begin();
       await eventually(() => run.ended, { timeoutMs: RUN_DEADLINE_MS, what: 'the end of the run' });
+      const spec = `${this.dir}/runs/${this.runs}/spec.json`;
+      await eventually(() => !existsSync(spec), { what: 'the removal of what the run was given' });
     } finally {
       clearInterval(ticker);
       run.close();
