@@ -82,6 +82,8 @@ describe('WorkflowRunner', () => {
       attempts: 3,
       backoffMs: BACKOFF_MS,
       compensate: () => Promise.reject(new Error('nothing is to be cleaned up')),
+      compensationMs: 60_000,
+      giveUp: () => Promise.reject(new Error('nothing is to be given up')),
       ...more,
     };
   }
@@ -355,6 +357,59 @@ describe('WorkflowRunner', () => {
     expect(tries).toBe(3);
     expect(await instance(id)).toMatchObject({ state: 'ERROR', ended: true });
     expect(await steps(id)).toEqual(['a failed', 'compensate failed', 'compensate failed', 'compensate done']);
+  });
+
+  describe('a compensation that cannot be done', () => {
+    const fails = { a: () => Promise.reject(new PermanentError('bad')) };
+    const givenUp: [WorkflowFailure, string][] = [];
+    const giveUp = (_context: WorkflowContext, failure: WorkflowFailure, problem: string) =>
+      Promise.resolve(void givenUp.push([failure, problem]));
+
+    beforeEach(() => givenUp.splice(0));
+
+    it('is tried later each time, and given up with the latest cause when its time is over', async () => {
+      const logger = createLogger('test', 'silent');
+      const logged = jest.spyOn(logger, 'error');
+      runner = new WorkflowRunner(dataSource, config, logger);
+      let cause = 'no answer';
+      const compensate = jest.fn(() => Promise.reject(new Error(cause)));
+      const hopeless = definition(fails, { compensate, giveUp });
+      const id = await newInstance();
+      await runner.continue(JOB, id, hopeless);
+      await runner.continue(JOB, id, hopeless);
+      expect(logged).toHaveBeenCalledTimes(1);
+      cause = 'no such disk';
+      await runner.continue(JOB, id, hopeless);
+      await runner.continue(JOB, id, hopeless);
+      expect(logged).toHaveBeenCalledTimes(2);
+      expect(await sent(id)).toEqual([0, 2_000, 4_000, 8_000, 16_000]);
+      expect(givenUp).toEqual([]);
+      await dataSource.query(
+        `UPDATE workflow_job_instances SET deadline_at = now() - interval '1 second' WHERE workflow_job_instance_id = $1`,
+        [id],
+      );
+      await runner.continue(JOB, id, hopeless);
+      expect(compensate).toHaveBeenCalledTimes(4);
+      expect(givenUp).toEqual([[{ step: 'a', message: 'bad' }, 'no such disk']]);
+      expect(await instance(id)).toMatchObject({ state: 'ERROR', ended: true });
+      expect((await steps(id)).at(-1)).toBe('compensate given-up');
+    });
+
+    it('is given up at once when no try would cure it', async () => {
+      const compensate = () => Promise.reject(new PermanentError('no driver'));
+      const id = await newInstance();
+      await runner.continue(JOB, id, definition(fails, { compensate, giveUp }));
+      expect(givenUp).toEqual([[{ step: 'a', message: 'bad' }, 'no driver']]);
+      expect(await steps(id)).toEqual(['a failed', 'compensate given-up']);
+    });
+
+    it('has a time of its own, however late the failure was', async () => {
+      const compensate = jest.fn(() => Promise.resolve());
+      const id = await newInstance(-1);
+      await runner.continue(JOB, id, definition({ a: done }, { compensate, giveUp }));
+      expect(compensate).toHaveBeenCalledTimes(1);
+      expect(givenUp).toEqual([]);
+    });
   });
 
   it('ends without a trace when another operation has replaced it', async () => {

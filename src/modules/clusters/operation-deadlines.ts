@@ -6,3 +6,6 @@ export const OPERATION_DEADLINE_MS: Record<ClusterOperation, number> = {
   stop: 10 * 60_000,
   destroy: 15 * 60_000,
 };
+
+/** What a failed operation has made may be taken down for so long; then it is named and left; milliseconds. */
+export const COMPENSATION_MS = 10 * 60_000;

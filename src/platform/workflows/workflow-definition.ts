@@ -36,8 +36,16 @@ export interface WorkflowDefinition {
   /** Tries of one step before its failure is final. */
   attempts: number;
   backoffMs: number;
-  /** Cleans up after a final failure and marks the subject; idempotent, retried until it succeeds. */
+  /** Cleans up after a final failure and marks the subject; idempotent, tried again until it succeeds or its time is over. */
   compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void>;
+  /** How long the clean-up may be tried, milliseconds. */
+  compensationMs: number;
+  /**
+   * Marks the subject where the clean-up could not be done, and says what is left behind; idempotent. Calls nobody outside
+   * of the platform: it is what ends the workflow.
+   * @param problem why the clean-up could not be done
+   */
+  giveUp(context: WorkflowContext, failure: WorkflowFailure, problem: string): Promise<void>;
 }
 
 /** An error that no retry will cure. */

@@ -21,12 +21,18 @@ interface ClaimedInstance {
   workflow_job_instance_id: number;
   step_index: number;
   attempt: number;
-  failure: WorkflowFailure | null;
+  failure: RecordedFailure | null;
+  /** Of the steps; after a failure that of the compensation. */
   deadline_at: Date | null;
   correlation_id: string;
   tenant_id: string;
   cluster_id: number;
   created_by_user_id: number | null;
+}
+
+/** A final failure, and what kept the latest compensation from its end. */
+interface RecordedFailure extends WorkflowFailure {
+  problem?: string;
 }
 
 /** What the runner knows of an execution beyond what its steps may know. */
@@ -49,7 +55,7 @@ interface Place {
 /** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
 class LeaseLost extends Error {}
 
-const COMPENSATION_RETRY_MS = 2000;
+const COMPENSATION_RETRY_MS = { first: 2_000, longest: 60_000 };
 
 /**
  * Runs workflows step by step under a lease. The lease fences: every commit of the runner names its owner, so a
@@ -109,17 +115,20 @@ export class WorkflowRunner {
     definition: WorkflowDefinition,
     context: Held,
   ): Promise<void> {
-    let { step_index: index, attempt, failure } = instance;
+    let { step_index: index, attempt, failure, deadline_at: deadline } = instance;
     while (!failure) {
       const step = definition.steps[index];
       if (!step) break;
       attempt += 1;
       const stepId = await this.openStep(context.instanceId, step.name, attempt);
       const place: Place = { jobName, step, stepId, index, attempt };
-      const result = await this.runStep(place, instance.deadline_at, context);
+      const result = await this.runStep(place, deadline, context);
       if (result.kind === 'error') {
         failure = await this.onError(place, definition, context, result.error);
         if (!failure) return;
+        deadline = new Date(Date.now() + definition.compensationMs);
+        await this.fail(context, failure, deadline, stepId);
+        attempt = 0;
       } else if (result.kind === 'done') {
         index += 1;
         attempt = 0;
@@ -132,7 +141,7 @@ export class WorkflowRunner {
         attempt = 0;
       }
     }
-    if (failure) await this.compensate(jobName, definition, context, failure);
+    if (failure) await this.compensate(jobName, definition, context, { failure, deadline, tries: attempt });
     else await this.end(context, 'DONE', null, 'done');
   }
 
@@ -167,16 +176,14 @@ export class WorkflowRunner {
       await this.sleep(jobName, context, index, attempt - 1, 0, stepId, 'interrupted', null);
       return null;
     }
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
     if (isRetryable(error) && attempt < definition.attempts) {
       const backoffMs = definition.backoffMs * 2 ** (attempt - 1);
       await this.sleep(jobName, context, index, attempt, backoffMs, stepId, 'failed', message);
       return null;
     }
-    const failure = { step: step.name, message };
-    await this.fail(context, failure, stepId);
-    return failure;
+    return { step: step.name, message };
   }
 
   /** A wait is no failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
@@ -196,23 +203,55 @@ export class WorkflowRunner {
     jobName: JobName,
     definition: WorkflowDefinition,
     context: Held,
-    failure: WorkflowFailure,
+    { failure: recorded, deadline, tries }: { failure: RecordedFailure; deadline: Date | null; tries: number },
   ): Promise<void> {
-    const stepId = await this.openStep(context.instanceId, 'compensate', 1);
+    const { problem: before, ...failure } = recorded;
+    const stepId = await this.openStep(context.instanceId, 'compensate', tries + 1);
     this.crash(jobName, 'compensate', 'before');
+    const isOver = deadline !== null && deadline.getTime() < Date.now();
+    let problem = isOver ? (before ?? 'it was not done in its time') : null;
     try {
-      await definition.compensate(context, failure);
-    } catch (error) {
-      if (this.stopping) {
-        await this.sleep(jobName, context, definition.steps.length, 0, 0, stepId, 'interrupted', null);
-        return;
+      if (problem === null) {
+        try {
+          await definition.compensate(context, failure);
+          await this.end(context, 'ERROR', stepId, 'done');
+          return;
+        } catch (error) {
+          if (isRetryable(error) || this.stopping) throw error;
+          problem = messageOf(error);
+        }
       }
-      const message = error instanceof Error ? error.message : String(error);
-      this.logger.error({ workflow: jobName, err: error }, 'A compensation failed and will be tried again');
-      await this.sleep(jobName, context, definition.steps.length, 0, COMPENSATION_RETRY_MS, stepId, 'failed', message);
+      await definition.giveUp(context, failure, problem);
+      const { clusterId: cluster_id } = context;
+      this.logger.error({ workflow: jobName, cluster_id, problem }, 'A compensation was given up');
+      await this.end(context, 'ERROR', stepId, 'given-up', problem);
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      const place = { jobName, stepId, index: definition.steps.length };
+      await this.retryCompensation(place, context, { recorded, tries, error });
+    }
+  }
+
+  /** Later each time. What is wrong is logged when it changes, and not with each try. */
+  private async retryCompensation(
+    { jobName, stepId, index }: Pick<Place, 'jobName' | 'stepId' | 'index'>,
+    context: Held,
+    { recorded, tries, error }: { recorded: RecordedFailure; tries: number; error: unknown },
+  ): Promise<void> {
+    if (this.stopping) {
+      await this.sleep(jobName, context, index, tries, 0, stepId, 'interrupted', null);
       return;
     }
-    await this.end(context, 'ERROR', stepId, 'done');
+    const problem = messageOf(error);
+    if (problem !== recorded.problem) {
+      const { clusterId: cluster_id } = context;
+      this.logger.error({ workflow: jobName, cluster_id, err: error }, 'A compensation failed and will be tried again');
+      const failure = JSON.stringify({ ...recorded, problem });
+      await this.fenced(this.dataSource.manager, context, 'failure = $3', [failure]);
+    }
+    const { first, longest } = COMPENSATION_RETRY_MS;
+    const ms = Math.min(longest, first * 2 ** Math.min(tries, 10));
+    await this.sleep(jobName, context, index, tries + 1, ms, stepId, 'failed', problem);
   }
 
   private async claim(instanceId: number, owner: string): Promise<ClaimedInstance | null> {
@@ -282,9 +321,10 @@ export class WorkflowRunner {
     });
   }
 
-  private async fail(context: Held, failure: WorkflowFailure, stepId: number): Promise<void> {
+  private async fail(context: Held, failure: WorkflowFailure, deadline: Date, stepId: number): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      await this.fenced(tx, context, 'failure = $3, attempt = 0', [JSON.stringify(failure)]);
+      const params = [JSON.stringify(failure), deadline];
+      await this.fenced(tx, context, 'failure = $3, deadline_at = $4, attempt = 0', params);
       await closeStep(tx, stepId, 'failed', failure.message);
     });
   }
@@ -329,9 +369,10 @@ export class WorkflowRunner {
     state: 'DONE' | 'ERROR' | 'TERMINATED',
     stepId: number | null,
     stepOutcome: string,
+    stepError: string | null = null,
   ): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      if (stepId !== null) await closeStep(tx, stepId, stepOutcome, null);
+      if (stepId !== null) await closeStep(tx, stepId, stepOutcome, stepError);
       await this.fenced(
         tx,
         context,
@@ -366,6 +407,10 @@ async function closeStep(tx: Tx, stepId: number, outcome: string, error: string 
     outcome,
     error,
   ]);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function isRetryable(error: unknown): boolean {

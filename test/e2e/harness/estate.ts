@@ -19,10 +19,15 @@ export interface Estate {
 }
 
 /**
- * Describes local infrastructure in the client's tenant; every record has the given name. The Spark is named by its
- * version, or by the id of its lookup.
+ * Describes local infrastructure in the client's tenant, or that of another OnPrem endpoint; every record has the given name.
+ * The Spark is named by its version, or by the id of its lookup.
  */
-export async function describeEstate(client: ApiClient, spark: string | number, name = 'local'): Promise<Estate> {
+export async function describeEstate(
+  client: ApiClient,
+  spark: string | number,
+  name = 'local',
+  endpoint = 'local://',
+): Promise<Estate> {
   const sparkInfraVersionId = typeof spark === 'number' ? spark : await sparkInfraVersion(client, spark);
   const secret = { USERNAME: 'local', PASSWORD: 'local' };
   const id = async (path: string, key: string, body: object) =>
@@ -47,7 +52,7 @@ export async function describeEstate(client: ApiClient, spark: string | number, 
     network_conf_id: networkConfId,
     credential_config_id: credentialsConfId,
     boot_disk_image_id: bootDiskImageId,
-    endpoint: 'local://',
+    endpoint,
   });
   const clusterConfId = await id('/cluster/conf', 'cluster_conf', { machine_type_id: ONPREM_S_4 });
   return { credentialsConfId, networkConfId, bootDiskImageId, cloudEnvId, clusterConfId, sparkInfraVersionId };

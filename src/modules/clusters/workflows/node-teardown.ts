@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { ComputeDriver, DriverContext } from '../../../../libs/compute-drivers/compute-driver';
 import type { WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
+import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader } from './cluster-facts';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
+
+/** How many nodes a reason names. */
+const MAX_NAMED = 10;
 
 /** Ends the nodes of a cluster at the provider and in the database; every call may be repeated. */
 @Injectable()
@@ -19,19 +24,40 @@ export class NodeTeardown {
   /** Stops every node and keeps its disk. */
   async stopAll(facts: ClusterFacts, caller: Caller): Promise<void> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
-    await this.facts.withDriver(facts, caller, (driver, call) =>
-      Promise.all(nodes.map((node) => driver.stop(node.token, call))),
-    );
+    await this.atProvider(facts, nodes, caller, (driver, token, call) => driver.stop(token, call));
     await this.mark(nodes, 'STOPPED', caller);
   }
 
   /** Destroys every node; afterwards the provider has nothing of this cluster. */
   async destroyAll(facts: ClusterFacts, caller: Caller): Promise<void> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
-    await this.facts.withDriver(facts, caller, (driver, call) =>
-      Promise.all(nodes.map((node) => driver.destroy(node.token, call))),
-    );
+    await this.atProvider(facts, nodes, caller, (driver, token, call) => driver.destroy(token, call));
     await this.mark(nodes, 'DESTROYED', caller);
+  }
+
+  /** Names the nodes that the provider may still have, for people; null when there are none. */
+  async leftBehind(clusterId: number): Promise<string | null> {
+    const nodes = await this.nodes.ofCluster(clusterId);
+    if (nodes.length === 0) return null;
+    const names = nodes.slice(0, MAX_NAMED).map((node) => `${node.node_number} (${node.provider_ref ?? node.token})`);
+    const more = nodes.length > MAX_NAMED ? ` and ${nodes.length - MAX_NAMED} more` : '';
+    return `${nodes.length === 1 ? 'node' : 'nodes'} ${names.join(', ')}${more}`;
+  }
+
+  /** What has no machine needs no driver: a cluster without nodes can be taken down wherever it was to be. */
+  private async atProvider(
+    facts: ClusterFacts,
+    nodes: readonly NodeRow[],
+    caller: Caller,
+    call: (driver: ComputeDriver, token: string, context: DriverContext) => Promise<void>,
+  ): Promise<void> {
+    const hasDriver = computeDriverName(facts.cloudProviderId, facts.endpoint) !== null;
+    // With a driver, a machine may have been made without its reference having been noted.
+    const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
+    if (withMachine.length === 0) return;
+    await this.facts.withDriver(facts, caller, (driver, context) =>
+      Promise.all(withMachine.map((node) => call(driver, node.token, context))),
+    );
   }
 
   /** Announces in the node history what is about to happen. */

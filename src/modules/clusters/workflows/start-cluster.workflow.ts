@@ -14,8 +14,10 @@ import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle'
 import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import { planNodes } from '../node-plan';
+import { COMPENSATION_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
+import { failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
 
 const LOOK_AGAIN_MS = 3000;
@@ -25,6 +27,7 @@ const LOOK_AGAIN_MS = 3000;
 export class StartClusterWorkflow implements WorkflowDefinition {
   readonly attempts = 5;
   readonly backoffMs = 500;
+  readonly compensationMs = COMPENSATION_MS;
   readonly steps = [
     { name: 'plan-nodes', run: (context: WorkflowContext) => this.planNodes(context) },
     { name: 'provision-nodes', run: (context: WorkflowContext) => this.provisionNodes(context) },
@@ -43,14 +46,26 @@ export class StartClusterWorkflow implements WorkflowDefinition {
   ) {}
 
   async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
-    // A repetition after the end must not touch the nodes of an operation that has begun since.
-    const { clusterId, instanceId } = context;
-    if (!(await whileCurrent(this.dataSource, clusterId, instanceId, 'INITIATING', () => Promise.resolve()))) return;
-    const reason = `Step ${failure.step} failed: ${failure.message}`;
+    if (!(await this.isCurrent(context))) return;
+    const reason = failureReason(failure);
     const facts = await this.facts.read(context.clusterId);
     await this.markNodesFailed(context, reason);
     await (facts.keepScratchDisk ? this.teardown.stopAll(facts, context) : this.teardown.destroyAll(facts, context));
     await failOperation(this.dataSource, context, 'INITIATING', reason);
+  }
+
+  async giveUp(context: WorkflowContext, failure: WorkflowFailure, problem: string): Promise<void> {
+    if (!(await this.isCurrent(context))) return;
+    await this.markNodesFailed(context, failureReason(failure));
+    const left = await this.teardown.leftBehind(context.clusterId);
+    const why = `What was made could not be taken down: ${problem}`;
+    const rest = left && `Left behind: ${left}; destroy the cluster to remove what there is of it`;
+    await failOperation(this.dataSource, context, 'INITIATING', failureReason(failure, why, rest));
+  }
+
+  /** A repetition after the end must not touch the nodes of an operation that has begun since. */
+  private isCurrent({ clusterId, instanceId }: WorkflowContext): Promise<boolean> {
+    return whileCurrent(this.dataSource, clusterId, instanceId, 'INITIATING', () => Promise.resolve());
   }
 
   private async planNodes(context: WorkflowContext): Promise<StepOutcome> {

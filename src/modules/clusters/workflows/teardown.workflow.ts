@@ -12,7 +12,9 @@ import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle'
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import type { ClusterStatus, NodeStatus } from '../cluster-state';
+import { COMPENSATION_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
+import { failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
 
 /** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
@@ -20,6 +22,7 @@ import { NodeTeardown } from './node-teardown';
 export abstract class TeardownWorkflow implements WorkflowDefinition {
   readonly attempts = 5;
   readonly backoffMs = 500;
+  readonly compensationMs = COMPENSATION_MS;
   abstract readonly steps: readonly WorkflowStep[];
   protected abstract readonly from: ClusterStatus & NodeStatus;
   protected abstract readonly to: ClusterStatus;
@@ -33,7 +36,14 @@ export abstract class TeardownWorkflow implements WorkflowDefinition {
   ) {}
 
   async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
-    await failOperation(this.dataSource, context, this.from, `Step ${failure.step} failed: ${failure.message}`);
+    const left = await this.teardown.leftBehind(context.clusterId);
+    const reason = failureReason(failure, left && `It may still have ${left}`);
+    await failOperation(this.dataSource, context, this.from, reason);
+  }
+
+  /** The clean-up is nothing but the mark. */
+  giveUp(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+    return this.compensate(context, failure);
   }
 
   protected async announce(context: WorkflowContext): Promise<StepOutcome> {

@@ -1,0 +1,93 @@
+import { eventually } from '../../libs/testing/eventually';
+import type { ApiClient } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, type Estate, reachStatus, stateReason } from './harness/estate';
+import { JobDesk } from './harness/jobs';
+import { PlatformUnderTest } from './harness/platform';
+
+/** `cosi_start` among the types of workflows. */
+const START = 2;
+
+// Real: API and worker. No node ever comes to be.
+describe('a cluster whose provider has no driver in this release', () => {
+  let platform: PlatformUnderTest;
+  let client: ApiClient;
+  let estate: Estate;
+
+  beforeAll(async () => {
+    platform = await PlatformUnderTest.start({ name: 'without-driver' });
+    client = await platform.admin();
+    const endpoint = 'https://pve.example.org:8006';
+    estate = await describeEstate(client, platform.runtime.sparkVersion, 'elsewhere', endpoint);
+  });
+
+  afterAll(() => platform?.close());
+
+  it('is not started, neither by a request nor by a run', async () => {
+    const clusterId = await createCluster(client, estate, 'not-started');
+    const started = await client.request('POST', '/cluster/start', { json: { cluster_id: clusterId } });
+    started.expectError(400, 'CLUSTER.PROVIDER_UNSUPPORTED');
+    const desk = await JobDesk.open(client, 'desk');
+    await desk.upload('job.py', 'print("hello")');
+    const jobConfId = await desk.describe(clusterId, 'job', { job_type: 'Python3', command: 'job.py' });
+    const run = await client.request('POST', `${desk.path}/job`, { json: { job_conf_id: jobConfId } });
+    run.expectError(400, 'CLUSTER.PROVIDER_UNSUPPORTED');
+    expect(await platform.sql(`SELECT 1 FROM runs UNION ALL SELECT 1 FROM workflow_jobs`)).toEqual([]);
+    expect((await client.get('/cluster', { cluster_id: clusterId })).cluster_status).toBe('STOPPED');
+  });
+
+  it('is destroyed, and then disabled', async () => {
+    const clusterId = await createCluster(client, estate, 'destroyed');
+    await destroyCluster(client, clusterId);
+    await client.put('/cluster/disable', { cluster_id: clusterId });
+  });
+
+  /** As a release has left it that began a start and could not take it down: a planned node, and perhaps its machine. */
+  async function leaveInStart(clusterId: number, machine: string | null): Promise<void> {
+    await platform.sql(
+      `WITH job AS (
+         INSERT INTO workflow_jobs (workflow_type_id, tenant_id, cluster_id)
+         SELECT ${START}, tenant_id, cluster_id FROM clusters WHERE cluster_id = $1 RETURNING workflow_job_id
+       ), instance AS (
+         INSERT INTO workflow_job_instances (workflow_job_id, job_name, state, step_index, failure, due_at, deadline_at, correlation_id)
+         SELECT workflow_job_id, 'cluster.start', 'EXECUTING', 4, '{"step": "await-nodes", "message": "No answer"}', now(),
+           now() + interval '1 hour', 'test' FROM job RETURNING workflow_job_instance_id
+       ), node AS (
+         INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb, provider_ref)
+         SELECT tenant_id, cluster_id, 0, 'worker', 'INITIATING', gen_random_uuid(), 4, 16384, $2::text
+         FROM clusters WHERE cluster_id = $1
+       )
+       UPDATE clusters SET status = 'INITIATING', workflow_job_instance_id = instance.workflow_job_instance_id
+       FROM instance WHERE cluster_id = $1`,
+      [clusterId, machine],
+    );
+  }
+
+  const reasonOfError = async (clusterId: number) => {
+    await reachStatus(client, clusterId, 'ERROR');
+    return stateReason(client, clusterId);
+  };
+
+  it('comes to an end of a start that nobody can take down', async () => {
+    const clusterId = await createCluster(client, estate, 'planned');
+    await leaveInStart(clusterId, null);
+    expect(await reasonOfError(clusterId)).toBe('Step await-nodes failed: No answer');
+    await destroyCluster(client, clusterId);
+  });
+
+  it('names what it leaves at the provider', async () => {
+    const clusterId = await createCluster(client, estate, 'made');
+    await leaveInStart(clusterId, 'machine-7');
+    const reason = await reasonOfError(clusterId);
+    expect(reason).toContain('What was made could not be taken down: This release has no compute driver');
+    expect(reason).toContain('Left behind: node 0 (machine-7)');
+    const logged = () =>
+      platform
+        .workerLog()
+        .split('\n')
+        .filter((line) => line.includes('compensation'));
+    await eventually(() => logged().length === 1, { what: 'a line in the log' });
+
+    await client.post('/cluster/destroy', { cluster_id: clusterId });
+    expect(await reasonOfError(clusterId)).toContain('It may still have node 0 (machine-7)');
+  });
+});
