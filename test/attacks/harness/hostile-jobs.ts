@@ -57,7 +57,7 @@ export const TRAPPER = `
 import os, shutil
 shutil.rmtree('../events')
 os.mkfifo('../events')
-os.symlink('/etc/hostname', '../stdout.begin')
+os.mkfifo('../stdout.begin')
 os.mkfifo('../fifo')
 for depth in range(3000):
     os.mkdir('deeper')
