@@ -4,6 +4,7 @@ import { known } from '../../platform/resources/known';
 import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
 import { clusterConfRef, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { MountRead } from '../mounts/mounts.contract';
+import { objectStorageManagerRef } from '../object-storage-managers/object-storage-managers.contract';
 import type { DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type { ClusterRow } from './clusters.repository';
 import type { ClusterRead, ClusterVolume, ClusterVolumeWrite, ClusterWrite } from './dto/cluster-answers.dto';
@@ -33,7 +34,8 @@ export function readCluster(
       row.spark_infra_version_id,
     ),
     metastore_catalog: null,
-    object_storage_manager: objectStorageManagerOf(row),
+    object_storage_manager:
+      row.object_storage_manager && objectStorageManagerRef(row.object_storage_manager, referenceData),
     machine_volume_config: volumeOf(row, referenceData),
     mounts: row.mount_ids.flatMap((id) => mounts.get(id) ?? []),
     workflow_job_instance_details: workflowOf(row),
@@ -57,11 +59,6 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     machine_volume_config: volumeWriteOf(row, referenceData),
     ...writeAudit(row),
   };
-}
-
-function objectStorageManagerOf(row: ClusterRow): ClusterRead['object_storage_manager'] {
-  const { object_storage_manager_id: id, object_storage_manager_name: name } = row;
-  return id === null || name === null ? null : { object_storage_manager_id: id, object_storage_manager_name: name };
 }
 
 function common(row: ClusterRow) {

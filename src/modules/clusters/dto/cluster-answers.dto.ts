@@ -3,6 +3,7 @@ import { Field } from '../../../platform/http/fields';
 import { CloudEnvInfo } from '../../cloud-envs/cloud-envs.contract';
 import { ClusterConfRef } from '../../cluster-confs/cluster-confs.contract';
 import { MountRead } from '../../mounts/mounts.contract';
+import { ObjectStorageManagerRef } from '../../object-storage-managers/object-storage-managers.contract';
 import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/reference-data.contract';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
@@ -76,11 +77,6 @@ export class ClusterMetastoreCatalog {
   @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
 }
 
-export class ClusterObjectStorageManager {
-  @Field.id() object_storage_manager_id: number;
-  @Field.text() object_storage_manager_name: string;
-}
-
 export class ClusterRead extends ReadAudit {
   @Field.id() cluster_id: number;
   @Field.text() name: string;
@@ -109,8 +105,8 @@ export class ClusterRead extends ReadAudit {
   @Field.object(() => ClusterMetastoreCatalog, { nullable: true }) metastore_catalog: ClusterMetastoreCatalog | null;
   @Field.object(() => SparkConfig) spark_config: SparkConfig;
   @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
-  @Field.object(() => ClusterObjectStorageManager, { nullable: true })
-  object_storage_manager: ClusterObjectStorageManager | null;
+  @Field.object(() => ObjectStorageManagerRef, { nullable: true })
+  object_storage_manager: ObjectStorageManagerRef | null;
   @Field.object(() => ClusterVolume, { nullable: true }) machine_volume_config: ClusterVolume | null;
   @Field.objects(() => MountRead) mounts: MountRead[];
   @Field.object(() => ClusterWorkflowDetails, { optional: true, nullable: true })
