@@ -258,13 +258,8 @@ describe('a PLATFORM cluster', () => {
 
 describe('a cluster with a Spark master', () => {
   it.each([
-    ['STANDALONE', 'standalone', { engine_cluster_spark_config: { num_of_workers: 1 } }, 1],
-    [
-      'CLUSTER',
-      'master-and-worker',
-      { engine_cluster_spark_config: { num_of_workers: 1 }, min_instances: null, max_instances: null },
-      2,
-    ],
+    ['STANDALONE', 'standalone', {}, 1],
+    ['CLUSTER', 'master-and-worker', { min_instances: null, max_instances: null }, 2],
   ])('of type %s has its daemons while it runs, and only then', async (cluster_type, name, fields, size) => {
     const id = await create(name, { cluster_type, ...fields });
     const running = await startCluster(admin, id);
@@ -424,12 +419,6 @@ describe('what clusters are made of', () => {
     await refuses({ min_instances: 2 }, 400, 'CLUSTER.INSTANCES_INVALID');
     await refuses({ max_instances: 31 }, 400, 'REQUEST.INVALID');
     await refuses({ min_instances: 0 }, 400, 'REQUEST.INVALID');
-    await refuses({ cluster_type: 'STANDALONE' }, 400, 'CLUSTER.WORKERS_REQUIRED');
-    await refuses(
-      { cluster_type: 'CLUSTER', min_instances: null, max_instances: null },
-      400,
-      'CLUSTER.WORKERS_REQUIRED',
-    );
     await refuses({ cluster_type: 'STANDALONE', ...workers(0) }, 400, 'REQUEST.INVALID');
     await refuses({ cluster_type: 'HADOOP' }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');

@@ -9,11 +9,25 @@ import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
 const DEFAULT_PARALLEL_JOBS = 5;
+const DEFAULT_STANDALONE_WORKERS = 1;
+
+/** What a cluster of the type keeps of num_of_workers: the type may have a default, or no workers of its own. */
+function workersOf(clusterType: ClusterType, given: number | null): number | null {
+  switch (clusterType) {
+    case 'PLATFORM':
+      return null;
+    case 'STANDALONE':
+      return given ?? DEFAULT_STANDALONE_WORKERS;
+    case 'CLUSTER':
+      return given;
+  }
+}
 
 /** The cluster that the request describes. */
 export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: ClusterConfData): ClusterDraft {
+  const clusterType = body.cluster_type as ClusterType;
   return {
-    clusterType: body.cluster_type as ClusterType,
+    clusterType,
     cloudEnv,
     clusterConf,
     sparkInfraVersionId: body.spark_infra_version_id,
@@ -22,7 +36,7 @@ export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterCon
     isSpotInstance: body.is_spot_instance,
     minInstances: body.min_instances ?? null,
     maxInstances: body.max_instances ?? null,
-    numOfWorkers: body.engine_cluster_spark_config?.num_of_workers ?? null,
+    numOfWorkers: workersOf(clusterType, body.engine_cluster_spark_config?.num_of_workers ?? null),
     disk: {
       typeId: body.disk_type_id ?? null,
       size: body.size ?? null,
@@ -51,7 +65,7 @@ export function changedDraft(
     isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
     minInstances: merged(body.min_instances, row.min_instances),
     maxInstances: merged(body.max_instances, row.max_instances),
-    numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
+    numOfWorkers: workersOf(row.cluster_type, merged(engine.num_of_workers, row.num_of_workers)),
     disk: {
       typeId: merged(body.disk_type_id, row.disk_type_id),
       size: body.size ?? row.disk_size,

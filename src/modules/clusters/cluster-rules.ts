@@ -66,24 +66,12 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
 }
 
 function checkInstances(draft: ClusterDraft): void {
-  const { clusterType, minInstances, maxInstances, numOfWorkers } = draft;
+  const { clusterType, minInstances, maxInstances } = draft;
   if (clusterType !== 'CLUSTER' && (minInstances === null || maxInstances === null)) {
     throw invalid('CLUSTER.INSTANCES_REQUIRED', 'min_instances and max_instances are required for this cluster type.');
   }
   if (minInstances !== null && maxInstances !== null && minInstances > maxInstances) {
     throw invalid('CLUSTER.INSTANCES_INVALID', 'min_instances is greater than max_instances.');
-  }
-  if (clusterType === 'STANDALONE' && numOfWorkers === null) {
-    throw invalid('CLUSTER.WORKERS_REQUIRED', 'A STANDALONE cluster needs engine_cluster_spark_config.num_of_workers.');
-  }
-  if (clusterType === 'CLUSTER' && numOfWorkers === null && minInstances === null) {
-    throw invalid(
-      'CLUSTER.WORKERS_REQUIRED',
-      'A CLUSTER needs engine_cluster_spark_config.num_of_workers or min_instances.',
-    );
-  }
-  if (clusterType === 'PLATFORM' && numOfWorkers !== null) {
-    throw invalid('CLUSTER.WORKERS_REFUSED', 'num_of_workers is for cluster types with a Spark master.');
   }
 }
 
