@@ -424,7 +424,7 @@ describe('what clusters are made of', () => {
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
     await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
-    await refuses({ size: 20 }, 400, 'CLUSTER.NO_VOLUME');
+    await refuses({ size: 20 }, 400, 'CLUSTER.DISK_TYPE_REQUIRED');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');
     await refuses({ spark_infra_version_id: ABSENT }, 404, 'SPARK_INFRA_VERSION.NOT_FOUND');

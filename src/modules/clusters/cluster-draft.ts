@@ -1,6 +1,8 @@
 import { jsonb } from '../../platform/persistence/sql';
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
+import type { LookupRecords } from '../reference-data/reference-data.contract';
+import { changedDisks, diskColumns, givenDisks } from './cluster-disks';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from './cluster-state';
 import type { ClusterRow } from './clusters.repository';
@@ -37,12 +39,7 @@ export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterCon
     minInstances: body.min_instances ?? null,
     maxInstances: body.max_instances ?? null,
     numOfWorkers: workersOf(clusterType, body.engine_cluster_spark_config?.num_of_workers ?? null),
-    disk: {
-      typeId: body.disk_type_id ?? null,
-      size: body.size ?? null,
-      iops: body.disk_iops ?? null,
-      throughputMb: body.disk_throughput_MB ?? null,
-    },
+    disks: givenDisks(body),
   };
 }
 
@@ -52,6 +49,7 @@ export function changedDraft(
   body: UpdateCluster,
   cloudEnv: CloudEnvData,
   clusterConf: ClusterConfData,
+  records: LookupRecords,
 ): ClusterDraft {
   const engine = body.engine_cluster_spark_config ?? {};
   const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
@@ -66,12 +64,7 @@ export function changedDraft(
     minInstances: merged(body.min_instances, row.min_instances),
     maxInstances: merged(body.max_instances, row.max_instances),
     numOfWorkers: workersOf(row.cluster_type, merged(engine.num_of_workers, row.num_of_workers)),
-    disk: {
-      typeId: merged(body.disk_type_id, row.disk_type_id),
-      size: body.size ?? row.disk_size,
-      iops: body.disk_iops ?? row.disk_iops,
-      throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
-    },
+    disks: changedDisks(row, body, records),
   };
 }
 
@@ -107,17 +100,6 @@ export function newClusterColumns(
     clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
     keep_scratch_disk: body.keep_scratch_disk,
     cloud_identity: body.cloud_identity,
-    ...diskColumns(body),
-  };
-}
-
-/** The disk fields of a request, which change the volume of the cluster configuration. */
-export function diskColumns(body: CreateCluster | UpdateCluster): Record<string, unknown> {
-  return {
-    disk_type_id: body.disk_type_id,
-    disk_iops: body.disk_iops,
-    disk_throughput_mb: body.disk_throughput_MB,
-    disk_size: body.size,
-    number_of_disks: body.number_of_disks,
+    ...diskColumns(draft.disks),
   };
 }

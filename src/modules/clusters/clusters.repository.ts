@@ -12,6 +12,7 @@ import {
   objectStorageManagerJoins,
   objectStorageManagerJson,
 } from '../object-storage-managers/object-storage-managers.contract';
+import type { DiskColumns } from './cluster-disks';
 import { MOUNT_IDS } from './cluster-mounts.repository';
 import type { ClusterStatus, ClusterType, NodeStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
@@ -25,7 +26,7 @@ interface NodeSummary {
   to_date: string;
 }
 
-export interface ClusterRow extends AuditRow {
+export interface ClusterRow extends AuditRow, DiskColumns {
   cluster_id: number;
   tenant_id: string;
   name: string;
@@ -52,11 +53,6 @@ export interface ClusterRow extends AuditRow {
   clean_up_timeout: number;
   keep_scratch_disk: boolean | null;
   cloud_identity: string | null;
-  disk_type_id: number | null;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
-  disk_size: number | null;
-  number_of_disks: number | null;
   workflow_job_instance_id: number | null;
   workflow_job_id: number | null;
   workflow_state: string | null;

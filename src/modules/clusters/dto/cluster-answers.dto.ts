@@ -8,9 +8,12 @@ import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/referen
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 
+const OWN_DISKS = 'null where the cluster configuration has no volume and the disks are those of the cluster alone';
+
+/** The disks of each node, with the cluster's own disk fields over those of the volume configuration. */
 export class ClusterVolume {
-  @Field.id() volume_conf_id: number;
-  @Field.text() name: string;
+  @Field.id({ nullable: true, description: OWN_DISKS }) volume_conf_id: number | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) name: string | null;
   @Field.int64() machine_volume_num: number;
   @Field.int64() machine_volume_strip_num: number;
   @Field.int64() number_of_disks: number;
@@ -30,8 +33,8 @@ export class ClusterDiskTypeWrite {
 }
 
 export class ClusterVolumeWrite {
-  @Field.idText() machine_volume_config_id: string;
-  @Field.text() machine_volume_config_name: string;
+  @Field.idText({ nullable: true, description: OWN_DISKS }) machine_volume_config_id: string | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) machine_volume_config_name: string | null;
   @Field.text({ nullable: true }) machine_volume_config_description: string | null;
   @Field.idText({ description: 'GB' }) size: string;
   @Field.boolean() encrypted: boolean;
