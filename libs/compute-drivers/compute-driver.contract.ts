@@ -42,6 +42,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
         machineType: 'small',
         cores: 1,
         memoryMb: 512,
+        disks: [{ gib: 20, type: 'local-lvm', iops: null, throughputMb: null, encrypted: false }],
         sparkVersion: tested.sparkVersion,
         userLabels: { team: 'data' },
         isSpot: false,

@@ -6,6 +6,17 @@ export interface OwnershipLabels {
   nodeToken: string;
 }
 
+/** A disk of a node besides the one it boots from; null where its type decides. */
+export interface NodeDisk {
+  gib: number;
+  /** The provider's own name, such as `gp3`. */
+  type: string;
+  iops: number | null;
+  /** MB/s */
+  throughputMb: number | null;
+  encrypted: boolean;
+}
+
 /** What to make, in terms every provider has. Sizes in GiB and MiB as named. */
 export interface NodeSpec {
   labels: OwnershipLabels;
@@ -13,6 +24,8 @@ export interface NodeSpec {
   machineType: string;
   cores: number;
   memoryMb: number;
+  /** The local driver has no use for them: its nodes are folders of its machine. */
+  disks: readonly NodeDisk[];
   sparkVersion: string;
   userLabels: Record<string, string>;
   isSpot: boolean;

@@ -258,13 +258,8 @@ describe('a PLATFORM cluster', () => {
 
 describe('a cluster with a Spark master', () => {
   it.each([
-    ['STANDALONE', 'standalone', { engine_cluster_spark_config: { num_of_workers: 1 } }, 1],
-    [
-      'CLUSTER',
-      'master-and-worker',
-      { engine_cluster_spark_config: { num_of_workers: 1 }, min_instances: null, max_instances: null },
-      2,
-    ],
+    ['STANDALONE', 'standalone', {}, 1],
+    ['CLUSTER', 'master-and-worker', { min_instances: null, max_instances: null }, 2],
   ])('of type %s has its daemons while it runs, and only then', async (cluster_type, name, fields, size) => {
     const id = await create(name, { cluster_type, ...fields });
     const running = await startCluster(admin, id);
@@ -424,18 +419,12 @@ describe('what clusters are made of', () => {
     await refuses({ min_instances: 2 }, 400, 'CLUSTER.INSTANCES_INVALID');
     await refuses({ max_instances: 31 }, 400, 'REQUEST.INVALID');
     await refuses({ min_instances: 0 }, 400, 'REQUEST.INVALID');
-    await refuses({ cluster_type: 'STANDALONE' }, 400, 'CLUSTER.WORKERS_REQUIRED');
-    await refuses(
-      { cluster_type: 'CLUSTER', min_instances: null, max_instances: null },
-      400,
-      'CLUSTER.WORKERS_REQUIRED',
-    );
     await refuses({ cluster_type: 'STANDALONE', ...workers(0) }, 400, 'REQUEST.INVALID');
     await refuses({ cluster_type: 'HADOOP' }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
     await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
-    await refuses({ size: 20 }, 400, 'CLUSTER.NO_VOLUME');
+    await refuses({ size: 20 }, 400, 'CLUSTER.DISK_TYPE_REQUIRED');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');
     await refuses({ spark_infra_version_id: ABSENT }, 404, 'SPARK_INFRA_VERSION.NOT_FOUND');

@@ -160,6 +160,7 @@ describe('a machine that no cluster owns', () => {
         machineType: 'Onprem-S-4',
         cores: 1,
         memoryMb: 1024,
+        disks: [],
         sparkVersion: platform.runtime.sparkVersion,
         userLabels: {},
         isSpot: false,

@@ -174,7 +174,7 @@ describe('object storage managers', () => {
   it('keep their credentials from being deleted, and are kept by clusters that use them', async () => {
     const keys = await credentials('customS3', 'kept');
     const { object_storage_manager_id: id, name } = await create(
-      bodyOf('OnPrem', 'customS3', { credentials_conf_id: keys }),
+      bodyOf('OnPrem', 'customS3', { credentials_conf_id: keys, description: 'raw data' }),
     );
     const credentialsPath = `/credential_config?credentials_conf_id=${keys}`;
     const inUse = await admin.call('DELETE', credentialsPath);
@@ -198,10 +198,21 @@ describe('object storage managers', () => {
     const kept = await admin.call('DELETE', path);
     expect(kept).toMatchObject({ status: 400, body: { error_code: 'RECORD.IN_USE' } });
     expect(kept.body.error_message).toContain('"mine" (STOPPED)');
-    expect((await admin.call('GET', cluster)).body.object_storage_manager).toEqual({
+    const read = (await admin.call('GET', cluster)).body;
+    expect(read.object_storage_manager).toEqual({
       object_storage_manager_id: Number(id),
       object_storage_manager_name: name,
+      description: 'raw data',
+      cloud_provider: { cloud_provider_id: 3, name: 'OnPrem', description: expect.any(String) },
+      credentials_config: {
+        credentials_conf_id: keys,
+        name: 'kept',
+        description: null,
+        credential_type: { credential_type_id: CREDENTIAL_TYPE_ID.customS3, name: expect.any(String) },
+      },
+      object_storage_bucket_name: 'landing-zone',
     });
+    expect((await admin.call('GET', '/clusters')).body.data).toEqual([read]);
     await setStatus('DESTROYED');
     const record = { table: 'object_storage_managers', key: 'object_storage_manager_id', id: Number(id) };
     const deletion = () => admin.call('DELETE', path);

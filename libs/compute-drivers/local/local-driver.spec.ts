@@ -95,6 +95,7 @@ describe('LocalDriver', () => {
     machineType: 'small',
     cores: 2,
     memoryMb: 1024,
+    disks: [],
     sparkVersion: '3.5.3',
     userLabels: {},
     isSpot: false,

@@ -33,18 +33,11 @@ export interface ClusterConfData {
   cluster_conf_id: number;
   name: string;
   description: string | null;
-  machine_type_category_id: number;
   machine_type_id: number;
   volume_conf: VolumeData | null;
 }
 
-const COLUMNS: readonly (keyof ClusterConfData)[] = [
-  'cluster_conf_id',
-  'name',
-  'description',
-  'machine_type_category_id',
-  'machine_type_id',
-];
+const COLUMNS: readonly (keyof ClusterConfData)[] = ['cluster_conf_id', 'name', 'description', 'machine_type_id'];
 
 const VOLUME_COLUMNS: readonly (keyof VolumeData)[] = [
   'volume_conf_id',
@@ -72,13 +65,13 @@ export function clusterConfJoins(cc = 'cc', vc = 'vc'): string {
 }
 
 export function clusterConfRef(data: ClusterConfData, referenceData: ReferenceData): ClusterConfRef {
-  const categoryId = data.machine_type_category_id;
+  const machine = machineTypeOf(data, referenceData);
   return {
     cluster_conf_id: data.cluster_conf_id,
     cluster_conf_name: data.name,
     description: data.description,
-    machine_type_category: known(referenceData.machineTypeCategory(categoryId), 'machine type category', categoryId),
-    machine_type: machineTypeOf(data, referenceData).info,
+    machine_type_category: machine.category,
+    machine_type: machine.info,
     machine_volume_conf: data.volume_conf && volumeSummary(data.volume_conf, referenceData),
   };
 }

@@ -9,7 +9,7 @@ import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import { addProvider, ReferenceData } from '../reference-data/reference-data.contract';
+import { ReferenceData } from '../reference-data/reference-data.contract';
 import { VolumeConfsService } from '../volume-confs/volume-confs.service';
 import type { VolumeData } from '../volume-confs/volume-confs.contract';
 import { clusterConfRef, machineTypeOf } from './cluster-confs.contract';
@@ -55,26 +55,26 @@ export class ClusterConfsService extends ResourceService<
   }
 
   protected filter(query: ClusterConfListQuery): ResourceFilter {
+    const { cloud_provider: provider, compute_type: computeType, architecture_type: architecture } = query;
     return (conditions) => {
-      addProvider(conditions, query.cloud_provider, { table: 'machine_types', id: 'machine_type_id' });
-      if (query.compute_type !== undefined) {
-        const categoryId = this.referenceData.machineTypeCategoryId(query.compute_type);
-        conditions.add('t.machine_type_category_id = ?', categoryId);
-      }
-      if (query.architecture_type !== undefined) {
-        conditions.add(
-          `t.machine_type_id IN (SELECT m.machine_type_id FROM machine_types m
-             JOIN machine_architecture_types a ON a.machine_architecture_type_id = m.machine_architecture_type_id
-             WHERE a.machine_architecture_type = ?)`,
-          query.architecture_type,
-        );
-      }
+      if ([provider, computeType, architecture].every((wanted) => wanted === undefined)) return;
+      const machineTypes = [...this.referenceData.machineTypes()].filter(
+        ({ category, info }) =>
+          (provider === undefined || info.cloud_provider.name === provider) &&
+          (computeType === undefined || category === computeType) &&
+          (architecture === undefined || info.machine_architecture_type.machine_architecture_type === architecture),
+      );
+      // Ids rather than a subquery, of which PostgreSQL cannot tell how many records it leaves (ADR 0009).
+      conditions.add(
+        't.machine_type_id = ANY(?)',
+        machineTypes.map(({ info }) => info.machine_type_id),
+      );
     };
   }
 
   protected async columnsOfNew(scope: TenantScope, body: CreateClusterConf, tx: Tx): Promise<ColumnValues> {
     this.assertSameProvider(body.machine_type_id, await this.volume(scope, body.volume_conf_id, tx));
-    return { ...body, machine_type_category_id: this.referenceData.machineTypeCategoryId('custom_compute') };
+    return { ...body };
   }
 
   protected async columnsOfChanged(
@@ -112,7 +112,7 @@ export class ClusterConfsService extends ResourceService<
       cluster_conf_id: idText(conf.cluster_conf_id),
       name: conf.name,
       description: conf.description,
-      machine_type_category_id: idText(conf.machine_type_category_id),
+      machine_type_category_id: idText(machineTypeOf(conf, this.referenceData).categoryId),
       machine_type_id: idText(conf.machine_type_id),
       volume_conf_id: idText(conf.volume_conf?.volume_conf_id ?? null),
       ...writeAudit(row),

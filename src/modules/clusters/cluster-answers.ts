@@ -4,10 +4,15 @@ import { known } from '../../platform/resources/known';
 import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
 import { clusterConfRef, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { MountRead } from '../mounts/mounts.contract';
-import type { DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
+import { objectStorageManagerRef } from '../object-storage-managers/object-storage-managers.contract';
+import type { ReferenceData } from '../reference-data/reference-data.contract';
+import { type ClusterDisks, clusterDisks, ownDisks } from './cluster-disks';
 import type { ClusterRow } from './clusters.repository';
 import type { ClusterRead, ClusterVolume, ClusterVolumeWrite, ClusterWrite } from './dto/cluster-answers.dto';
 import { SPARK_CONFIG_KEYS, type SparkConfig } from './dto/cluster-fields.dto';
+
+/** Disks that no volume configuration describes each stand for themselves. */
+const NOT_STRIPED = 1;
 
 /** A cluster as reads answer it. */
 export function readCluster(
@@ -33,7 +38,8 @@ export function readCluster(
       row.spark_infra_version_id,
     ),
     metastore_catalog: null,
-    object_storage_manager: objectStorageManagerOf(row),
+    object_storage_manager:
+      row.object_storage_manager && objectStorageManagerRef(row.object_storage_manager, referenceData),
     machine_volume_config: volumeOf(row, referenceData),
     mounts: row.mount_ids.flatMap((id) => mounts.get(id) ?? []),
     workflow_job_instance_details: workflowOf(row),
@@ -57,11 +63,6 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     machine_volume_config: volumeWriteOf(row, referenceData),
     ...writeAudit(row),
   };
-}
-
-function objectStorageManagerOf(row: ClusterRow): ClusterRead['object_storage_manager'] {
-  const { object_storage_manager_id: id, object_storage_manager_name: name } = row;
-  return id === null || name === null ? null : { object_storage_manager_id: id, object_storage_manager_name: name };
 }
 
 function common(row: ClusterRow) {
@@ -108,56 +109,49 @@ function workflowOf(row: ClusterRow): ClusterRead['workflow_job_instance_details
   };
 }
 
-/** The volume of the cluster configuration with the cluster's own disk fields over it. */
-function volumeFacts(row: ClusterRow, referenceData: ReferenceData) {
-  const volume = row.cluster_conf.volume_conf;
-  if (volume === null) return null;
-  const diskTypeId = row.disk_type_id ?? volume.disk_type_id;
-  const disk: DiskTypeInfo = known(referenceData.diskType(diskTypeId), 'disk type', diskTypeId);
-  return {
-    volume,
-    disk,
-    number_of_disks: row.number_of_disks ?? volume.machine_volume_num,
-    size: row.disk_size ?? volume.size,
-    disk_iops: row.disk_iops ?? volume.disk_iops,
-    disk_throughput_MB: row.disk_throughput_mb ?? volume.disk_throughput_mb,
-  };
+function disksOf(row: ClusterRow, referenceData: ReferenceData): ClusterDisks | null {
+  return clusterDisks(ownDisks(row), row.cluster_conf.volume_conf, referenceData);
 }
 
 function volumeOf(row: ClusterRow, referenceData: ReferenceData): ClusterVolume | null {
-  const facts = volumeFacts(row, referenceData);
-  if (!facts) return null;
-  const { volume, disk, ...own } = facts;
+  const disks = disksOf(row, referenceData);
+  if (!disks) return null;
+  const { volume } = disks;
   return {
-    volume_conf_id: volume.volume_conf_id,
-    name: volume.name,
-    machine_volume_num: volume.machine_volume_num,
-    machine_volume_strip_num: volume.machine_volume_strip_num,
-    ...own,
-    disk_type: disk,
+    volume_conf_id: volume?.volume_conf_id ?? null,
+    name: volume?.name ?? null,
+    ...partsOf(disks),
+    size: disks.size,
+    disk_type: disks.type,
+    machine_volume_num: volume?.machine_volume_num ?? disks.number,
+    machine_volume_strip_num: volume?.machine_volume_strip_num ?? NOT_STRIPED,
   };
 }
 
 function volumeWriteOf(row: ClusterRow, referenceData: ReferenceData): ClusterVolumeWrite | null {
-  const facts = volumeFacts(row, referenceData);
-  if (!facts) return null;
-  const { volume, disk, size, ...own } = facts;
+  const disks = disksOf(row, referenceData);
+  if (!disks) return null;
+  const { volume, type } = disks;
   return {
-    machine_volume_config_id: idText(volume.volume_conf_id),
-    machine_volume_config_name: volume.name,
-    machine_volume_config_description: volume.description,
-    size: idText(size),
-    encrypted: volume.encrypted,
-    machine_volume_conf_num: volume.machine_volume_num,
-    machine_volume_conf_strip: volume.machine_volume_strip_num,
-    ...own,
+    machine_volume_config_id: idText(volume?.volume_conf_id ?? null),
+    machine_volume_config_name: volume?.name ?? null,
+    machine_volume_config_description: volume?.description ?? null,
+    size: idText(disks.size),
+    encrypted: volume?.encrypted ?? false,
+    ...partsOf(disks),
+    machine_volume_conf_num: volume?.machine_volume_num ?? disks.number,
+    machine_volume_conf_strip: volume?.machine_volume_strip_num ?? NOT_STRIPED,
     disk_type: {
-      disk_type_id: idText(disk.disk_type_id),
-      disk_name: disk.name,
-      cloud_provider_id: idText(disk.cloud_provider.cloud_provider_id),
-      has_fixed_size: disk.has_fixed_size,
-      min_size: disk.min_size,
-      max_size: disk.max_size,
+      disk_type_id: idText(type.disk_type_id),
+      disk_name: type.name,
+      cloud_provider_id: idText(type.cloud_provider.cloud_provider_id),
+      has_fixed_size: type.has_fixed_size,
+      min_size: type.min_size,
+      max_size: type.max_size,
     },
   };
+}
+
+function partsOf(disks: ClusterDisks) {
+  return { number_of_disks: disks.number, disk_iops: disks.iops, disk_throughput_MB: disks.throughputMb };
 }

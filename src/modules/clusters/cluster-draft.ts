@@ -1,6 +1,8 @@
 import { jsonb } from '../../platform/persistence/sql';
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
+import type { LookupRecords } from '../reference-data/reference-data.contract';
+import { changedDisks, diskColumns, givenDisks } from './cluster-disks';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from './cluster-state';
 import type { ClusterRow } from './clusters.repository';
@@ -9,11 +11,25 @@ import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
 const DEFAULT_PARALLEL_JOBS = 5;
+const DEFAULT_STANDALONE_WORKERS = 1;
+
+/** What a cluster of the type keeps of num_of_workers: the type may have a default, or no workers of its own. */
+function workersOf(clusterType: ClusterType, given: number | null): number | null {
+  switch (clusterType) {
+    case 'PLATFORM':
+      return null;
+    case 'STANDALONE':
+      return given ?? DEFAULT_STANDALONE_WORKERS;
+    case 'CLUSTER':
+      return given;
+  }
+}
 
 /** The cluster that the request describes. */
 export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: ClusterConfData): ClusterDraft {
+  const clusterType = body.cluster_type as ClusterType;
   return {
-    clusterType: body.cluster_type as ClusterType,
+    clusterType,
     cloudEnv,
     clusterConf,
     sparkInfraVersionId: body.spark_infra_version_id,
@@ -22,13 +38,8 @@ export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterCon
     isSpotInstance: body.is_spot_instance,
     minInstances: body.min_instances ?? null,
     maxInstances: body.max_instances ?? null,
-    numOfWorkers: body.engine_cluster_spark_config?.num_of_workers ?? null,
-    disk: {
-      typeId: body.disk_type_id ?? null,
-      size: body.size ?? null,
-      iops: body.disk_iops ?? null,
-      throughputMb: body.disk_throughput_MB ?? null,
-    },
+    numOfWorkers: workersOf(clusterType, body.engine_cluster_spark_config?.num_of_workers ?? null),
+    disks: givenDisks(body),
   };
 }
 
@@ -38,6 +49,7 @@ export function changedDraft(
   body: UpdateCluster,
   cloudEnv: CloudEnvData,
   clusterConf: ClusterConfData,
+  records: LookupRecords,
 ): ClusterDraft {
   const engine = body.engine_cluster_spark_config ?? {};
   const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
@@ -51,13 +63,8 @@ export function changedDraft(
     isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
     minInstances: merged(body.min_instances, row.min_instances),
     maxInstances: merged(body.max_instances, row.max_instances),
-    numOfWorkers: merged(engine.num_of_workers, row.num_of_workers),
-    disk: {
-      typeId: merged(body.disk_type_id, row.disk_type_id),
-      size: body.size ?? row.disk_size,
-      iops: body.disk_iops ?? row.disk_iops,
-      throughputMb: body.disk_throughput_MB ?? row.disk_throughput_mb,
-    },
+    numOfWorkers: workersOf(row.cluster_type, merged(engine.num_of_workers, row.num_of_workers)),
+    disks: changedDisks(row, body, records),
   };
 }
 
@@ -93,17 +100,6 @@ export function newClusterColumns(
     clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
     keep_scratch_disk: body.keep_scratch_disk,
     cloud_identity: body.cloud_identity,
-    ...diskColumns(body),
-  };
-}
-
-/** The disk fields of a request, which change the volume of the cluster configuration. */
-export function diskColumns(body: CreateCluster | UpdateCluster): Record<string, unknown> {
-  return {
-    disk_type_id: body.disk_type_id,
-    disk_iops: body.disk_iops,
-    disk_throughput_mb: body.disk_throughput_MB,
-    disk_size: body.size,
-    number_of_disks: body.number_of_disks,
+    ...diskColumns(draft.disks),
   };
 }

@@ -8,7 +8,7 @@ import {
 } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
-import { diskMisfit } from '../volume-confs/volume-confs.contract';
+import { checkDisks, type OwnDisks } from './cluster-disks';
 import type { ClusterType } from './cluster-state';
 import type { ClusterSettings } from './dto/cluster-input.dto';
 import type { SparkConfig } from './dto/cluster-fields.dto';
@@ -27,7 +27,7 @@ export interface ClusterDraft {
   minInstances: number | null;
   maxInstances: number | null;
   numOfWorkers: number | null;
-  disk: { typeId: number | null; size: number | null; iops: number | null; throughputMb: number | null };
+  disks: OwnDisks;
 }
 
 /** What an existing cluster refers to already: these rows may be closed. */
@@ -62,51 +62,17 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
   }
   checkInstances(draft);
-  checkDisk(draft, referenceData, before);
+  checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);
 }
 
 function checkInstances(draft: ClusterDraft): void {
-  const { clusterType, minInstances, maxInstances, numOfWorkers } = draft;
+  const { clusterType, minInstances, maxInstances } = draft;
   if (clusterType !== 'CLUSTER' && (minInstances === null || maxInstances === null)) {
     throw invalid('CLUSTER.INSTANCES_REQUIRED', 'min_instances and max_instances are required for this cluster type.');
   }
   if (minInstances !== null && maxInstances !== null && minInstances > maxInstances) {
     throw invalid('CLUSTER.INSTANCES_INVALID', 'min_instances is greater than max_instances.');
   }
-  if (clusterType === 'STANDALONE' && numOfWorkers === null) {
-    throw invalid('CLUSTER.WORKERS_REQUIRED', 'A STANDALONE cluster needs engine_cluster_spark_config.num_of_workers.');
-  }
-  if (clusterType === 'CLUSTER' && numOfWorkers === null && minInstances === null) {
-    throw invalid(
-      'CLUSTER.WORKERS_REQUIRED',
-      'A CLUSTER needs engine_cluster_spark_config.num_of_workers or min_instances.',
-    );
-  }
-  if (clusterType === 'PLATFORM' && numOfWorkers !== null) {
-    throw invalid('CLUSTER.WORKERS_REFUSED', 'num_of_workers is for cluster types with a Spark master.');
-  }
-}
-
-/** The disk fields change the volume of the cluster configuration, within the bounds of the disk type. */
-function checkDisk(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
-  const { typeId, size, iops, throughputMb } = draft.disk;
-  const volume = draft.clusterConf.volume_conf;
-  if (volume === null) {
-    if (typeId === null && size === null && iops === null && throughputMb === null) return;
-    throw invalid(
-      'CLUSTER.NO_VOLUME',
-      'Disk fields change the volume of the cluster configuration, and this one has none.',
-    );
-  }
-  const id = typeId ?? volume.disk_type_id;
-  const records = typeId === null ? referenceData : referenceData.selectable(typeId, before?.disk_type_id);
-  const disk = records.diskType(id);
-  if (!disk) throw notFound('DISK_TYPE.NOT_FOUND', `There is no disk type with id ${id}.`);
-  if (disk.cloud_provider.cloud_provider_id !== draft.cloudEnv.cloud_provider_id) {
-    throw invalid('CLUSTER.PROVIDER_MISMATCH', 'The disk type belongs to another cloud provider.');
-  }
-  const misfit = diskMisfit(disk, { size: size ?? (typeId === null ? null : volume.size), iops, throughputMb });
-  if (misfit) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', misfit.message);
 }
 
 /** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */

@@ -7,6 +7,12 @@ import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
+import {
+  type ObjectStorageManagerData,
+  objectStorageManagerJoins,
+  objectStorageManagerJson,
+} from '../object-storage-managers/object-storage-managers.contract';
+import type { DiskColumns } from './cluster-disks';
 import { MOUNT_IDS } from './cluster-mounts.repository';
 import type { ClusterStatus, ClusterType, NodeStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
@@ -20,7 +26,7 @@ interface NodeSummary {
   to_date: string;
 }
 
-export interface ClusterRow extends AuditRow {
+export interface ClusterRow extends AuditRow, DiskColumns {
   cluster_id: number;
   tenant_id: string;
   name: string;
@@ -38,7 +44,6 @@ export interface ClusterRow extends AuditRow {
   cloud_env_id: number;
   cluster_conf_id: number;
   object_storage_manager_id: number | null;
-  object_storage_manager_name: string | null;
   spark_infra_version_id: number;
   spark_config: SparkConfig;
   max_parallel_jobs: number;
@@ -48,11 +53,6 @@ export interface ClusterRow extends AuditRow {
   clean_up_timeout: number;
   keep_scratch_disk: boolean | null;
   cloud_identity: string | null;
-  disk_type_id: number | null;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
-  disk_size: number | null;
-  number_of_disks: number | null;
   workflow_job_instance_id: number | null;
   workflow_job_id: number | null;
   workflow_state: string | null;
@@ -60,6 +60,7 @@ export interface ClusterRow extends AuditRow {
   workflow_to: Date | number | null;
   cloud_env: CloudEnvData;
   cluster_conf: ClusterConfData;
+  object_storage_manager: ObjectStorageManagerData | null;
   nodes: NodeSummary[];
   mount_ids: number[];
 }
@@ -96,12 +97,11 @@ export class ClustersRepository extends ResourceRepository<ClusterRow> {
       idColumn: 'cluster_id',
       columns: `t.*, ${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
         ${MOUNT_IDS} AS mount_ids,
-        om.name AS object_storage_manager_name,
+        ${objectStorageManagerJson()} AS object_storage_manager,
         wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN cloud_envs ce ON ce.tenant_id = t.tenant_id AND ce.cloud_env_id = t.cloud_env_id ${cloudEnvJoins()}
         JOIN cluster_confs cc ON cc.tenant_id = t.tenant_id AND cc.cluster_conf_id = t.cluster_conf_id ${clusterConfJoins()}
-        LEFT JOIN object_storage_managers om ON om.tenant_id = t.tenant_id
-          AND om.object_storage_manager_id = t.object_storage_manager_id
+        ${objectStorageManagerJoins()}
         LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
       code: 'CLUSTER',
       label: 'cluster',

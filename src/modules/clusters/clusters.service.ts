@@ -28,7 +28,8 @@ import {
   lockCluster,
   transitionCluster,
 } from './cluster-lifecycle';
-import { changedDraft, diskColumns, newClusterColumns, newDraft } from './cluster-draft';
+import { diskColumns } from './cluster-disks';
+import { changedDraft, newClusterColumns, newDraft } from './cluster-draft';
 import { checkDraft, checkFurtherReferences, checkSparkConfig, clusterLabels } from './cluster-rules';
 import { CLUSTER_OPERATIONS, type ClusterOperation, type ClusterStatus, EDITABLE_STATUSES } from './cluster-state';
 import {
@@ -326,7 +327,7 @@ export class ClustersService {
       tx,
     );
     await this.holdObjectStorageManager(scope, body, tx);
-    const draft = changedDraft(row, body, cloudEnv, clusterConf);
+    const draft = changedDraft(row, body, cloudEnv, clusterConf, this.referenceData);
     checkDraft(draft, this.referenceData, row);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
@@ -348,7 +349,7 @@ export class ClustersService {
       max_instances: draft.maxInstances,
       keep_scratch_disk: body.keep_scratch_disk,
       cloud_identity: body.cloud_identity,
-      ...diskColumns(body),
+      ...diskColumns(draft.disks),
     };
   }
 
@@ -372,7 +373,7 @@ export class ClustersService {
     );
     await current(() => this.holdObjectStorageManager(scope, row, tx));
     await current(() => this.mounts.hold(tx, scope, row.mount_ids));
-    checkDraft(changedDraft(row, {}, cloudEnv, clusterConf), this.referenceData, row);
+    checkDraft(changedDraft(row, {}, cloudEnv, clusterConf, this.referenceData), this.referenceData, row);
     clusterLabels(ownLabels(row.labels, scope.tenantId), cloudEnv, scope.tenantId, this.referenceData);
   }
 

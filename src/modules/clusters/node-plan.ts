@@ -14,7 +14,7 @@ export interface PlannedNode {
 
 /**
  * Nodes a cluster starts with. PLATFORM: `min_instances` nodes on their own. STANDALONE: as many, each a Spark
- * standalone cluster of its own. CLUSTER: a master node and its worker nodes.
+ * standalone cluster of its own. CLUSTER: a master node and its worker nodes, `num_of_workers` or else `min_instances`.
  */
 export function planNodes(shape: ClusterShape): PlannedNode[] {
   const instances = shape.minInstances ?? 1;

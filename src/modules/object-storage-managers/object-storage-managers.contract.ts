@@ -1,9 +1,11 @@
 import { Field } from '../../platform/http/fields';
 import { productName } from '../../platform/product/product-name';
+import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
 import {
   credentialConfRef,
   type CredentialsConfData,
+  credentialsConfJson,
   CredentialTypeRef,
 } from '../credentials-confs/credentials-confs.contract';
 import { CloudProviderRef, type ReferenceData } from '../reference-data/reference-data.contract';
@@ -41,6 +43,31 @@ export interface ObjectStorageManagerData {
   cloud_provider_id: number;
   object_storage_bucket_name: string;
   credentials_conf: CredentialsConfData;
+}
+
+const COLUMNS: readonly (keyof ObjectStorageManagerData)[] = [
+  'object_storage_manager_id',
+  'name',
+  'description',
+  'cloud_provider_id',
+  'object_storage_bucket_name',
+];
+
+/**
+ * SQL of {@link ObjectStorageManagerData} as one jsonb value, null for a record without a manager; needs
+ * {@link objectStorageManagerJoins} with the same aliases.
+ */
+export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
+  const manager = jsonObject(om, COLUMNS, { credentials_conf: credentialsConfJson(oc) });
+  return `CASE WHEN ${om}.object_storage_manager_id IS NOT NULL THEN ${manager} END`;
+}
+
+/** Joins of the manager of a record `t`, if it has one, and of the manager's credentials. */
+export function objectStorageManagerJoins(om = 'om', oc = 'oc'): string {
+  return `LEFT JOIN object_storage_managers ${om} ON ${om}.tenant_id = t.tenant_id
+      AND ${om}.object_storage_manager_id = t.object_storage_manager_id
+    LEFT JOIN credentials_confs ${oc} ON ${oc}.tenant_id = ${om}.tenant_id
+      AND ${oc}.credentials_conf_id = ${om}.credentials_conf_id`;
 }
 
 export function objectStorageManagerRef(

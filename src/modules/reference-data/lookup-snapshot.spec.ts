@@ -42,6 +42,7 @@ describe('renderLookups', () => {
     });
     expect(current.machineTypes.get(1)).toMatchObject({
       memoryGib: 14.4,
+      categoryId: 0,
       category: 'compute_optimized',
       info: { memory: '14.4 GiB', has_spot_instance_support: true },
     });

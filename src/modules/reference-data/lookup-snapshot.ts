@@ -83,7 +83,6 @@ export interface LookupSnapshot {
   current: LookupMaps;
   /** Closed rows, too. */
   all: LookupMaps;
-  categoryIds: Map<string, number>;
   labelPatterns: Map<number, LabelPattern>;
 }
 
@@ -94,7 +93,6 @@ export interface LookupMaps {
   zones: Map<number, AvailabilityZoneRef>;
   architectures: Map<number, MachineArchitectureRef>;
   machineTypes: Map<number, MachineTypeRecord>;
-  categories: Map<number, string>;
   distros: Map<number, LinuxDistroRef>;
   credentialTypes: Map<number, CredentialTypeInfo>;
   infraVersions: Map<number, SparkInfraVersionRef>;
@@ -112,7 +110,6 @@ export function renderLookups(rows: DatedRows): LookupSnapshot {
     answers: frozen(renderAnswers(currentRows, current)),
     current,
     all: renderMaps(rows),
-    categoryIds: new Map([...current.categories].map(([id, name]) => [name, id])),
     labelPatterns: mapOf(currentRows.cloud_label_patterns, 'cloud_provider_id', (row) => ({
       key: new RegExp(row.key_regex, 'u'),
       value: new RegExp(row.value_regex, 'u'),
@@ -170,9 +167,9 @@ function renderMaps(rows: DatedRows): LookupMaps {
       cloudProviderId: row.cloud_provider_id,
       architectureId: row.machine_architecture_type_id,
       memoryGib: row.memory_gib,
+      categoryId: row.machine_type_category_id,
       category: found(categories, row.machine_type_category_id, 'machine_type_categories'),
     })),
-    categories,
     distros: mapOf(rows.linux_distros, 'linux_distro_id', withoutValidity),
     credentialTypes: mapOf(rows.credential_types, 'credential_type_id', (row) => ({
       credential_type_id: row.credential_type_id,

@@ -180,7 +180,8 @@ export interface MachineTypeRecord {
   cloudProviderId: number;
   architectureId: number;
   memoryGib: number;
-  /** Category of a default cluster configuration, such as `general_purpose`. */
+  categoryId: number;
+  /** What its family is made for, one of {@link COMPUTE_TYPES}. */
   category: string;
 }
 
@@ -191,7 +192,6 @@ export interface LookupRecords {
   availabilityZone(id: number): AvailabilityZoneRef | undefined;
   architecture(id: number): MachineArchitectureRef | undefined;
   machineType(id: number): MachineTypeRecord | undefined;
-  machineTypeCategory(id: number): string | undefined;
   linuxDistro(id: number): LinuxDistroRef | undefined;
   credentialType(id: number): CredentialTypeInfo | undefined;
   sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
@@ -212,14 +212,12 @@ export abstract class ReferenceData implements LookupRecords {
   abstract availabilityZone(id: number): AvailabilityZoneRef | undefined;
   abstract architecture(id: number): MachineArchitectureRef | undefined;
   abstract machineType(id: number): MachineTypeRecord | undefined;
-  abstract machineTypeCategory(id: number): string | undefined;
+  abstract machineTypes(): Iterable<MachineTypeRecord>;
   abstract linuxDistro(id: number): LinuxDistroRef | undefined;
   abstract credentialType(id: number): CredentialTypeInfo | undefined;
   abstract sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
   abstract storageType(id: number): StorageTypeRecord | undefined;
   abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
-  /** Id of a current category. */
-  abstract machineTypeCategoryId(name: string): number;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
 
   /** Where a record finds what it is to refer to: among current rows, and what it refers to already may be closed. */

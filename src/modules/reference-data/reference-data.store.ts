@@ -76,8 +76,8 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.all.machineTypes.get(id);
   }
 
-  machineTypeCategory(id: number) {
-    return this.snapshot.all.categories.get(id);
+  machineTypes() {
+    return this.snapshot.all.machineTypes.values();
   }
 
   linuxDistro(id: number) {
@@ -98,12 +98,6 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
 
   encryptionType(id: number) {
     return this.snapshot.all.encryptionTypes.get(id);
-  }
-
-  machineTypeCategoryId(name: string): number {
-    const id = this.snapshot.categoryIds.get(name);
-    if (id === undefined) throw new Error(`There is no machine type category ${name}`);
-    return id;
   }
 
   labelPattern(cloudProviderId: number) {
@@ -156,7 +150,6 @@ function recordsOf(maps: () => LookupMaps): LookupRecords {
     availabilityZone: (id) => maps().zones.get(id),
     architecture: (id) => maps().architectures.get(id),
     machineType: (id) => maps().machineTypes.get(id),
-    machineTypeCategory: (id) => maps().categories.get(id),
     linuxDistro: (id) => maps().distros.get(id),
     credentialType: (id) => maps().credentialTypes.get(id),
     sparkInfraVersion: (id) => maps().infraVersions.get(id),

@@ -27,12 +27,33 @@ export interface VolumeData {
   disk_throughput_mb: number | null;
 }
 
-/** Size and speed of a disk; null where the type decides. */
+/** Size and speeds of a disk; null where the type decides. */
 export interface DiskShape {
   /** GB */
   size: number | null;
   iops: number | null;
   throughputMb: number | null;
+}
+
+/** The size in GB, which a type of fixed size supplies; null where one has to be given. */
+export function diskSize(size: number | null, disk: DiskTypeInfo): number | null {
+  return size ?? (disk.has_fixed_size ? disk.min_size : null);
+}
+
+/**
+ * What a disk keeps when it comes to be of the type `disk`: all if it is so already, otherwise the size, unless the new type
+ * decides it, and the speeds that the new type takes.
+ */
+export function keptShape(typeBefore: number, before: DiskShape, disk: DiskTypeInfo): DiskShape {
+  if (typeBefore === disk.disk_type_id) return before;
+  const { size, iops, throughputMb } = before;
+  const fits = (speeds: Partial<DiskShape>) =>
+    diskMisfit(disk, { size: null, iops: null, throughputMb: null, ...speeds }) === null;
+  return {
+    size: disk.has_fixed_size ? null : size,
+    iops: fits({ iops }) ? iops : null,
+    throughputMb: fits({ throughputMb }) ? throughputMb : null,
+  };
 }
 
 /** The first field that the disk type does not take, and why in a sentence; null when all fit. */

@@ -16,13 +16,13 @@ import type {
   VolumeConfRead,
   VolumeConfWrite,
 } from './dto/volume-conf.dto';
-import { diskMisfit, type DiskShape } from './volume-confs.contract';
+import { diskMisfit, diskSize, keptShape } from './volume-confs.contract';
 import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
 
 /** What must fit together in a volume configuration. */
 interface VolumeShape {
   disk_type_id: number;
-  size: number | undefined;
+  size: number | null;
   disk_iops: number | null;
   disk_throughput_mb: number | null;
 }
@@ -62,7 +62,7 @@ export class VolumeConfsService extends ResourceService<
   }
 
   protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<ColumnValues> {
-    const { disk_throughput_MB = null, disk_iops = null, size, ...rest } = body;
+    const { disk_throughput_MB = null, disk_iops = null, size = null, ...rest } = body;
     const shape = { disk_type_id: body.disk_type_id, size, disk_iops, disk_throughput_mb: disk_throughput_MB };
     const disk = this.selectableDiskType(body.disk_type_id);
     return Promise.resolve({ ...rest, ...shape, size: checkShape(shape, disk) });
@@ -76,13 +76,13 @@ export class VolumeConfsService extends ResourceService<
   ): Promise<ColumnValues> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
     const { disk_throughput_MB, ...rest } = body;
-    const diskChanges = body.disk_type_id !== undefined && body.disk_type_id !== row.disk_type_id;
     const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);
-    if (diskChanges) assertSameProvider(this.diskType(row.disk_type_id), disk);
-    const kept = keptSpeeds(row, disk, diskChanges);
+    assertSameProvider(this.diskType(row.disk_type_id), disk);
+    const before = { size: row.size, iops: row.disk_iops, throughputMb: row.disk_throughput_mb };
+    const kept = keptShape(row.disk_type_id, before, disk);
     const shape = {
       disk_type_id: disk.disk_type_id,
-      size: body.size ?? (diskChanges && disk.has_fixed_size ? undefined : row.size),
+      size: body.size ?? kept.size,
       disk_iops: body.disk_iops === undefined ? kept.iops : body.disk_iops,
       disk_throughput_mb: disk_throughput_MB === undefined ? kept.throughputMb : disk_throughput_MB,
     };
@@ -141,19 +141,11 @@ export class VolumeConfsService extends ResourceService<
 
 /** Checks size and speed against the disk type; answers the size, which a fixed-size type supplies. */
 function checkShape(shape: VolumeShape, disk: DiskTypeInfo): number {
-  const size = shape.size ?? (disk.has_fixed_size ? disk.min_size : undefined);
-  if (size === undefined) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
+  const size = diskSize(shape.size, disk);
+  if (size === null) throw invalid('VOLUME_CONF.SIZE_REQUIRED', `Disk type ${disk.name} needs a size in GB.`);
   const misfit = diskMisfit(disk, { size, iops: shape.disk_iops, throughputMb: shape.disk_throughput_mb });
   if (misfit) throw invalid(OUT_OF_BOUNDS[misfit.field], misfit.message);
   return size;
-}
-
-/** The speeds of a volume whose disk type may change: those of the former type go that the new one does not take. */
-function keptSpeeds(row: VolumeConfRow, disk: DiskTypeInfo, diskChanges: boolean): Omit<DiskShape, 'size'> {
-  const { disk_iops: iops, disk_throughput_mb: throughputMb } = row;
-  const fits = (speeds: Partial<DiskShape>) =>
-    !diskChanges || diskMisfit(disk, { size: null, iops: null, throughputMb: null, ...speeds }) === null;
-  return { iops: fits({ iops }) ? iops : null, throughputMb: fits({ throughputMb }) ? throughputMb : null };
 }
 
 function assertSameProvider(before: DiskTypeInfo, after: DiskTypeInfo): void {

@@ -7,6 +7,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @Index('uq_cluster_confs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
 @ListIndex('ix_cluster_confs_list', ['tenantId', 'clusterConfId', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_cluster_confs_name_part', 'name', { where: CURRENT })
+@Index('ix_cluster_confs_machine_type', ['tenantId', 'machineTypeId', 'clusterConfId'], { where: CURRENT })
 @Index('ix_cluster_confs_volume_conf', ['tenantId', 'volumeConfId'])
 @ForeignKey('VolumeConf', ['tenantId', 'volumeConfId'], ['tenantId', 'volumeConfId'], {
   name: 'fk_cluster_confs_volume_conf',
@@ -15,9 +16,6 @@ export class ClusterConf extends TenantColumns {
   @Col.identity('cluster_conf_id', 'pk_cluster_confs') clusterConfId: string;
   @Col.text('name') name: string;
   @Col.text('description', { nullable: true }) description: string | null;
-  @ForeignKey('MachineTypeCategory', { name: 'fk_cluster_confs_machine_type_category' })
-  @Col.int('machine_type_category_id')
-  machineTypeCategoryId: number;
   @ForeignKey('MachineType', { name: 'fk_cluster_confs_machine_type' })
   @Col.int('machine_type_id')
   machineTypeId: number;

@@ -3,13 +3,17 @@ import { Field } from '../../../platform/http/fields';
 import { CloudEnvInfo } from '../../cloud-envs/cloud-envs.contract';
 import { ClusterConfRef } from '../../cluster-confs/cluster-confs.contract';
 import { MountRead } from '../../mounts/mounts.contract';
+import { ObjectStorageManagerRef } from '../../object-storage-managers/object-storage-managers.contract';
 import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/reference-data.contract';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 
+const OWN_DISKS = 'null where the cluster configuration has no volume and the disks are those of the cluster alone';
+
+/** The disks of each node, with the cluster's own disk fields over those of the volume configuration. */
 export class ClusterVolume {
-  @Field.id() volume_conf_id: number;
-  @Field.text() name: string;
+  @Field.id({ nullable: true, description: OWN_DISKS }) volume_conf_id: number | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) name: string | null;
   @Field.int64() machine_volume_num: number;
   @Field.int64() machine_volume_strip_num: number;
   @Field.int64() number_of_disks: number;
@@ -29,8 +33,8 @@ export class ClusterDiskTypeWrite {
 }
 
 export class ClusterVolumeWrite {
-  @Field.idText() machine_volume_config_id: string;
-  @Field.text() machine_volume_config_name: string;
+  @Field.idText({ nullable: true, description: OWN_DISKS }) machine_volume_config_id: string | null;
+  @Field.text({ nullable: true, description: OWN_DISKS }) machine_volume_config_name: string | null;
   @Field.text({ nullable: true }) machine_volume_config_description: string | null;
   @Field.idText({ description: 'GB' }) size: string;
   @Field.boolean() encrypted: boolean;
@@ -76,11 +80,6 @@ export class ClusterMetastoreCatalog {
   @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
 }
 
-export class ClusterObjectStorageManager {
-  @Field.id() object_storage_manager_id: number;
-  @Field.text() object_storage_manager_name: string;
-}
-
 export class ClusterRead extends ReadAudit {
   @Field.id() cluster_id: number;
   @Field.text() name: string;
@@ -109,8 +108,8 @@ export class ClusterRead extends ReadAudit {
   @Field.object(() => ClusterMetastoreCatalog, { nullable: true }) metastore_catalog: ClusterMetastoreCatalog | null;
   @Field.object(() => SparkConfig) spark_config: SparkConfig;
   @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
-  @Field.object(() => ClusterObjectStorageManager, { nullable: true })
-  object_storage_manager: ClusterObjectStorageManager | null;
+  @Field.object(() => ObjectStorageManagerRef, { nullable: true })
+  object_storage_manager: ObjectStorageManagerRef | null;
   @Field.object(() => ClusterVolume, { nullable: true }) machine_volume_config: ClusterVolume | null;
   @Field.objects(() => MountRead) mounts: MountRead[];
   @Field.object(() => ClusterWorkflowDetails, { optional: true, nullable: true })

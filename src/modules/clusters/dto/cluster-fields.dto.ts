@@ -30,10 +30,15 @@ export const SPARK_CONFIG_KEYS = [
   'py-files',
 ] as const satisfies readonly (keyof SparkConfig)[];
 
+const WORKERS =
+  'Workers on each instance of a STANDALONE cluster, 1 if absent; workers of a CLUSTER, min_instances or else 1 if absent; ' +
+  'a PLATFORM cluster ignores it';
+
 export class EngineClusterSparkConfigInput {
   @Field.int64({ optional: true, min: 1, max: 1000, description: 'Default 5' })
   max_parallel_spark_job_execution_per_instance?: number;
-  @Field.int64({ optional: true, nullable: true, min: 1, max: 100 }) num_of_workers?: number | null;
+  @Field.int64({ optional: true, nullable: true, min: 1, max: 100, description: WORKERS })
+  num_of_workers?: number | null;
 }
 
 export class EngineClusterSparkConfig {

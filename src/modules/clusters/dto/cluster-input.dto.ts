@@ -5,6 +5,9 @@ import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/re
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 import { EngineClusterSparkConfigInput, SparkConfig } from './cluster-fields.dto';
 
+const DISK_TYPE =
+  'The disk fields override the volume of the cluster configuration; without a volume they describe the disks, and need a type';
+
 export class ClusterSelector extends RecordSelectorQuery('cluster') {}
 
 /** Body of start, stop, destroy, disable and enable. */
@@ -72,10 +75,17 @@ export class ClusterSettings {
   @Field.int64({ optional: true, min: 0, description: 'Minutes before a surplus node goes' }) clean_up_timeout?: number;
   @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
   @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;
-  @Field.int64({ optional: true, min: 1 }) disk_iops?: number;
-  @Field.int64({ optional: true, min: 1 }) disk_throughput_MB?: number;
-  @Field.int64({ optional: true, min: 1, description: 'GB' }) size?: number;
-  @Field.int64({ optional: true, min: 1, max: 100 }) number_of_disks?: number;
+  @Field.int64({ optional: true, min: 1, description: 'Of each disk, where its type takes it' }) disk_iops?: number;
+  @Field.int64({ optional: true, min: 1, description: 'Of each disk, where its type takes it' })
+  disk_throughput_MB?: number;
+  @Field.int64({
+    optional: true,
+    min: 1,
+    description: 'Of each disk, GB; needed without a volume unless the type fixes it',
+  })
+  size?: number;
+  @Field.int64({ optional: true, min: 1, max: 100, description: 'Of each node; 1 without a volume' })
+  number_of_disks?: number;
 }
 
 export class CreateCluster extends ClusterSettings {
@@ -86,7 +96,7 @@ export class CreateCluster extends ClusterSettings {
   @Field.id() cluster_conf_id: number;
   @Field.id() spark_infra_version_id: number;
   @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
-  @Field.id({ optional: true }) disk_type_id?: number;
+  @Field.id({ optional: true, description: DISK_TYPE }) disk_type_id?: number;
 }
 
 export class UpdateCluster extends ClusterSettings {
@@ -96,5 +106,10 @@ export class UpdateCluster extends ClusterSettings {
   @Field.id({ optional: true }) cloud_env_id?: number;
   @Field.id({ optional: true }) cluster_conf_id?: number;
   @Field.id({ optional: true }) spark_infra_version_id?: number;
-  @Field.id({ optional: true, nullable: true }) disk_type_id?: number | null;
+  @Field.id({
+    optional: true,
+    nullable: true,
+    description: `${DISK_TYPE}. Another one keeps the speeds that it takes; null takes back all disk fields that the request does not give`,
+  })
+  disk_type_id?: number | null;
 }

@@ -70,7 +70,7 @@ export class Cluster extends TenantColumns {
   @Col.bigint('clean_up_timeout') cleanUpTimeout: string;
   @Col.bool('keep_scratch_disk', { nullable: true }) keepScratchDisk: boolean | null;
   @Col.text('cloud_identity', { nullable: true }) cloudIdentity: string | null;
-  /** The disk columns override the volume of the cluster configuration. */
+  /** The disk columns override the volume of the cluster configuration, or stand for one. */
   @Col.int('disk_type_id', { nullable: true }) diskTypeId: number | null;
   @ManyToOne('DiskType', { nullable: true })
   @JoinColumn({ name: 'disk_type_id', foreignKeyConstraintName: 'fk_clusters_disk_type' })

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver, DriverContext, NodeSpec } from '../../../../libs/compute-drivers/compute-driver';
+import type { ComputeDriver, DriverContext, NodeDisk, NodeSpec } from '../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../config/config';
 import { firstRow } from '../../../platform/persistence/sql';
 import { PermanentError, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../../cluster-confs/cluster-confs.contract';
 import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
 import { ReferenceData } from '../../reference-data/reference-data.contract';
+import { type ClusterDisks, clusterDisks, type DiskColumns, ownDisks } from '../cluster-disks';
 import type { NodeRow } from '../cluster-nodes.repository';
 import type { ClusterType } from '../cluster-state';
 import { Drivers } from './drivers';
@@ -26,13 +28,14 @@ export interface ClusterFacts {
   machineType: string;
   cores: number;
   memoryMb: number;
+  disks: ClusterDisks | null;
   sparkVersion: string;
   endpoint: string | null;
   cloudProviderId: number;
   credentialsConfId: number;
 }
 
-interface FactsRow {
+interface FactsRow extends DiskColumns {
   cluster_id: number;
   tenant_id: string;
   cluster_type: ClusterType;
@@ -42,7 +45,7 @@ interface FactsRow {
   is_spot_instance: boolean;
   enable_public_ip: boolean;
   labels: Record<string, string>;
-  machine_type_id: number;
+  cluster_conf: ClusterConfData;
   spark_infra_version_id: number;
   endpoint: string | null;
   cloud_provider_id: number;
@@ -64,14 +67,15 @@ export class ClusterFactsReader {
     const row = await firstRow<FactsRow>(
       this.dataSource.manager,
       `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
-         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, cc.machine_type_id,
+         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
+         c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
          ce.endpoint, ce.cloud_provider_id, ce.credentials_conf_id
-       FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id
+       FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id ${clusterConfJoins()}
          JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id WHERE c.cluster_id = $1`,
       [clusterId],
     );
     if (!row) throw new PermanentError(`Cluster ${clusterId} does not exist.`);
-    const machineType = this.referenceData.machineType(row.machine_type_id);
+    const machineType = this.referenceData.machineType(row.cluster_conf.machine_type_id);
     const spark = this.referenceData.sparkInfraVersion(row.spark_infra_version_id);
     if (!machineType || !spark)
       throw new PermanentError('The machine type or Spark version of the cluster is not offered any more.');
@@ -88,6 +92,7 @@ export class ClusterFactsReader {
       machineType: machineType.info.name,
       cores: machineType.info.vCPUs,
       memoryMb: Math.floor(machineType.memoryGib * 1024),
+      disks: clusterDisks(ownDisks(row), row.cluster_conf.volume_conf, this.referenceData),
       sparkVersion: spark.spark_version,
       endpoint: row.endpoint,
       cloudProviderId: row.cloud_provider_id,
@@ -114,6 +119,7 @@ export class ClusterFactsReader {
       machineType: facts.machineType,
       cores: node.cores,
       memoryMb: node.memory_mb,
+      disks: facts.disks ? nodeDisks(facts.disks) : [],
       sparkVersion: facts.sparkVersion,
       userLabels: facts.labels,
       isSpot: facts.isSpot,
@@ -122,4 +128,9 @@ export class ClusterFactsReader {
       bootstrapToken: node.bootstrap_token ?? '',
     };
   }
+}
+
+function nodeDisks({ number, size, type, iops, throughputMb, volume }: ClusterDisks): NodeDisk[] {
+  const disk = { gib: size, type: type.name, iops, throughputMb, encrypted: volume?.encrypted ?? false };
+  return Array.from({ length: number }, () => disk);
 }

@@ -1,0 +1,257 @@
+import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
+import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
+import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
+import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
+import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
+import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
+import type { Config } from '../../src/config/config';
+import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import type { NodeRow } from '../../src/modules/clusters/clusters.contract';
+import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
+import { DISK, encodedCredentials, Estate, type Parts, PROVIDER } from './harness/estate';
+import { refusal, startPeople } from './harness/people';
+import type { TestAnswer, TestApi } from './harness/test-api';
+
+/** Of the reference data. */
+const ST1 = 12;
+const AWS_ZONE = 303;
+const M5_LARGE = 100;
+
+// Real: the whole API and PostgreSQL. Left out: the worker, so clusters come into a state by SQL.
+describe('clusters', () => {
+  let api: TestApi;
+  let stop: () => Promise<void>;
+  let estate: Estate;
+  let parts: Parts;
+
+  beforeAll(async () => {
+    const { people, ...rest } = await startPeople([
+      ...[BootDiskImagesApiModule, CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule],
+      ...[CredentialsConfsApiModule, NetworkConfsApiModule, VolumeConfsApiModule],
+    ]);
+    ({ api, stop } = rest);
+    estate = new Estate(people, await people.as(await people.user([['PLATFORM ADMIN', null]]), await people.tenant()));
+    parts = await estate.parts();
+  });
+
+  afterAll(() => stop?.());
+
+  const setStatus = (cluster: number, status: string) =>
+    api.database.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [cluster, status]);
+  const read = async (cluster: number) => (await estate.get('cluster', cluster)).body;
+
+  describe('engine_cluster_spark_config', () => {
+    const five = { max_parallel_spark_job_execution_per_instance: 5 };
+    const standalone = (workers: number) => ({ ...five, num_of_workers: workers, standalone_workers_number: workers });
+
+    it.each<[string, object | undefined, object]>([
+      ['STANDALONE', undefined, standalone(1)],
+      ['STANDALONE', {}, standalone(1)],
+      ['STANDALONE', { num_of_workers: null }, standalone(1)],
+      ['STANDALONE', { num_of_workers: 3 }, standalone(3)],
+      ['CLUSTER', undefined, { ...five, num_of_workers: null }],
+      ['CLUSTER', { num_of_workers: 3 }, { ...five, num_of_workers: 3 }],
+      ['PLATFORM', undefined, { ...five, num_of_workers: null }],
+      ['PLATFORM', { num_of_workers: 3 }, { ...five, num_of_workers: null }],
+    ])('of a %s cluster may be %j', async (cluster_type, engine_cluster_spark_config, expected) => {
+      const made = await estate.create('cluster', parts, { cluster_type, engine_cluster_spark_config });
+      expect(made).toMatchObject({ status: 200, body: { engine_cluster_spark_config: expected } });
+      const cluster = Number(made.body.cluster_id);
+      expect((await read(cluster)).engine_cluster_spark_config).toEqual(expected);
+      await setStatus(cluster, 'ERROR');
+      const fewer = { max_parallel_spark_job_execution_per_instance: 2 };
+      const updated = await estate.update('cluster', cluster, { engine_cluster_spark_config: fewer });
+      expect(updated).toMatchObject({
+        status: 201,
+        body: { engine_cluster_spark_config: { ...expected, ...fewer } },
+      });
+    });
+
+    it.each<[string, number | null, number | null]>([
+      ['STANDALONE', null, 1],
+      ['STANDALONE', 4, 4],
+      ['CLUSTER', null, null],
+      ['PLATFORM', 4, null],
+    ])('of a %s cluster can be changed to %j workers', async (cluster_type, num_of_workers, expected) => {
+      const cluster = await estate.id('cluster', parts, {
+        cluster_type,
+        engine_cluster_spark_config: { num_of_workers: 2 },
+      });
+      await setStatus(cluster, 'ERROR');
+      const updated = await estate.update('cluster', cluster, { engine_cluster_spark_config: { num_of_workers } });
+      expect([updated.status, updated.body.engine_cluster_spark_config.num_of_workers]).toEqual([201, expected]);
+    });
+  });
+
+  describe('disk fields', () => {
+    const lvm = { disk_type_id: DISK['local-lvm'] };
+    const bare = async () => ({ ...parts, cluster_conf: await estate.id('cluster_conf', {}) });
+    const refused = (answer: TestAnswer) => [...refusal(answer), answer.body.error_message as string];
+
+    /** What a cluster at AWS is made of, with a volume of gp3 unless `volume` says otherwise. */
+    async function atAws(volume: object | null = {}): Promise<Parts> {
+      const credentials = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'us-east-1' };
+      const own = { ...parts };
+      const provider = { cloud_provider_id: PROVIDER.AWS };
+      own.credentials_conf = await estate.id(
+        'credentials_conf',
+        {},
+        {
+          credential_type_id: CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair,
+          base64_encoded_credentials: encodedCredentials(credentials),
+        },
+      );
+      const zone = { availability_zone_id: AWS_ZONE };
+      const network = { network_project_id: 'vpc', network_name: 'net', subnet: 'sub', network_tags: ['t'], ...zone };
+      own.network_conf = await estate.id('network_conf', {}, { ...provider, ...network });
+      own.boot_disk_image = await estate.id('boot_disk_image', {}, provider);
+      own.cloud_env = await estate.id('cloud_env', own, {
+        ...provider,
+        ...zone,
+        cloud_project: 'p',
+        endpoint: undefined,
+      });
+      const speeds = { disk_type_id: DISK.gp3, disk_iops: 4000, disk_throughput_MB: 200, machine_volume_num: 2 };
+      const volume_conf = volume && (await estate.id('volume_conf', {}, { ...speeds, ...volume }));
+      own.cluster_conf = await estate.id(
+        'cluster_conf',
+        {},
+        { machine_type_id: M5_LARGE, volume_conf_id: volume_conf },
+      );
+      return own;
+    }
+
+    async function nodeDisks(cluster: number): Promise<unknown> {
+      const reader = new ClusterFactsReader(
+        api.database,
+        api.app.get(ReferenceData),
+        ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
+      );
+      return reader.nodeSpec(await reader.read(cluster), {} as NodeRow).disks;
+    }
+
+    it('describe the disks where the configuration has no volume', async () => {
+      const without = await estate.create('cluster', await bare());
+      expect(without.body.machine_volume_config).toBeNull();
+      expect(await nodeDisks(Number(without.body.cluster_id))).toEqual([]);
+      const made = await estate.create('cluster', await bare(), { ...lvm, size: 20, number_of_disks: 2 });
+      const written = { number_of_disks: 2, disk_iops: null, disk_throughput_MB: null };
+      expect([made.status, made.body.machine_volume_config]).toEqual([
+        200,
+        {
+          ...{ machine_volume_config_id: null, machine_volume_config_name: null },
+          ...{ machine_volume_config_description: null, encrypted: false, size: '20', ...written },
+          ...{ machine_volume_conf_num: 2, machine_volume_conf_strip: 1 },
+          disk_type: expect.objectContaining({ disk_type_id: String(DISK['local-lvm']), disk_name: 'local-lvm' }),
+        },
+      ]);
+      const cluster = Number(made.body.cluster_id);
+      expect((await read(cluster)).machine_volume_config).toEqual({
+        ...{
+          volume_conf_id: null,
+          name: null,
+          machine_volume_num: 2,
+          machine_volume_strip_num: 1,
+          size: 20,
+          ...written,
+        },
+        disk_type: expect.objectContaining({ disk_type_id: DISK['local-lvm'], name: 'local-lvm' }),
+      });
+      const disk = { gib: 20, type: 'local-lvm', iops: null, throughputMb: null, encrypted: false };
+      expect(await nodeDisks(cluster)).toEqual([disk, disk]);
+      await setStatus(cluster, 'ERROR');
+      const more = await estate.update('cluster', cluster, { number_of_disks: 3, size: 30 });
+      expect(more.body.machine_volume_config).toMatchObject({ number_of_disks: 3, size: '30' });
+      const none = await estate.update('cluster', cluster, { disk_type_id: null });
+      expect([none.status, none.body.machine_volume_config]).toEqual([201, null]);
+    });
+
+    it.each<[object, string, RegExp]>([
+      [{ size: 20 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
+      [{ disk_iops: 20 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
+      [{ disk_throughput_MB: 20 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
+      [{ number_of_disks: 2 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
+      [{ disk_type_id: 10 }, 'CLUSTER.DISK_SIZE_REQUIRED', /local-lvm need a size/],
+      [{ disk_type_id: 10, size: 70_000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /size 70000 is outside 1 to 65536/],
+      [{ disk_type_id: 10, size: 9, disk_iops: 3000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /takes no disk_iops/],
+      [{ disk_type_id: 10, size: 9, disk_throughput_MB: 9 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /no disk_throughput_MB/],
+      [{ disk_type_id: 4, size: 20 }, 'CLUSTER.PROVIDER_MISMATCH', /another cloud provider/],
+    ])('without a volume are refused where they make no disk: %j', async (fields, code, reason) => {
+      const answer = await estate.create('cluster', await bare(), fields);
+      expect(refused(answer)).toEqual([400, code, expect.stringMatching(reason)]);
+    });
+
+    it('override the volume, each by itself', async () => {
+      const own = await atAws();
+      const volume = { size: 100, disk_iops: 4000, disk_throughput_MB: 200, number_of_disks: 2 };
+      for (const fields of [
+        {},
+        { size: 200 },
+        { disk_iops: 5000 },
+        { disk_throughput_MB: 300 },
+        { number_of_disks: 1 },
+        { size: 300, disk_iops: 6000, disk_throughput_MB: 400, number_of_disks: 3 },
+      ]) {
+        const cluster = await estate.id('cluster', own, fields);
+        const expected = { ...volume, ...fields };
+        expect((await read(cluster)).machine_volume_config).toMatchObject({
+          ...expected,
+          ...{ machine_volume_num: 2, disk_type: { name: 'gp3' } },
+        });
+        const { size: gib, disk_iops: iops, disk_throughput_MB: throughputMb, number_of_disks: count } = expected;
+        const disk = { gib, type: 'gp3', iops, throughputMb, encrypted: false };
+        expect(await nodeDisks(cluster)).toEqual(Array.from({ length: count }, () => disk));
+      }
+    });
+
+    it('of another type keep of the volume and of before what the type takes', async () => {
+      const cluster = await estate.id('cluster', await atAws(), { disk_type_id: DISK.io1 });
+      const disks = async () => (await read(cluster)).machine_volume_config;
+      expect(await disks()).toMatchObject({ disk_iops: 4000, disk_throughput_MB: null, disk_type: { name: 'io1' } });
+      await setStatus(cluster, 'ERROR');
+      const change = (fields: object) => estate.update('cluster', cluster, fields);
+      expect((await change({ disk_iops: 9000, size: 150 })).status).toBe(201);
+      expect(await disks()).toMatchObject({ disk_iops: 9000, size: 150 });
+      expect(refused(await change({ disk_throughput_MB: 200 }))).toEqual([
+        400,
+        'CLUSTER.DISK_OUT_OF_BOUNDS',
+        expect.stringContaining('io1 takes no disk_throughput_MB'),
+      ]);
+      expect((await change({ disk_type_id: DISK.gp2 })).status).toBe(201);
+      expect(await disks()).toMatchObject({ disk_iops: null, disk_throughput_MB: null, size: 150 });
+      expect((await change({ disk_type_id: null, number_of_disks: 5 })).status).toBe(201);
+      expect(await disks()).toMatchObject({
+        ...{ disk_iops: 4000, disk_throughput_MB: 200, size: 100, number_of_disks: 5 },
+        disk_type: { name: 'gp3' },
+      });
+    });
+
+    it('of another type refuse a size of the volume that the type has not', async () => {
+      const own = await atAws();
+      const answer = await estate.create('cluster', own, { disk_type_id: ST1 });
+      expect(refused(answer)).toEqual([400, 'CLUSTER.DISK_OUT_OF_BOUNDS', expect.stringMatching(/size 100 .* st1/)]);
+      expect((await estate.create('cluster', own, { disk_type_id: ST1, size: 125 })).status).toBe(200);
+    });
+
+    it('that the volume leaves incomplete keep a cluster from coming back until they are whole', async () => {
+      const own = await estate.parts();
+      const cluster = await estate.id('cluster', own, { size: 50 });
+      await setStatus(cluster, 'DESTROYED');
+      const { cluster_conf } = await bare();
+      const unfit = await estate.update('cluster', cluster, { cluster_conf_id: cluster_conf });
+      expect(refusal(unfit)).toEqual([400, 'CLUSTER.DISK_TYPE_REQUIRED']);
+      const operate = (operation: string) =>
+        estate.caller.call('PUT', `/cluster/${operation}`, { cluster_id: cluster });
+      expect((await operate('disable')).status).toBe(201);
+      await estate.update('cluster_conf', own.cluster_conf, { volume_conf_id: null });
+      expect((await read(cluster)).machine_volume_config).toBeNull();
+      expect(refusal(await operate('enable'))).toEqual([400, 'CLUSTER.DISK_TYPE_REQUIRED']);
+      expect((await estate.update('cluster', cluster, lvm)).status).toBe(201);
+      expect((await operate('enable')).status).toBe(201);
+      expect((await read(cluster)).machine_volume_config).toMatchObject({ size: 50, number_of_disks: 1 });
+    });
+  });
+});
