@@ -3,6 +3,8 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { keysToWire, keyToWire, toWire } from '../product/product-name';
 
 export const API_PREFIX = 'api/v1';
+/** Release of the API's specification that the service follows; its own version is another. */
+export const API_RELEASE = '2.10.1';
 /** Of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -11,8 +13,11 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   const options = new DocumentBuilder()
     .setTitle('Managed Spark Compute Platform')
-    .setDescription('Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs.')
+    .setDescription(
+      `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.`,
+    )
     .setVersion(version)
+    .addExtension('x-api-release', API_RELEASE, 'info')
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearerAuth')
     .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
