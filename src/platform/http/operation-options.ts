@@ -33,6 +33,8 @@ export interface OperationOptions {
   opensSession?: boolean;
   /** A GET that changes records: in the audit log like the operations that say so by their method. */
   changesRecords?: boolean;
+  /** Takes query parameters that somebody else names, and reads them from the request itself; elsewhere unknown ones are refused. */
+  readsRawQuery?: boolean;
   /** Request headers beside the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
   /** Left out of the document: the node agents' own API. */

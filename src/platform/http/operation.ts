@@ -34,6 +34,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
+import { declareNoQuery } from './no-query';
 import { ResultSet } from './page';
 
 /** What an operation answers on success. */
@@ -69,6 +70,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
     HttpCode(status),
     ...(answersSecret(options) ? [Header('Cache-Control', 'no-store')] : []),
+    ...(options.readsRawQuery ? [] : [declareNoQuery]),
     // Each costs every request of its route something; most reads need none of them.
     ...interceptorsOf(options).map((interceptor) => UseInterceptors(interceptor)),
     ApiOperation({

@@ -58,6 +58,7 @@ export class LoginController {
     answer: Answers.one(LoginResult),
     errors: [403, 503],
     opensSession: true,
+    readsRawQuery: true,
   })
   @ApiQuery({ name: 'code', required: true, type: String, description: 'Given by the provider; or error instead' })
   @ApiQuery({ name: 'state', required: true, type: String, description: 'Given by the login that began' })
