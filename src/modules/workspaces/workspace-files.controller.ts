@@ -70,7 +70,7 @@ export class WorkspaceFilesController {
     tag,
     access: Allow.workspace('EDIT'),
     answer: Answers.one(WorkspaceFileWrite),
-    errors: [409, 413, 429, 503],
+    errors: [409],
     binaryBody: true,
     headers: UPLOAD_HEADERS,
   })

@@ -31,6 +31,7 @@ export function problemsOf(
 function statusProblems(cell: Cell, answer: Answer, unreachable: number | undefined): string[] {
   const { status } = answer;
   if (status >= 500) return ['the API failed'];
+  if (!cell.operation.statuses.includes(status)) return ['the document does not name the status'];
   return isAsExpected(cell, answer, unreachable) ? [] : [`expected ${describe(cell.expected)}`];
 }
 

@@ -30,10 +30,18 @@ export const SPARK_CONFIG_KEYS = [
   'py-files',
 ] as const satisfies readonly (keyof SparkConfig)[];
 
+const PARALLEL_JOBS = { optional: true, min: 1, max: 1000 };
+export const DEFAULT_PARALLEL_JOBS = 5;
+
 export class EngineClusterSparkConfigInput {
-  @Field.int64({ optional: true, min: 1, max: 1000, description: 'Default 5' })
-  max_parallel_spark_job_execution_per_instance?: number;
+  @Field.int64(PARALLEL_JOBS) max_parallel_spark_job_execution_per_instance?: number;
   @Field.int64({ optional: true, nullable: true, min: 1, max: 100 }) num_of_workers?: number | null;
+}
+
+/** Of a new cluster. */
+export class NewEngineClusterSparkConfig extends EngineClusterSparkConfigInput {
+  @Field.int64({ ...PARALLEL_JOBS, default: DEFAULT_PARALLEL_JOBS })
+  override max_parallel_spark_job_execution_per_instance: number = DEFAULT_PARALLEL_JOBS;
 }
 
 export class EngineClusterSparkConfig {

@@ -40,7 +40,7 @@ export class LoginController {
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
-    errors: [403, 429, 503],
+    errors: [429],
     opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
@@ -56,7 +56,6 @@ export class LoginController {
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
-    errors: [403, 503],
     opensSession: true,
     readsRawQuery: true,
   })
