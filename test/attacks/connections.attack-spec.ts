@@ -88,6 +88,13 @@ describe('somebody who opens connections and leaves them', () => {
     await slow?.closed(HEAD_TIMEOUT_MS * 5);
   });
 
+  it('gets 431 for a head that is too large, and no more', async () => {
+    const [connection] = await openMany(1, '127.0.0.14');
+    await connection?.write(head(version, { 'x-large': 'x'.repeat(64 * 1024) }, 'GET'));
+    expect(await connection?.status()).toBe(431);
+    await connection?.closed();
+  });
+
   it('sends no hundred requests ahead of their answers', async () => {
     const [connection] = await openMany(1, '127.0.0.12');
     await connection?.write(head('/api/v1/user/info', bearer(), 'GET').repeat(200));

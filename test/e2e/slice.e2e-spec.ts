@@ -55,7 +55,8 @@ describe('without a token', () => {
     const anonymous = platform.anonymous();
     const health = await anonymous.get('/healthCheck');
     expect(health.uptime).toBeGreaterThan(0);
-    expect((await anonymous.get('/version')).version).toMatch(/^\d+\.\d+\.\d+/);
+    const version = { version: expect.stringMatching(/^\d+\.\d+\.\d+/), api_release: '2.10.1' };
+    expect(await anonymous.get('/version')).toEqual(version);
     expect(await anonymous.get('/login/auth_type')).toEqual({ auth_type: 'LDAP' });
   });
 

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Controller, Module } from '@nestjs/common';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
+import type { TenantSummary } from '../../src/modules/iam/tenants/dto/tenant.dto';
 import { Allow } from '../../src/platform/auth/access';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { CurrentScope } from '../../src/platform/auth/request-principal';
+import { EVERY_TENANT_ROLE, PLATFORM_ROLES, type Role } from '../../src/platform/auth/roles';
 import { Answers, Operation } from '../../src/platform/http/operation';
 import { PASSWORD, People } from './harness/people';
 import {
@@ -45,6 +47,19 @@ class ProbeController {
   manager(@CurrentScope() scope: TenantScope): TenantScope {
     return scope;
   }
+
+  @Operation({
+    method: 'GET',
+    path: '/probe/bills',
+    id: 'probeBills',
+    summary: 'With a role of the tenant, or one that reads bills',
+    tag: 'Probe',
+    access: Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING']),
+    answer: Answers.none,
+  })
+  bills(@CurrentScope() scope: TenantScope): TenantScope {
+    return scope;
+  }
 }
 
 @Module({ controllers: [ProbeController] })
@@ -76,7 +91,7 @@ describe('identity', () => {
     return api.database.query(sql, params);
   }
 
-  const newTenant = (name: string) => people.tenant(name);
+  const newTenant = (name?: string) => people.tenant(name);
   const newUser = (name: string, tenantIds: string[] = []) =>
     people.withPassword(
       name,
@@ -243,6 +258,50 @@ describe('identity', () => {
       expect(status).toBe(403);
       expect(body.error_message).toBe(`Association to the tenant Id: ${away} is not allowed for the current session.`);
       expect((await api.call('POST', `/user/select/${home}`, { token })).status).toBe(201);
+    });
+
+    it.each<[string, Role | null]>([
+      ['USER', 'USER'],
+      ['PLATFORM ADMIN', 'PLATFORM ADMIN'],
+      ['PLATFORM BILLING', 'PLATFORM BILLING'],
+      ['no role there', null],
+    ])('tells a personal token of a user with %s that another tenant is not allowed', async (_held, role) => {
+      const [home, away] = [await newTenant(), await newTenant()];
+      const userId = await people.user([['USER', home]]);
+      if (role) await people.giveRole(userId, role, PLATFORM_ROLES.includes(role) ? null : away);
+      const { call } = await people.as(userId, home);
+      await query(`UPDATE sessions SET kind = 'token' WHERE user_id = $1`, [userId]);
+      for (const tenantId of [away, '5f2a7d0c-8f6b-4a8e-9d7e-0123456789ab']) {
+        const { status, body } = await call('POST', `/user/select/${tenantId}`);
+        const message = `Association to the tenant Id: ${tenantId} is not allowed for the current session.`;
+        expect([status, body.error_message]).toEqual([403, message]);
+      }
+      expect((await call('GET', '/user/info')).body.tenant_id).toBe(home);
+    });
+
+    it('lets PLATFORM BILLING into any tenant, for what names it and nothing else', async () => {
+      const tenantId = await newTenant();
+      const closed = await newTenant();
+      await query('UPDATE tenants SET to_date = now() WHERE tenant_id = $1', [closed]);
+      const { call } = await people.as(await people.user([['PLATFORM BILLING', null]]));
+      expect((await call('GET', '/probe/bills')).body.error_code).toBe('TENANT.NOT_SELECTED');
+      const listed = (await call('GET', '/user/tenants?limit=1000')).body.data.map(
+        (row: TenantSummary) => row.tenant_id,
+      );
+      expect(listed).toContain(tenantId);
+      expect(listed).not.toContain(closed);
+      expect((await call('POST', `/user/select/${closed}`)).status).toBe(404);
+      expect((await call('POST', `/user/select/${tenantId}`)).status).toBe(201);
+      expect((await call('GET', '/user/info')).body.tenant_id).toBe(tenantId);
+      expect((await call('GET', '/probe/bills')).body).toMatchObject({ tenantId });
+      for (const [method, path] of [
+        ['GET', '/probe/tenant'],
+        ['GET', '/probe/manager'],
+        ['POST', '/user/token'],
+      ] as const) {
+        const { status, body } = await call(method, path, method === 'POST' ? {} : undefined);
+        expect([status, body.error_code]).toEqual([403, 'AUTH.ROLE_REQUIRED']);
+      }
     });
 
     it('lets a PLATFORM ADMIN into any tenant', async () => {

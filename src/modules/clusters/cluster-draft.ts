@@ -6,11 +6,9 @@ import { changedDisks, diskColumns, givenDisks } from './cluster-disks';
 import type { ClusterDraft } from './cluster-rules';
 import type { ClusterType } from './cluster-state';
 import type { ClusterRow } from './clusters.repository';
+import { DEFAULT_PARALLEL_JOBS } from './dto/cluster-fields.dto';
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
 
-const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
-const DEFAULT_CLEAN_UP_MINUTES = 240;
-const DEFAULT_PARALLEL_JOBS = 5;
 const DEFAULT_STANDALONE_WORKERS = 1;
 
 /** What a cluster of the type keeps of num_of_workers: the type may have a default, or no workers of its own. */
@@ -33,8 +31,8 @@ export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterCon
     cloudEnv,
     clusterConf,
     sparkInfraVersionId: body.spark_infra_version_id,
-    isTurboEnabled: body.is_turbo_enabled ?? false,
-    isCudaEnabled: body.is_cuda_enabled ?? false,
+    isTurboEnabled: body.is_turbo_enabled,
+    isCudaEnabled: body.is_cuda_enabled,
     isSpotInstance: body.is_spot_instance,
     minInstances: body.min_instances ?? null,
     maxInstances: body.max_instances ?? null,
@@ -80,13 +78,13 @@ export function newClusterColumns(
     name: body.name,
     description: body.description,
     labels: jsonb(labels),
-    idle_timeout_ms: body.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS,
+    idle_timeout_ms: body.idle_timeout_ms,
     cluster_type: body.cluster_type,
     is_spot_instance: body.is_spot_instance,
     is_turbo_enabled: draft.isTurboEnabled,
     is_cuda_enabled: draft.isCudaEnabled,
     enable_public_ip: body.enable_public_ip,
-    block_project_ssh_keys: body.block_project_ssh_keys ?? true,
+    block_project_ssh_keys: body.block_project_ssh_keys,
     bootstrap_shell_script: body.bootstrap_shell_script,
     cloud_env_id: body.cloud_env_id,
     cluster_conf_id: body.cluster_conf_id,
@@ -97,7 +95,7 @@ export function newClusterColumns(
     num_of_workers: draft.numOfWorkers,
     min_instances: draft.minInstances,
     max_instances: draft.maxInstances,
-    clean_up_timeout: body.clean_up_timeout ?? DEFAULT_CLEAN_UP_MINUTES,
+    clean_up_timeout: body.clean_up_timeout,
     keep_scratch_disk: body.keep_scratch_disk,
     cloud_identity: body.cloud_identity,
     ...diskColumns(draft.disks),

@@ -130,7 +130,7 @@ export class ClustersService {
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
       await beginClusterHistory(tx, row.cluster_id, scope.userId);
-      const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids ?? []);
+      const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
       return writeCluster({ ...row, mount_ids: mountIds }, this.referenceData);
     });
   }

@@ -2,6 +2,7 @@ import { Controller, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
 import { Field } from '../../platform/http/fields';
+import { API_RELEASE } from '../../platform/http/openapi';
 import { Answers, Operation } from '../../platform/http/operation';
 import { HealthService } from './health.service';
 
@@ -12,7 +13,8 @@ export class HealthCheck {
 }
 
 export class Version {
-  @Field.text() version: string;
+  @Field.text({ description: 'Of the service' }) version: string;
+  @Field.text({ description: "Release of the API's specification that it follows" }) api_release: string;
 }
 
 @Controller()
@@ -39,12 +41,12 @@ export class HealthController {
     method: 'GET',
     path: '/version',
     id: 'getVersion',
-    summary: 'Version of the running service',
+    summary: 'Version of the running service, and release of the API',
     tag: 'Probes',
     access: Allow.everyone,
     answer: Answers.one(Version),
   })
   version(): Version {
-    return { version: this.health.version };
+    return { version: this.health.version, api_release: API_RELEASE };
   }
 }

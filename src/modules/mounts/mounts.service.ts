@@ -84,7 +84,7 @@ export class MountsService extends ResourceService<
     await this.assertOpens(scope, provider, credentialsId, body.source, tx);
     return {
       ...rest,
-      is_read_only: body.is_read_only ?? false,
+      is_read_only: body.is_read_only,
       extra_configs: jsonb(extra_configs),
       credentials_conf_id: credentialsId,
     };

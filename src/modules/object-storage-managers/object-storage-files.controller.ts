@@ -64,7 +64,7 @@ export class ObjectStorageFilesController {
     tag,
     access: Allow.tenant(EVERY_TENANT_ROLE),
     answer: Answers.one(ObjectStorageFileWrite),
-    errors: [409, 413, 429],
+    errors: [409],
     binaryBody: true,
     headers: UPLOAD_HEADERS,
   })

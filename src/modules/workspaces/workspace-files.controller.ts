@@ -20,6 +20,7 @@ import { WorkspaceSelector } from './dto/workspace.dto';
 import { WorkspaceFilesService } from './workspace-files.service';
 
 const tag = 'Workspace files';
+const NOTHING_IS_404 = 'Where nothing is found the answer is 404.';
 
 @Controller()
 export class WorkspaceFilesController {
@@ -30,6 +31,7 @@ export class WorkspaceFilesController {
     path: '/workspace/files',
     id: 'listWorkspaceFiles',
     summary: 'List a directory of the workspace',
+    description: NOTHING_IS_404,
     tag,
     access: Allow.workspace('VIEW'),
     answer: Answers.page(WorkspaceFileRead),
@@ -47,6 +49,7 @@ export class WorkspaceFilesController {
     path: '/workspace/files/search',
     id: 'searchWorkspaceFiles',
     summary: 'Search files by part of the name',
+    description: NOTHING_IS_404,
     tag,
     access: Allow.workspace('VIEW'),
     answer: Answers.page(WorkspaceFileRead),
@@ -67,7 +70,7 @@ export class WorkspaceFilesController {
     tag,
     access: Allow.workspace('EDIT'),
     answer: Answers.one(WorkspaceFileWrite),
-    errors: [409, 413, 429, 503],
+    errors: [409],
     binaryBody: true,
     headers: UPLOAD_HEADERS,
   })

@@ -53,33 +53,22 @@ export class WorkspaceFilesService {
     this.room = new WorkspaceRoom(workspaceQuotaBytes);
   }
 
+  /** 404 where there is nothing, as the contract says: clients wait for files by it. A page beyond the last is empty. */
   async list(
     scope: TenantScope,
     workspace: WorkspaceContext,
     query: WorkspaceFileListQuery,
     partOfName?: string,
   ): Promise<Page<WorkspaceFileRead>> {
-    const directory =
+    const place =
       query.file_id === undefined && isRoot(query.file_path)
         ? null
         : await this.repository.select(scope, workspace, query);
-    if (directory && !directory.is_dir) {
-      const isFile: ResourceFilter = (c) => c.add('t.workspace_file_id = ?', directory.workspace_file_id);
-      return this.render(workspace, await this.repository.list(scope, query, isFile, partOfName));
+    const page = await this.repository.list(scope, query, entriesOf(workspace, place, query), partOfName);
+    if (page.result_set.total_objects === 0) {
+      const where = place ? `at "${place.path}" of` : 'in';
+      throw notFound('FILE.NOT_FOUND', `There is no such file ${where} the workspace "${workspace.name}".`);
     }
-    const base = directory?.path ?? '';
-    const page = await this.repository.list(
-      scope,
-      query,
-      (conditions) => {
-        conditions.add('t.workspace_id = ?', workspace.workspaceId);
-        if (!query.recursive) conditions.add('t.parent_path = ?', base);
-        else if (base !== '') conditions.add('t.path LIKE ?', `${literalPattern(base)}/%`);
-        if (query.is_dir !== undefined) conditions.add('t.is_dir = ?', query.is_dir);
-        if (query.is_git === true) conditions.add('FALSE');
-      },
-      partOfName,
-    );
     return this.render(workspace, page);
   }
 
@@ -99,7 +88,7 @@ export class WorkspaceFilesService {
     request: Request,
   ): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
-    if (query.is_dir) return this.makeDirectory(scope, workspace, path);
+    if (query.is_dir) return this.makeDirectory(scope, workspace, path, query.overwrite);
     return this.slots.run(scope.tenantId, () =>
       this.receive(scope, workspace, { path, overwrite: query.overwrite, sizeHeader }, request),
     );
@@ -271,14 +260,17 @@ export class WorkspaceFilesService {
     scope: TenantScope,
     workspace: WorkspaceContext,
     path: string,
+    overwrite: boolean,
   ): Promise<WorkspaceFileWrite> {
     return this.transactions.run(async (tx) => {
       await this.lock(tx, workspace);
-      if (await this.repository.byPath(tx, workspace.workspaceId, path)) {
-        throw conflict('FILE.EXISTS', `"${path}" exists already.`);
-      }
+      const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+      if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" exists already.`);
+      if (existing && !existing.is_dir) throw notADirectory(path);
+      // What is in it stays.
+      if (existing) return write(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
       await this.makeParents(tx, scope, workspace, path);
-      return write(await this.repository.insert(tx, scope, { ...place(workspace, path), is_dir: true }));
+      return write(await this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: true }));
     });
   }
 
@@ -292,12 +284,12 @@ export class WorkspaceFilesService {
     const content = { size_bytes: blob.size, sha256: blob.sha256, blob_key: blob.key };
     if (replaced) return this.repository.update(tx, scope, replaced.workspace_file_id, content);
     await this.makeParents(tx, scope, workspace, path);
-    return this.repository.insert(tx, scope, { ...place(workspace, path), is_dir: false, ...content });
+    return this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: false, ...content });
   }
 
   private async makeParents(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, path: string): Promise<void> {
     const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
-    if (inTheWay !== null) throw conflict('FILE.NOT_A_DIRECTORY', `"${inTheWay}" is a file, not a directory.`);
+    if (inTheWay !== null) throw notADirectory(inTheWay);
   }
 
   /** Answers the file that an upload to the path replaces. */
@@ -337,7 +329,30 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-function place(workspace: WorkspaceContext, path: string): Record<string, unknown> {
+/** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
+function entriesOf(
+  { workspaceId }: WorkspaceContext,
+  place: WorkspaceFileRow | null,
+  query: WorkspaceFileListQuery,
+): ResourceFilter {
+  return (conditions) => {
+    if (place?.is_dir === false) {
+      conditions.add('t.workspace_file_id = ?', place.workspace_file_id);
+      return;
+    }
+    conditions.add('t.workspace_id = ?', workspaceId);
+    if (!query.recursive) conditions.add('t.parent_path = ?', place?.path ?? '');
+    else if (place) conditions.add('t.path LIKE ?', `${literalPattern(place.path)}/%`);
+    if (query.is_dir !== undefined) conditions.add('t.is_dir = ?', query.is_dir);
+    if (query.is_git === true) conditions.add('FALSE');
+  };
+}
+
+function notADirectory(path: string): DomainError {
+  return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
+}
+
+function columnsOf(workspace: WorkspaceContext, path: string): Record<string, unknown> {
   return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
 }
 

@@ -130,7 +130,7 @@ export class WorkspacesController {
     method: 'PUT',
     path: '/workspace/disable',
     id: 'disableWorkspace',
-    summary: 'Disable a workspace: it takes no changes and no runs',
+    summary: 'Disable a workspace: it takes no new or changed jobs, files or runs',
     tag,
     access: Allow.workspace('EDIT'),
     answer: Answers.one(WorkspaceWrite),

@@ -85,10 +85,9 @@ export class WorkspacesService implements WorkspaceAuthorizer {
 
   async update(scope: TenantScope, workspace: WorkspaceContext, body: UpdateWorkspace): Promise<WorkspaceWrite> {
     assertChanges(body);
-    return this.transactions.run(async (tx) => {
-      await this.lockActive(tx, workspace.workspaceId);
-      return write(await this.repository.update(tx, scope, workspace.workspaceId, { ...body }));
-    });
+    return this.transactions.run(async (tx) =>
+      write(await this.repository.update(tx, scope, workspace.workspaceId, { ...body })),
+    );
   }
 
   async enable(scope: TenantScope, workspace: WorkspaceContext): Promise<WorkspaceWrite> {

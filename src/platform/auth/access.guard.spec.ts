@@ -5,16 +5,15 @@ import { type Access, admittedRoles, Allow } from './access';
 import { AccessGuard } from './access.guard';
 import type { WorkspaceAuthorizer } from './authentication';
 import type { Principal } from './principal';
-import { type Role, ROLES } from './roles';
+import { EVERY_TENANT_ROLE, type Role, ROLES } from './roles';
 
-/** As the authenticator makes them: who only reads bills has no tenant. */
 function principalWith(role: Role): Principal {
   return {
     userId: 7,
     username: 'ada',
     sessionId: 'a',
     sessionKind: 'login',
-    tenantId: role === 'PLATFORM BILLING' ? null : 't',
+    tenantId: 't',
     roles: new Set([role]),
   };
 }
@@ -49,6 +48,7 @@ describe('AccessGuard', () => {
     ['a platform role within a tenant', Allow.tenant(['PLATFORM ADMIN'])],
     ['some roles', Allow.platform(['PLATFORM ADMIN', 'ADMIN'])],
     ['billing', Allow.platform(['PLATFORM BILLING'])],
+    ['every role of the tenant, and billing', Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING'])],
     ['a workspace permission', Allow.workspace('RUN')],
   ];
 

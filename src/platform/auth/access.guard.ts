@@ -53,6 +53,8 @@ export class AccessGuard implements CanActivate {
       case 'workspace': {
         const principal = await this.authenticate(request);
         assertTenant(principal);
+        // A permission alone admits nobody: it may have outlived the last role in the tenant.
+        requireRole(principal, admittedRoles(access));
         request.workspace = await this.workspaces.authorize(principal, workspaceSelector(request), access.permission);
       }
     }

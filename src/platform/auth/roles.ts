@@ -2,7 +2,7 @@
 export const ROLES = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER', 'PLATFORM BILLING'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Roles that are not bound to a tenant. */
+/** Roles that are not bound to a tenant: whoever holds one may select any. What it admits there is each operation's. */
 export const PLATFORM_ROLES: readonly Role[] = ['PLATFORM ADMIN', 'PLATFORM BILLING'];
 
 export const ADMINS: readonly Role[] = ['ADMIN', 'PLATFORM ADMIN'];

@@ -143,6 +143,13 @@ export const Field = {
   /** Id in a write answer: a decimal string. */
   idText: (options: FieldOptions = {}) =>
     applyDecorators(base(options, { type: 'string', format: 'int64' }), IsString()),
+  /** Such ids. */
+  idTexts: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { type: 'array', items: { type: 'string', format: 'int64' } }),
+      IsArray(),
+      IsString({ each: true }),
+    ),
   number: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'number' }), IsNumber()),
   uuid: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'string', format: 'uuid' }), IsUUID()),
   email: (options: FieldOptions = {}) =>

@@ -1,18 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, toWire } from '../product/product-name';
+import { ERROR_RESPONSES, sharedErrorName } from './operation';
 
 export const API_PREFIX = 'api/v1';
+/** Release of the API's specification that the service follows; its own version is another. */
+export const API_RELEASE = '2.10.1';
 /** Of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
+type DocumentedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** The OpenAPI 3.1 document of the running application. */
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   const options = new DocumentBuilder()
     .setTitle('Managed Spark Compute Platform')
-    .setDescription('Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs.')
+    .setDescription(
+      `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.`,
+    )
     .setVersion(version)
+    .addExtension('x-api-release', API_RELEASE, 'info')
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearerAuth')
     .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
@@ -24,7 +32,24 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     withPrefix(path),
     item,
   ]);
-  return toOpenApi31({ ...document, paths: Object.fromEntries(paths) } as unknown as Json) as unknown as OpenAPIObject;
+  const components = { ...document.components, responses: ERROR_RESPONSES };
+  const whole = { ...document, components, paths: Object.fromEntries(paths) };
+  return shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
+}
+
+/** Each error answer once: the operations refer to it. One that is its operation's own stays there. */
+function shareErrors(document: OpenAPIObject): OpenAPIObject {
+  const shared = document.components?.responses ?? {};
+  for (const item of Object.values(document.paths)) {
+    for (const { responses } of Object.values(item as Record<string, DocumentedOperation>)) {
+      for (const [status, response] of Object.entries(responses ?? {})) {
+        const name = sharedErrorName(status);
+        if (!isDeepStrictEqual(response, shared[name])) continue;
+        responses[status] = { $ref: `#/components/responses/${name}` };
+      }
+    }
+  }
+  return document;
 }
 
 function withPrefix(path: string): string {

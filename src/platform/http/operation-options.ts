@@ -19,7 +19,7 @@ export interface OperationOptions {
   answer: Answer;
   /** 200 unless the contract says otherwise. */
   status?: number;
-  /** Statuses of the contract beside the usual 400, 401, 404, 500 (and 403 where access is restricted). */
+  /** Statuses beside those that follow from the rest, see `errorStatuses`; without 409 here broken state rules are 400. */
   errors?: readonly number[];
   /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
   errorAnswer?: Type<object>;
@@ -33,6 +33,8 @@ export interface OperationOptions {
   opensSession?: boolean;
   /** A GET that changes records: in the audit log like the operations that say so by their method. */
   changesRecords?: boolean;
+  /** Takes query parameters that somebody else names, and reads them from the request itself; elsewhere unknown ones are refused. */
+  readsRawQuery?: boolean;
   /** Request headers beside the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
   /** Left out of the document: the node agents' own API. */

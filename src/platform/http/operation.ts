@@ -34,6 +34,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
+import { declareNoQuery } from './no-query';
 import { ResultSet } from './page';
 
 /** What an operation answers on success. */
@@ -47,19 +48,46 @@ export const Answers = {
   none: { kind: 'none' } as Answer,
 };
 
+/** Statuses that any operation can answer, or the server before it; what an operation adds is in {@link errorStatuses}. */
+const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
+
 const ERROR_TEXT: Record<number, string> = {
   400: 'Malformed, against a field rule, or not possible in the current state',
   401: 'Token missing or rejected',
   403: 'Role, workspace permission or tenant selection missing',
   404: 'No such record in this tenant',
-  408: 'The body took too long to arrive',
+  408: 'The head or the body of the request took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
   415: 'Body of another type than the operation takes',
   429: 'Too many attempts, or streams at once; see Retry-After',
+  431: 'The head of the request, its address and headers, is too large; without a body',
   500: 'Unexpected failure, or a dependency does not answer',
   503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
 };
+
+/** The error answers, as the document has them once for all operations. */
+export const ERROR_RESPONSES = Object.fromEntries(
+  Object.entries(ERROR_TEXT).map(([status, description]) => [
+    sharedErrorName(status),
+    {
+      description,
+      ...(hasErrorBody(Number(status))
+        ? { content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorAnswerBody) } } } }
+        : {}),
+    },
+  ]),
+);
+
+/** Name of a status' answer among the {@link ERROR_RESPONSES}. */
+export function sharedErrorName(status: string): string {
+  return `Error${status}`;
+}
+
+/** Whether the platform itself answers so: what is no request yet is refused by the HTTP server. */
+function hasErrorBody(status: number): boolean {
+  return status !== 431;
+}
 
 /** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
 export function Operation(options: OperationOptions): MethodDecorator {
@@ -69,6 +97,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     RequestMapping({ path: options.path.replaceAll(/\{(\w+)\}/g, ':$1'), method: RequestMethod[options.method] }),
     HttpCode(status),
     ...(answersSecret(options) ? [Header('Cache-Control', 'no-store')] : []),
+    ...(options.readsRawQuery ? [] : [declareNoQuery]),
     // Each costs every request of its route something; most reads need none of them.
     ...interceptorsOf(options).map((interceptor) => UseInterceptors(interceptor)),
     ApiOperation({
@@ -88,7 +117,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ApiResponse({
         status: code,
         description: ERROR_TEXT[code] ?? 'Error',
-        type: options.errorAnswer ?? ErrorAnswerBody,
+        ...(hasErrorBody(code) ? { type: options.errorAnswer ?? ErrorAnswerBody } : {}),
       }),
     ),
   );
@@ -102,14 +131,20 @@ function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   ];
 }
 
-/** Error statuses the operation's contract lists. */
+/** Error statuses that the operation can answer, and those that its contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
+  // The contract of a probe is that it says nothing else.
   if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
-  const takesBody = options.method === 'POST' || options.method === 'PUT';
-  const streams = options.access.kind !== 'node' && carriesStream(options) ? [429, 503] : [];
-  const usual = [400, 401, 404, 500, ...streams, ...(restricted ? [403] : []), ...(takesBody ? [408, 413, 415] : [])];
-  return [...new Set([...usual, ...(options.errors ?? [])])].sort((a, b) => a - b);
+  const takesBody = options.method !== 'GET';
+  const statuses = [
+    ...USUAL_ERRORS,
+    ...(restricted || changesRecords(options) ? [403] : []),
+    ...(takesBody ? [413, 415] : []),
+    ...(carriesStream(options) ? [429] : []),
+    ...(options.errors ?? []),
+  ];
+  return [...new Set(statuses)].sort((a, b) => a - b);
 }
 
 /** Who may call an operation, in a sentence. */

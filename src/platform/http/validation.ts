@@ -3,6 +3,7 @@ import { invalid } from '../errors/domain-error';
 import { unusableIn } from './bodies/parse-json';
 import { Problems, unusable } from './bodies/problems';
 import { knownFields } from './field-shapes';
+import { NoQuery } from './no-query';
 
 function collect(errors: readonly ValidationError[], path: string, problems: Problems): void {
   for (const error of errors) {
@@ -39,7 +40,8 @@ class StrictValidationPipe extends ValidationPipe {
     const found = metadata.type === 'body' ? null : unusableIn(value);
     if (found) throw unusable(found);
     if (Array.isArray(value)) throw invalid('REQUEST.INVALID', 'The request is not valid: it must be an object.');
-    return super.transform(knownFields(metatype as Type<object>, value), metadata);
+    const known = knownFields(metatype as Type<object>, value);
+    return metatype === NoQuery ? known : super.transform(known, metadata);
   }
 
   /** What is left has none. */

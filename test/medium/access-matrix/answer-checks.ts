@@ -1,3 +1,4 @@
+import { PLATFORM_ROLES } from '../../../src/platform/auth/roles';
 import { type CallerSpec, membershipsOf, type Tenants } from './callers';
 import type { Cell, Expectation } from './cells';
 import type { ExpectedOperation } from './expected-access';
@@ -30,6 +31,7 @@ export function problemsOf(
 function statusProblems(cell: Cell, answer: Answer, unreachable: number | undefined): string[] {
   const { status } = answer;
   if (status >= 500) return ['the API failed'];
+  if (!cell.operation.statuses.includes(status)) return ['the document does not name the status'];
   return isAsExpected(cell, answer, unreachable) ? [] : [`expected ${describe(cell.expected)}`];
 }
 
@@ -120,7 +122,7 @@ function hiddenFrom(caller: CallerSpec, { access, foreign }: ExpectedOperation):
       return sides;
     case 'signed-in':
     case 'own-tenant': {
-      const isEverywhere = caller.roles.some(({ role }) => role === 'PLATFORM ADMIN');
+      const isEverywhere = caller.roles.some(({ role }) => PLATFORM_ROLES.includes(role));
       return isEverywhere
         ? []
         : sides.filter((side) => !membershipsOf(caller).includes(side) && side !== caller.session);

@@ -7,7 +7,7 @@ import { hashPassword } from '../../../src/modules/iam/users-and-groups/password
 import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../../../src/platform/auth/roles';
 import { insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from '../harness/records';
-import { mayEnterTenant, type Standing } from './expected-access';
+import type { Standing } from './expected-access';
 import { insertPersonalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
 
 /** Password of every caller, and the name of the one who logs in. */
@@ -121,6 +121,12 @@ export const CALLERS: readonly CallerSpec[] = [
   },
   { name: 'USER and PLATFORM BILLING', roles: [USER_HERE, { role: 'PLATFORM BILLING', at: 'own' }], session: 'own' },
   {
+    name: 'PLATFORM BILLING with MANAGE on the workspace',
+    roles: [{ role: 'PLATFORM BILLING', at: 'own' }],
+    session: 'own',
+    permission: { level: 'MANAGE' },
+  },
+  {
     name: 'USER here, ADMIN in another tenant',
     roles: [USER_HERE, { role: 'ADMIN', at: 'foreign' }],
     session: 'own',
@@ -154,7 +160,7 @@ export const CALLERS: readonly CallerSpec[] = [
 export function standingOf({ roles, session, permission, personalToken = false }: CallerSpec): Standing {
   const held = roles.filter(({ role, at }) => PLATFORM_ROLES.includes(role) || at === session).map(({ role }) => role);
   return {
-    inTenant: session !== null && mayEnterTenant(held),
+    inTenant: session !== null && held.length > 0,
     roles: held,
     ownTenant: session === 'own',
     belongs: membershipsOf({ roles }).includes('own'),

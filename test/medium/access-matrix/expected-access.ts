@@ -26,7 +26,7 @@ export interface ExpectedOperation {
 
 /** What decides about a call: the roles held in the selected tenant and everywhere, and the rest. */
 export interface Standing {
-  /** Whether a tenant is selected in which the caller holds a role. */
+  /** Whether a tenant is selected in which the caller holds a role, or a role everywhere. */
   inTenant: boolean;
   roles: readonly Role[];
   /** Whether the tenant called for is the selected one. */
@@ -93,6 +93,9 @@ export function verdictOf(expected: ExpectedOperation, caller: Standing): Verdic
   return caller.ownTenant || isEverywhere || foreign === 'admitted' ? 'admitted' : 'foreign';
 }
 
+/** Roles that operations without named ones admit: PLATFORM BILLING may call only what names it. */
+const MEMBERS: readonly Role[] = ROLES.filter((role) => role !== 'PLATFORM BILLING');
+
 function mayCall(access: ExpectedAccess, caller: Standing): boolean {
   switch (access.kind) {
     case 'public':
@@ -103,11 +106,11 @@ function mayCall(access: ExpectedAccess, caller: Standing): boolean {
     case 'platform':
       return holds(caller, access.roles);
     case 'member':
-      return caller.inTenant;
+      return caller.inTenant && holds(caller, MEMBERS);
     case 'roles':
       return caller.inTenant && holds(caller, access.roles);
     case 'workspace':
-      return caller.inTenant && holds(caller, access.roles ?? caller.roles) && mayEnter(caller, access.permission);
+      return caller.inTenant && holds(caller, access.roles ?? MEMBERS) && mayEnter(caller, access.permission);
   }
 }
 
@@ -117,16 +120,11 @@ function holds(caller: Standing, roles: readonly Role[]): boolean {
 
 function maySelect(caller: Standing): boolean {
   if (caller.personalToken) return caller.ownTenant;
-  return caller.belongs || holds(caller, ['PLATFORM ADMIN']);
+  return caller.belongs || holds(caller, PLATFORM_ROLES);
 }
 
 /** Of another tenant's workspace nobody learns what would be needed. */
 function mayEnter(caller: Standing, needed: WorkspacePermission): boolean {
   if (!caller.ownTenant || holds(caller, ['ADMIN', 'PLATFORM ADMIN'])) return true;
   return caller.permission !== null && includesPermission(caller.permission, needed);
-}
-
-/** Whether somebody with these roles, held in a tenant or everywhere, can have the tenant selected. */
-export function mayEnterTenant(roles: readonly Role[]): boolean {
-  return roles.some((role) => role === 'PLATFORM ADMIN' || !PLATFORM_ROLES.includes(role));
 }

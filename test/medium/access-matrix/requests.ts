@@ -31,6 +31,8 @@ export interface Operation {
   /** Answers a page or array of records. */
   isList: boolean;
   changes: boolean;
+  /** That it may answer. */
+  statuses: number[];
 }
 
 /** A place in the request that names a tenant's record. */
@@ -203,6 +205,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
             : { kind: 'none' },
         isList: isListAnswer(responses, resolve),
         changes: method !== 'get',
+        statuses: Object.keys(responses).map(Number),
       };
     }),
   );

@@ -134,7 +134,7 @@ export class ClusterWrite extends WriteAudit {
   @Field.idText() cluster_conf_id: string;
   @Field.object(() => SparkConfig) spark_config: SparkConfig;
   @Field.idText({ nullable: true }) metastore_catalog_id: string | null;
-  @Field.texts() mount_ids: string[];
+  @Field.idTexts() mount_ids: string[];
   @Field.idText() spark_infra_version_id: string;
   @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
   @Field.oneOf(CLUSTER_TYPES) cluster_type: string;

@@ -3,7 +3,7 @@ import { PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
-import { EngineClusterSparkConfigInput, SparkConfig } from './cluster-fields.dto';
+import { EngineClusterSparkConfigInput, NewEngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 
 const DISK_TYPE =
   'The disk fields override the volume of the cluster configuration; without a volume they describe the disks, and need a type';
@@ -54,11 +54,15 @@ export class DriverMemoryQuery {
   @Param.int64({ optional: false, min: 1 }) max_parallel_spark_job_execution_per_instance: number;
 }
 
+const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
+const DEFAULT_CLEAN_UP_MINUTES = 240;
+const IDLE_TIMEOUT = { optional: true, min: 1000, description: 'Without a job for this long the cluster stops' };
+const CLEAN_UP_TIMEOUT = { optional: true, min: 0, description: 'Minutes before a surplus node goes' };
+
 /** Fields that create and update share, each optional. */
 export class ClusterSettings {
   @Field.description() description?: string | null;
-  @Field.int64({ optional: true, min: 1000, description: 'Without a job for this long the cluster stops' })
-  idle_timeout_ms?: number;
+  @Field.int64(IDLE_TIMEOUT) idle_timeout_ms?: number;
   @Field.map({ optional: true }) labels?: Record<string, unknown>;
   @Field.boolean({ optional: true }) is_turbo_enabled?: boolean;
   @Field.boolean({ optional: true }) is_cuda_enabled?: boolean;
@@ -72,7 +76,7 @@ export class ClusterSettings {
   engine_cluster_spark_config?: EngineClusterSparkConfigInput;
   @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) min_instances?: number | null;
   @Field.int64({ optional: true, nullable: true, min: 1, max: 30 }) max_instances?: number | null;
-  @Field.int64({ optional: true, min: 0, description: 'Minutes before a surplus node goes' }) clean_up_timeout?: number;
+  @Field.int64(CLEAN_UP_TIMEOUT) clean_up_timeout?: number;
   @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
   @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;
   @Field.int64({ optional: true, min: 1, description: 'Of each disk, where its type takes it' }) disk_iops?: number;
@@ -97,6 +101,16 @@ export class CreateCluster extends ClusterSettings {
   @Field.id() spark_infra_version_id: number;
   @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
   @Field.id({ optional: true, description: DISK_TYPE }) disk_type_id?: number;
+  @Field.int64({ ...IDLE_TIMEOUT, default: DEFAULT_IDLE_TIMEOUT_MS })
+  override idle_timeout_ms: number = DEFAULT_IDLE_TIMEOUT_MS;
+  @Field.boolean({ default: false }) override is_turbo_enabled: boolean = false;
+  @Field.boolean({ default: false }) override is_cuda_enabled: boolean = false;
+  @Field.boolean({ default: true }) override block_project_ssh_keys: boolean = true;
+  @Field.ids({ default: [] }) override mount_ids: number[] = [];
+  @Field.object(() => NewEngineClusterSparkConfig, { optional: true })
+  override engine_cluster_spark_config?: NewEngineClusterSparkConfig;
+  @Field.int64({ ...CLEAN_UP_TIMEOUT, default: DEFAULT_CLEAN_UP_MINUTES })
+  override clean_up_timeout: number = DEFAULT_CLEAN_UP_MINUTES;
 }
 
 export class UpdateCluster extends ClusterSettings {

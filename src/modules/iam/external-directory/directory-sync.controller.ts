@@ -22,7 +22,6 @@ export class DirectorySyncController {
     tag: TAG,
     access: Allow.platform(ADMINS),
     answer: Answers.one(UserRead),
-    errors: [503],
     changesRecords: true,
   })
   syncUser(@CurrentPrincipal() principal: Principal, @TextParam('username') username: string): Promise<UserRead> {
@@ -37,7 +36,6 @@ export class DirectorySyncController {
     tag: TAG,
     access: Allow.platform(ADMINS),
     answer: Answers.one(GroupRead),
-    errors: [503],
     changesRecords: true,
   })
   syncGroup(@CurrentPrincipal() principal: Principal, @TextParam('groupname') groupName: string): Promise<GroupRead> {

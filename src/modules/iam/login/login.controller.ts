@@ -40,7 +40,7 @@ export class LoginController {
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
-    errors: [403, 429, 503],
+    errors: [429],
     opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
@@ -56,8 +56,8 @@ export class LoginController {
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(LoginResult),
-    errors: [403, 503],
     opensSession: true,
+    readsRawQuery: true,
   })
   @ApiQuery({ name: 'code', required: true, type: String, description: 'Given by the provider; or error instead' })
   @ApiQuery({ name: 'state', required: true, type: String, description: 'Given by the login that began' })

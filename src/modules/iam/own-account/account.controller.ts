@@ -85,7 +85,6 @@ export class AccountController {
     access: Allow.signedIn,
     answer: Answers.one(TenantSelection),
     status: 201,
-    errors: [403],
   })
   selectTenant(
     @CurrentPrincipal() principal: Principal,
@@ -103,7 +102,7 @@ export class AccountController {
     access: Allow.signedIn,
     answer: Answers.message,
     status: 201,
-    errors: [403, 409, 429, 503],
+    errors: [409, 429],
   })
   changeMyPassword(
     @CurrentPrincipal() principal: Principal,

@@ -40,17 +40,17 @@ export class AccountService {
 
   async selectTenant(principal: Principal, tenantId: string): Promise<TenantSelection> {
     return this.changes.run(principal.sessionId, async (tx): Promise<TenantSelection> => {
-      const tenant = await this.directory.currentTenant(tenantId, tx);
-      const roles = await this.directory.rolesOf(principal.userId, tenantId, tx);
-      if (!roles.some(({ role, tenant_id }) => tenant_id !== null || role === 'PLATFORM ADMIN')) {
-        throw forbidden('TENANT.NO_ROLE', `You hold no role in the tenant ${tenantId}.`);
-      }
-      if (!(await this.sessions.selectTenant(tx, principal.sessionId, tenantId))) {
+      // Before it is looked at what there is elsewhere: a token is told the same of every other tenant.
+      if (await this.sessions.isBoundElsewhere(tx, principal.sessionId, tenantId)) {
         throw forbidden(
           'TENANT.TOKEN_BOUND',
           `Association to the tenant Id: ${tenantId} is not allowed for the current session.`,
         );
       }
+      const tenant = await this.directory.currentTenant(tenantId, tx);
+      const roles = await this.directory.rolesOf(principal.userId, tenantId, tx);
+      if (roles.length === 0) throw forbidden('TENANT.NO_ROLE', `You hold no role in the tenant ${tenantId}.`);
+      await this.sessions.selectTenant(tx, principal.sessionId, tenantId);
       return {
         message: `Tenant ${tenant.name} is selected.`,
         user_id: idText(principal.userId),

@@ -54,7 +54,6 @@ export class PersonalTokensController {
     access: Allow.signedIn,
     answer: Answers.message,
     status: 201,
-    errors: [403],
   })
   revokeToken(@CurrentPrincipal() principal: Principal, @IdParam('token_id') tokenId: number): Promise<Message> {
     return this.service.revoke(principal, tokenId);

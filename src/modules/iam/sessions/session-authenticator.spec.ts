@@ -112,7 +112,7 @@ describe('SessionAuthenticator', () => {
   it.each<[SessionRow['roles'], string | null]>([
     [['USER'], 't'],
     [['PLATFORM ADMIN'], 't'],
-    [['PLATFORM BILLING'], null],
+    [['PLATFORM BILLING'], 't'],
     [[], null],
   ])('with the roles %p acts in the tenant %p', async (roles, tenantId) => {
     const authenticator = authenticatorOver(() => Promise.resolve({ ...SESSION, roles }));

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config';
 import type { Authenticator } from '../../../platform/auth/authentication';
 import type { Principal } from '../../../platform/auth/principal';
-import { PLATFORM_ROLES } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { PgListener } from '../../../platform/wakeups/pg-listener';
@@ -99,15 +98,14 @@ function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: s
   if (session.tenant_closed) throw unauthenticated('The tenant of the session is closed. Log in again.');
 }
 
-/** Whoever has lost the last role in the selected tenant stands as if none were selected. */
+/** Whoever has lost the last role in the selected tenant, and holds none everywhere, stands as if none were selected. */
 function principalOf(session: SessionRow): Principal {
-  const admitted = session.roles.some((role) => role === 'PLATFORM ADMIN' || !PLATFORM_ROLES.includes(role));
   return {
     userId: session.user_id,
     username: session.username,
     sessionId: session.session_id,
     sessionKind: session.kind,
-    tenantId: admitted ? session.tenant_id : null,
+    tenantId: session.roles.length > 0 ? session.tenant_id : null,
     roles: new Set(session.roles),
   };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
-import { firstRow, insertRow, returning, type Tx } from '../../../platform/persistence/sql';
+import { firstRow, insertRow, type Tx } from '../../../platform/persistence/sql';
 import { heldRoles } from '../roles/held-roles';
 
 /** A session with what decides whether it still admits its user, and as whom. */
@@ -171,14 +171,17 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Binds the session to a tenant unless it is a personal token of another; answers whether it is bound now. */
-  async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
-    const bound = await returning(
-      tx,
-      `UPDATE sessions SET tenant_id = $2 WHERE session_id = $1 AND (kind = 'login' OR tenant_id = $2)
-       RETURNING session_id`,
-      [sessionId, tenantId],
-    );
-    return bound.length > 0;
+  /** Whether the session is a personal token of another tenant than this one, which it is for good. */
+  async isBoundElsewhere(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM sessions WHERE session_id = $1 AND kind = 'token' AND tenant_id IS DISTINCT FROM $2::uuid`;
+    return (await firstRow(tx, sql, [sessionId, tenantId])) !== null;
+  }
+
+  /** Binds a login session to a tenant; a personal token stays bound to its own. */
+  async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
+    await tx.query(`UPDATE sessions SET tenant_id = $2 WHERE session_id = $1 AND kind = 'login'`, [
+      sessionId,
+      tenantId,
+    ]);
   }
 }

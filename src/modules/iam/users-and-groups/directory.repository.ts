@@ -115,7 +115,7 @@ export class DirectoryRepository {
   async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
     const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
       `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h
-               WHERE h.tenant_id = t.tenant_id OR (h.tenant_id IS NULL AND h.role = 'PLATFORM ADMIN'))`,
+               WHERE h.tenant_id = t.tenant_id OR h.tenant_id IS NULL)`,
       userId,
       userId,
     );

@@ -67,7 +67,7 @@ export class UsersController {
     tag,
     access,
     answer: Answers.one(UserWrite),
-    errors: [409, 503],
+    errors: [409],
   })
   create(@CurrentPrincipal() caller: Principal, @Body() body: CreateUser): Promise<UserWrite> {
     return this.service.create(caller, body);
@@ -116,7 +116,7 @@ export class UsersController {
     access,
     answer: Answers.message,
     status: 201,
-    errors: [409, 503],
+    errors: [409],
   })
   setPassword(
     @CurrentPrincipal() caller: Principal,

@@ -39,13 +39,13 @@ const CREDENTIALS = { description: 'Of the provider of the storage type; Custom 
 
 export class CreateMount {
   @Field.text(NAME) name: string;
-  @Field.int32({ min: 0 }) storage_type_id: number;
-  @Field.int32({ optional: true, nullable: true, min: 0, description: "Of the same provider; null is the store's own" })
+  @Field.id() storage_type_id: number;
+  @Field.id({ optional: true, nullable: true, description: "Of the same provider; null is the store's own" })
   encryption_type_id?: number | null;
   @Field.text(SOURCE) source: string;
   @Field.text(MOUNT_POINT) mount_point: string;
   @Field.map(EXTRA_CONFIGS) extra_configs?: Record<string, unknown> | null;
-  @Field.boolean({ optional: true, default: false }) is_read_only?: boolean;
+  @Field.boolean({ default: false }) is_read_only: boolean = false;
   @Field.id(CREDENTIALS) credentials_config_id: number;
 }
 

@@ -122,7 +122,7 @@ export class SparkJobTypeLangLookup extends LookupValidity {
 }
 
 export class WorkflowExecutionStateLookup extends Described {
-  @Field.int32() workflow_execution_state_id: number;
+  @Field.int64() workflow_execution_state_id: number;
 }
 
 export class WorkflowTypeLookup extends Described {

@@ -24,7 +24,8 @@ export class WorkspaceFileSearchQuery extends WorkspaceFileListQuery {
 export class UploadQuery extends RecordSelectorQuery('workspace') {
   @Param.text({ optional: false, description: 'Path of the file in the workspace' }) path: string;
   @Param.text({ description: 'Directory that the path is in' }) target_dir?: string;
-  @Param.boolean({ default: false, description: 'true replaces an existing file' }) overwrite: boolean = false;
+  @Param.boolean({ default: false, description: 'true replaces an existing file, and admits an existing directory' })
+  overwrite: boolean = false;
   @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
     false;
 }

@@ -1,0 +1,24 @@
+import 'reflect-metadata';
+import { Query } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+
+/** The query of an operation that takes none: every parameter is refused as unknown. */
+export class NoQuery {}
+
+/**
+ * Gives a handler that declares no query an empty one, as its last parameter, so that unknown parameters are refused by what
+ * refuses them everywhere. To be applied after the decorators of its parameters.
+ */
+export function declareNoQuery(prototype: object, method: string | symbol): void {
+  if (takesQuery(prototype, method)) return;
+  const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as object[];
+  Query()(prototype, method, types.length);
+  Reflect.defineMetadata('design:paramtypes', [...types, NoQuery], prototype, method);
+}
+
+/** Whether a parameter of the handler is filled from the query. */
+export function takesQuery(prototype: object, method: string | symbol): boolean {
+  const filled = (Reflect.getMetadata(ROUTE_ARGS_METADATA, prototype.constructor, method) ?? {}) as object;
+  return Object.keys(filled).some((key) => key.startsWith(`${RouteParamtypes.QUERY}:`));
+}

@@ -1,0 +1,66 @@
+import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { createOpenApiDocument } from '../../src/platform/http/openapi';
+import { OPERATION_METADATA, type OperationOptions } from '../../src/platform/http/operation-options';
+import { takesQuery } from '../../src/platform/http/no-query';
+import { operationsOf } from './access-matrix/requests';
+import { People } from './harness/people';
+import { startWholeApi, type TestApi } from './harness/test-api';
+
+/** What the SSO provider adds is its own matter. */
+const OPEN = ['completeSsoLogin'];
+
+// Real: the whole API and PostgreSQL.
+describe('an unknown query parameter', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+  });
+
+  afterAll(() => stop?.());
+
+  it('is looked for by every operation', () => {
+    const { app } = api;
+    const scanner = new MetadataScanner();
+    const without: string[] = [];
+    for (const { metatype } of app.get(DiscoveryService).getControllers()) {
+      const prototype = (metatype as { prototype: Record<string, object> }).prototype;
+      for (const method of scanner.getAllMethodNames(prototype)) {
+        const operation = new Reflector().get<OperationOptions | undefined>(
+          OPERATION_METADATA,
+          prototype[method] as () => void,
+        );
+        if (operation && !takesQuery(prototype, method)) without.push(operation.id);
+      }
+    }
+    expect(without).toEqual(OPEN);
+  });
+
+  it('is refused, and named, by every operation without a body', async () => {
+    const people = new People(api);
+    const tenantId = await people.tenant();
+    const userId = await people.user([
+      ['PLATFORM ADMIN', null],
+      ['CAN MANAGE CLUSTER', tenantId],
+    ]);
+    const { call } = await people.as(userId, tenantId);
+    const operations = operationsOf(createOpenApiDocument(api.app, '0')).filter(
+      ({ id, path, method }) =>
+        method !== 'POST' && method !== 'PUT' && !OPEN.includes(id) && !path.includes('{workspace_id}'),
+    );
+    expect(operations.length).toBeGreaterThan(100);
+    const admitting: string[] = [];
+    for (const { id, method, path } of operations) {
+      if (/^\/api\/v1\/workspace/.test(path) && !path.endsWith('workspaces')) continue;
+      const url = path
+        .replace('/api/v1', '')
+        .replaceAll(/\{tenant_id\}/g, tenantId)
+        .replaceAll(/\{\w+\}/g, '1');
+      const { status, body } = await call(method, `${url}?surprise=1`);
+      if (status !== 400 || !String(body.error_message).includes('surprise is not a known field'))
+        admitting.push(`${id} ${status} ${String(body.error_message)}`);
+    }
+    expect(admitting).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { type Caller, People } from './harness/people';
+import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+
+// Real: the whole API and PostgreSQL.
+describe('workspaces', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let caller: Caller;
+  let workspace: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    const people = new People(api);
+    caller = await people.admin(await people.tenant('tenant'));
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    const { body } = await caller.call('POST', '/workspace', { name: `workspace-${(made += 1)}` });
+    workspace = `workspace_id=${String(body.workspace_id)}`;
+  });
+
+  const refusal = ({ status, body }: TestAnswer) => [status, body.error_code];
+  const upload = async (query: string): Promise<TestAnswer> => {
+    const response = await fetch(api.urlOf(`/workspace/files?${workspace}&${query}`), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/octet-stream' },
+      body: query.includes('is_dir') ? undefined : 'content',
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as TestAnswer['body'] };
+  };
+
+  describe('the files of a workspace', () => {
+    const lists: [string, string][] = [
+      ['list', '/workspace/files?'],
+      ['search', '/workspace/files/search?file_name=e&'],
+    ];
+
+    describe.each(lists)('%s', (_what, path) => {
+      const list = (query = '') => caller.call('GET', `${path}${workspace}${query}`);
+      const nothing = [404, 'FILE.NOT_FOUND'];
+
+      it('is 404 where there is nothing', async () => {
+        expect(refusal(await list())).toEqual(nothing);
+        expect(refusal(await list('&recursive=true&pageNumber=2'))).toEqual(nothing);
+        expect(refusal(await list('&file_path=/'))).toEqual(nothing);
+        await upload('path=e-empty&is_dir=true');
+        for (const more of ['', '&recursive=true', '&is_dir=false', '&pageNumber=3']) {
+          expect(refusal(await list(`&file_path=e-empty${more}`))).toEqual(nothing);
+        }
+        expect(refusal(await list('&file_path=e-nowhere'))).toEqual(nothing);
+        expect(refusal(await list('&is_dir=false'))).toEqual(nothing);
+        expect(refusal(await list('&is_git=true'))).toEqual(nothing);
+      });
+
+      it('answers what is there, and an empty page beyond the last', async () => {
+        await upload('path=e-full/e-file');
+        for (const query of ['', '&file_path=e-full', '&file_path=/e-full/e-file', '&recursive=true&is_dir=false']) {
+          const { status, body } = await list(query);
+          expect([status, body.data.length]).toEqual([200, 1]);
+        }
+        const beyond = await list('&pageNumber=2');
+        expect([beyond.status, beyond.body.data, beyond.body.result_set.total_objects]).toEqual([200, [], 1]);
+      });
+    });
+
+    it('is 404 where no name has the part', async () => {
+      await upload('path=file');
+      const answer = await caller.call('GET', `/workspace/files/search?${workspace}&file_name=other`);
+      expect(refusal(answer)).toEqual([404, 'FILE.NOT_FOUND']);
+    });
+
+    it('make an existing directory again with overwrite, and keep what is in it', async () => {
+      const made = await upload('path=a/b&is_dir=true');
+      await upload('path=a/b/file');
+      expect(refusal(await upload('path=a/b&is_dir=true'))).toEqual([409, 'FILE.EXISTS']);
+      const again = await upload('path=a/b&is_dir=true&overwrite=true');
+      expect(again.status).toBe(200);
+      expect(again.body).toMatchObject({ workspace_file_id: made.body.workspace_file_id, is_dir: true });
+      const { body } = await caller.call('GET', `/workspace/files?${workspace}&file_path=a/b`);
+      expect(body.data).toMatchObject([{ full_file_path: 'a/b/file' }]);
+    });
+
+    it('do not replace a file by a directory, nor a directory by a file', async () => {
+      await upload('path=file');
+      await upload('path=directory&is_dir=true');
+      expect(refusal(await upload('path=file&is_dir=true'))).toEqual([409, 'FILE.EXISTS']);
+      expect(refusal(await upload('path=file&is_dir=true&overwrite=true'))).toEqual([409, 'FILE.NOT_A_DIRECTORY']);
+      expect(refusal(await upload('path=directory&overwrite=true'))).toEqual([409, 'FILE.IS_DIRECTORY']);
+    });
+  });
+
+  describe('once disabled', () => {
+    beforeEach(async () => {
+      expect((await caller.call('PUT', `/workspace/disable?${workspace}`)).status).toBe(201);
+    });
+
+    it('are renamed and described, and stay disabled', async () => {
+      const name = `renamed-${made}`;
+      const answer = await caller.call('PUT', `/workspace?${workspace}`, { name, description: 'put aside' });
+      expect([answer.status, answer.body]).toEqual([201, expect.objectContaining({ name, description: 'put aside' })]);
+      expect(answer.body.to_date).not.toBe('infinity');
+      expect(refusal(await upload('path=file'))).toEqual([409, 'WORKSPACE.DISABLED']);
+      expect((await caller.call('PUT', `/workspace/enable?${workspace}`)).status).toBe(201);
+    });
+
+    it('take no files and no directories', async () => {
+      expect(refusal(await upload('path=file'))).toEqual([409, 'WORKSPACE.DISABLED']);
+      expect(refusal(await upload('path=directory&is_dir=true&overwrite=true'))).toEqual([409, 'WORKSPACE.DISABLED']);
+    });
+  });
+});

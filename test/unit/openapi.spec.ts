@@ -1,0 +1,162 @@
+import 'reflect-metadata';
+import type { INestApplication, Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { EnvReader } from '../../src/config/env-reader';
+import { readHttpConfig } from '../../src/config/http.config';
+import { createApi } from '../../src/create-api';
+import { fieldShapes } from '../../src/platform/http/field-shapes';
+import { createOpenApiDocument } from '../../src/platform/http/openapi';
+
+interface Schema {
+  type?: string | string[];
+  format?: string;
+  items?: Schema;
+  default?: unknown;
+  properties?: Record<string, Schema>;
+}
+
+interface DocumentedOperation {
+  operationId: string;
+  parameters?: { name: string; schema: Schema }[];
+  responses: Record<string, { $ref?: string }>;
+}
+
+type Class = new () => Record<string, unknown>;
+
+const REQUESTS = [RouteParamtypes.BODY, RouteParamtypes.QUERY];
+/** Texts that other systems call ids. */
+const OTHERS_IDS = ['correlation_id', 'group_object_id', 'job_application_id', 'network_project_id'];
+/** The specification says int32 of these two. */
+const SHORT_IDS = ['CreateCloudEnv.cloud_provider_id', 'CreateObjectStorageManager.cloud_provider_id'];
+
+describe('the OpenAPI document', () => {
+  let app: INestApplication;
+  let document: OpenAPIObject;
+  let schemas: [name: string, Schema][];
+  let operations: [method: string, DocumentedOperation][];
+
+  beforeAll(async () => {
+    app = await createApi({ preview: true, http: readHttpConfig(new EnvReader({})) });
+    document = createOpenApiDocument(app, '1.2.3');
+    schemas = Object.entries(document.components?.schemas ?? {}) as [string, Schema][];
+    operations = Object.values(document.paths).flatMap(
+      (item) => Object.entries(item) as unknown as [string, DocumentedOperation][],
+    );
+  });
+
+  it('names the version of the service and the release of the API', () => {
+    expect(document.info).toMatchObject({ version: '1.2.3', 'x-api-release': '2.10.1' });
+    expect(document.info.description).toContain('Release 2.10.1');
+  });
+
+  describe('defaults', () => {
+    /** Classes of bodies and queries, and of the records in them. */
+    function requestClasses(): Set<Class> {
+      const found = new Set<Class>();
+      const scanner = new MetadataScanner();
+      const add = (type: Class) => {
+        if (found.has(type) || typeof type !== 'function') return;
+        found.add(type);
+        for (const shape of fieldShapes(type).values()) if ('type' in shape) add(shape.type() as Class);
+      };
+      for (const { metatype } of new DiscoveryService(app.get(ModulesContainer)).getControllers()) {
+        const { prototype } = metatype as Type<object>;
+        for (const method of scanner.getAllMethodNames(prototype)) {
+          const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as Class[];
+          const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, metatype as object, method) ?? {}) as object;
+          for (const [key, { index }] of Object.entries(args) as [string, { index: number }][]) {
+            const type = types[index];
+            if (type && REQUESTS.some((kind) => key.startsWith(`${kind}:`))) add(type);
+          }
+        }
+      }
+      return found;
+    }
+
+    it('are those that a request is given', () => {
+      const classes = [...requestClasses()];
+      expect(classes.length).toBeGreaterThan(50);
+      for (const type of classes) {
+        const request = new type();
+        for (const field of fieldShapes(type).keys()) {
+          const said = (Reflect.getMetadata('swagger/apiModelProperties', type.prototype as object, field) ??
+            {}) as Schema;
+          expect([type.name, field, said.default]).toEqual([type.name, field, request[field]]);
+        }
+      }
+    });
+
+    it('of a new cluster are all there', () => {
+      const defaultsOf = (name: string) =>
+        Object.fromEntries(
+          Object.entries(new Map(schemas).get(name)?.properties ?? {})
+            .filter(([, schema]) => schema.default !== undefined)
+            .map(([field, schema]) => [field, schema.default]),
+        );
+      expect(defaultsOf('CreateCluster')).toEqual({
+        idle_timeout_ms: 7_200_000,
+        is_turbo_enabled: false,
+        is_cuda_enabled: false,
+        block_project_ssh_keys: true,
+        mount_ids: [],
+        clean_up_timeout: 240,
+      });
+      expect(defaultsOf('NewEngineClusterSparkConfig')).toEqual({ max_parallel_spark_job_execution_per_instance: 5 });
+      expect(defaultsOf('UpdateCluster')).toEqual({});
+    });
+  });
+
+  it('has every id as int64, or as the UUID of a tenant or session', () => {
+    const ofSchemas = schemas.flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).map(([field, schema]) => ({ where: name, field, schema })),
+    );
+    const ofParameters = operations.flatMap(([, { operationId, parameters = [] }]) =>
+      parameters.map(({ name, schema }) => ({ where: operationId, field: name, schema })),
+    );
+    const others = [...ofSchemas, ...ofParameters]
+      .filter(({ field }) => /(^|_)ids?$/.test(field) && !OTHERS_IDS.includes(field))
+      .filter(({ field, schema }) => {
+        const { format } = schema.items ?? schema;
+        return format !== (/^(tenant|session)_ids?$/.test(field) ? 'uuid' : 'int64');
+      });
+    expect(others.map(({ where, field }) => `${where}.${field}`).sort()).toEqual(SHORT_IDS);
+  });
+
+  describe('statuses', () => {
+    const statusesOf = (id: string) => {
+      const [, operation] = operations.find(([, { operationId }]) => operationId === id) ?? [];
+      return Object.keys(operation?.responses ?? {}).map(Number);
+    };
+
+    it('are of every operation those that any can answer, and of every change those of a change', () => {
+      for (const [method, { operationId, responses }] of operations) {
+        if (operationId === 'healthCheck') continue;
+        const expected = [400, 401, 404, 408, 431, 500, 503, ...(method === 'get' ? [] : [403, 413, 415])];
+        const absent = expected.filter((status) => !(status in responses));
+        expect([operationId, absent]).toEqual([operationId, []]);
+      }
+      expect(statusesOf('healthCheck')).toEqual([200, 500]);
+    });
+
+    it.each([
+      ['logout', [200, 400, 401, 403, 404, 408, 413, 415, 431, 500, 503]],
+      ['createWorkspace', [200, 400, 401, 403, 404, 408, 409, 413, 415, 431, 500, 503]],
+      ['listTokens', [200, 400, 401, 404, 408, 431, 500, 503]],
+      ['deleteMount', [201, 400, 401, 403, 404, 408, 413, 415, 431, 500, 503]],
+      ['downloadWorkspaceFile', [200, 400, 401, 403, 404, 408, 429, 431, 500, 503]],
+    ])('of %s are %j', (id, statuses) => expect(statusesOf(id)).toEqual(statuses));
+
+    it('are described once', () => {
+      for (const [, { operationId, responses }] of operations) {
+        for (const [status, { $ref }] of Object.entries(responses)) {
+          if (Number(status) < 400 || operationId === 'healthCheck') continue;
+          expect($ref).toBe(`#/components/responses/Error${status}`);
+          expect(document.components?.responses).toHaveProperty(`Error${status}`);
+        }
+      }
+    });
+  });
+});
