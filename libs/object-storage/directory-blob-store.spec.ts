@@ -73,7 +73,10 @@ describe('DirectoryBlobStore', () => {
       1,
     );
     await expect(store.read(lost.key)).rejects.toMatchObject({ problem: 'absent' });
-    await expect(store.read(kept.key)).resolves.toBeDefined();
-    await expect(store.read(fresh.key)).resolves.toBeDefined();
+    for (const [blob, content] of [
+      [kept, 'kept'],
+      [fresh, 'fresh'],
+    ] as const)
+      expect(String(await buffer(await store.read(blob.key)))).toBe(content);
   });
 });
