@@ -76,7 +76,6 @@ export interface StoreOfRecords {
 /** Makes tenants with a record of each kind. */
 export class TenantRecordsMaker {
   private readonly next: Record<Side, number> = { own: 1, foreign: 1 };
-  private readonly stored = new Map<Side, Promise<StoredBlob>>();
   private readonly blobs: DirectoryBlobStore;
   private readonly logs: DirectoryLogStore;
 
@@ -96,11 +95,9 @@ export class TenantRecordsMaker {
     return records;
   }
 
+  /** Of its own for each tenant: bytes go with the file that is deleted. */
   private blobOf(side: Side): Promise<StoredBlob> {
-    const content = `${MARKS[side].text} content\n`;
-    const stored = this.stored.get(side) ?? this.blobs.write(Readable.from([Buffer.from(content)]), 1024);
-    this.stored.set(side, stored);
-    return stored;
+    return this.blobs.write(Readable.from([Buffer.from(`${MARKS[side].text} content\n`)]), 1024);
   }
 
   private async insertAll(tx: Tx, side: Side, blob: StoredBlob): Promise<{ records: TenantRecords; logs: LogName[] }> {
