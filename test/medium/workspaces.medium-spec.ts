@@ -106,6 +106,15 @@ describe('workspaces', () => {
       expect((await caller.call('PUT', `/workspace/enable?${workspace}`)).status).toBe(201);
     });
 
+    it('leave their name to the one that is current', async () => {
+      const name = `workspace-${made}`;
+      const { body } = await caller.call('POST', '/workspace', { name });
+      expect((await caller.call('PUT', `/workspace/disable?workspace_id=${body.workspace_id}`)).status).toBe(201);
+      expect((await caller.call('PUT', `/workspace/enable?${workspace}`)).status).toBe(201);
+      const found = await caller.call('GET', `/workspace?workspace_name=${name}`);
+      expect(`workspace_id=${found.body.workspace_id}`).toBe(workspace);
+    });
+
     it('take no files and no directories', async () => {
       expect(refusal(await upload('path=file'))).toEqual([409, 'WORKSPACE.DISABLED']);
       expect(refusal(await upload('path=directory&is_dir=true&overwrite=true'))).toEqual([409, 'WORKSPACE.DISABLED']);

@@ -87,7 +87,9 @@ export class ResourceRepository<Row extends object> {
     if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
     const { table, columns, joins, order } = this.source;
-    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY ${order} LIMIT 1 ${lockClause(lock)}`;
+    // A name is that of the current record, where there are disabled ones that had it, too.
+    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
+      ORDER BY ${selector.name === undefined ? order : `t.to_date DESC, ${order}`} LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
   }
 

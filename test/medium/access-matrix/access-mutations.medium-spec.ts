@@ -9,6 +9,7 @@ import { AccessGuard } from '../../../src/platform/auth/access.guard';
 import { WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from '../../../src/platform/auth/authentication';
 import type { Principal } from '../../../src/platform/auth/principal';
 import type { AuthenticatedRequest } from '../../../src/platform/auth/request-principal';
+import type { Role } from '../../../src/platform/auth/roles';
 import { concernsBothTenants } from './callers';
 import type { Cell } from './cells';
 import { AccessMatrix, concurrently, type Failure } from './matrix';
@@ -195,7 +196,10 @@ describe('the access matrix notices', () => {
           const authenticate = authenticator.authenticate.bind(authenticator);
           jest.spyOn(authenticator, 'authenticate').mockImplementation(async (request) => {
             const principal = await authenticate(request);
-            return { ...principal, tenantId: (await sessions.find(principal.sessionId))?.tenant_id ?? null };
+            const tenantId = (await sessions.find(principal.sessionId))?.tenant_id ?? null;
+            // The guard looks for a role in the tenant, too, whatever else is held.
+            const roles = new Set<Role>(tenantId === null ? principal.roles : [...principal.roles, 'USER']);
+            return { ...principal, tenantId, roles };
           });
         },
       ],

@@ -89,11 +89,15 @@ export class TenantRecordsMaker {
   }
 
   async make(side: Side): Promise<TenantRecords> {
-    const content = Buffer.from(`${MARKS[side].text} content\n`);
-    const blob = await this.blobs.write(Readable.from([content]), 1024);
+    const blob = await this.blobOf(side);
     const { records, logs } = await this.dataSource.transaction((tx) => this.insertAll(tx, side, blob));
     for (const log of logs) await this.logs.write(log, 0, Buffer.from(`${MARKS[side].text} says hello\n`));
     return records;
+  }
+
+  /** Of its own for each tenant: bytes go with the file that is deleted. */
+  private blobOf(side: Side): Promise<StoredBlob> {
+    return this.blobs.write(Readable.from([Buffer.from(`${MARKS[side].text} content\n`)]), 1024);
   }
 
   private async insertAll(tx: Tx, side: Side, blob: StoredBlob): Promise<{ records: TenantRecords; logs: LogName[] }> {
