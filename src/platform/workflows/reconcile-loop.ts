@@ -23,6 +23,8 @@ export class ReconcileLoop {
   private stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | null = null;
+  /** What was wrong in the last pass, by reconciler. */
+  private readonly problems = new Map<string, string>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -60,13 +62,19 @@ export class ReconcileLoop {
   private async guarded(name: string, work: () => Promise<void>): Promise<void> {
     if (this.stopping.signal.aborted) return;
     try {
-      await this.withLock(name, work);
+      if (!(await this.withLock(name, work))) return;
+      if (this.problems.delete(name)) this.logger.info({ reconciler: name }, 'A reconciler does its work again');
     } catch (error) {
-      this.logger.error({ err: error, reconciler: name }, 'A reconciler failed; the next pass tries again');
+      const problem = error instanceof Error ? error.message : String(error);
+      // A pass is every few seconds: what goes on being wrong is told once.
+      if (this.problems.get(name) !== problem)
+        this.logger.error({ err: error, reconciler: name }, 'A reconciler failed; the next passes try again');
+      this.problems.set(name, problem);
     }
   }
 
-  private async withLock(name: string, work: () => Promise<void>): Promise<void> {
+  /** False when another worker has the lock. */
+  private async withLock(name: string, work: () => Promise<void>): Promise<boolean> {
     const runner = this.dataSource.createQueryRunner();
     try {
       const [row] = (await runner.query('SELECT pg_try_advisory_lock(hashtext($1)) AS held', [
@@ -74,9 +82,10 @@ export class ReconcileLoop {
       ])) as {
         held: boolean;
       }[];
-      if (!row?.held) return;
+      if (!row?.held) return false;
       try {
         await work();
+        return true;
       } finally {
         await runner.query('SELECT pg_advisory_unlock(hashtext($1))', [`reconcile:${name}`]);
       }

@@ -1,8 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
+import { Repairs } from '../../../platform/workflows/repairs';
 import { rows, type Tx } from '../../../platform/persistence/sql';
 import { beginClusterOperation, lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
 import { ClusterNodesRepository, type NodeRow, type SilentNode } from '../cluster-nodes.repository';
@@ -32,25 +34,21 @@ export class ClusterReconciler implements Reconciler {
   ) {}
 
   async reconcile(signal: AbortSignal): Promise<void> {
-    await this.reviveOrLose(signal);
-    await this.destroyOrphans(signal);
-    await this.stopIdleClusters();
+    const repairs = new Repairs(signal);
+    await repairs.attempt('Silent nodes', () => this.reviveOrLose(repairs, signal));
+    for (const driver of this.drivers.all())
+      await repairs.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, repairs, signal));
+    await repairs.attempt('Idle clusters', () => this.stopIdleClusters(repairs));
+    repairs.finish();
   }
 
-  private async reviveOrLose(signal: AbortSignal): Promise<void> {
+  private async reviveOrLose(repairs: Repairs, signal: AbortSignal): Promise<void> {
     const { leaseMs, leaseMarginMs } = this.config.agent;
     const ms = Math.min(LOOK_AFTER_MS, leaseMs / 2);
     const answeredSeconds = Math.ceil(Math.min(COME_BACK_MS, ms) / 1000);
     const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
     for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
-      try {
-        await this.reviveOrLoseNode(node, signal);
-      } catch (error) {
-        this.logger.error(
-          { err: error, node_id: node.node_id },
-          'A silent node could not be looked after; the next pass tries again',
-        );
-      }
+      await repairs.attempt(`Node ${node.node_id}`, () => this.reviveOrLoseNode(node, signal));
     }
     await this.nodes.forgetAnswered(lostAfterSeconds + SPARE_SECONDS);
   }
@@ -59,7 +57,9 @@ export class ClusterReconciler implements Reconciler {
     const facts = await this.facts.read(node.cluster_id);
     if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
-    const [machine] = await this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
+    const describe = () => this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
+    // What is lost is so whether or not its provider answers.
+    const [machine] = node.is_lost ? await describe().catch(() => []) : await describe();
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
     else if (node.is_lost) await this.lose(node, 'its agent does not answer');
     else if (machine?.state === 'stopped' || machine?.state === 'failed') {
@@ -88,39 +88,43 @@ export class ClusterReconciler implements Reconciler {
   }
 
   /** Machines with our labels that no live node owns, such as those of a start whose worker died for good. */
-  private async destroyOrphans(signal: AbortSignal): Promise<void> {
-    for (const driver of this.drivers.all()) {
-      const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
-      const owned = await driver.listOwned(call);
-      if (owned.length === 0) continue;
-      const live = await rows<{ token: string }>(
-        this.dataSource.manager,
-        `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' AND token::text = ANY($1)`,
-        [owned.map((machine) => machine.labels.nodeToken)],
-      );
-      const known = new Set(live.map((node) => node.token));
-      for (const machine of owned) {
-        if (known.has(machine.labels.nodeToken)) continue;
-        this.logger.warn({ labels: machine.labels }, 'Destroying a machine that no cluster owns');
-        await driver.destroy(machine.labels.nodeToken, call);
-      }
+  private async destroyOrphans(driver: ComputeDriver, repairs: Repairs, signal: AbortSignal): Promise<void> {
+    const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
+    const owned = await driver.listOwned(call);
+    if (owned.length === 0) return;
+    const live = await rows<{ token: string }>(
+      this.dataSource.manager,
+      `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' AND token::text = ANY($1)`,
+      [owned.map((machine) => machine.labels.nodeToken)],
+    );
+    const known = new Set(live.map((node) => node.token));
+    for (const { labels } of owned) {
+      if (known.has(labels.nodeToken)) continue;
+      await repairs.attempt(`Machine ${labels.nodeToken}, which no cluster owns`, async () => {
+        await driver.destroy(labels.nodeToken, call);
+        this.logger.warn({ labels }, 'Destroyed a machine that no cluster owns');
+      });
     }
   }
 
-  private async stopIdleClusters(): Promise<void> {
+  private async stopIdleClusters(repairs: Repairs): Promise<void> {
     const idle = await rows<{ cluster_id: number }>(
       this.dataSource.manager,
       `SELECT cluster_id FROM clusters c WHERE ${IDLE} LIMIT 50`,
     );
     for (const { cluster_id } of idle) {
-      await this.dataSource.transaction(async (tx) => {
-        const cluster = await lockCluster(tx, cluster_id);
-        if (!cluster || !(await isIdle(tx, cluster_id))) return;
-        const reason = 'No job for longer than idle_timeout_ms';
-        await beginClusterOperation(tx, cluster, 'stop', null, reason, OPERATION_DEADLINE_MS.stop);
-        this.logger.info({ cluster_id }, 'Stopping an idle cluster');
-      });
+      await repairs.attempt(`Cluster ${cluster_id}`, () => this.stopIfIdle(cluster_id));
     }
+  }
+
+  private async stopIfIdle(clusterId: number): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      const cluster = await lockCluster(tx, clusterId);
+      if (!cluster || !(await isIdle(tx, clusterId))) return;
+      const reason = 'No job for longer than idle_timeout_ms';
+      await beginClusterOperation(tx, cluster, 'stop', null, reason, OPERATION_DEADLINE_MS.stop);
+      this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
+    });
   }
 }
 

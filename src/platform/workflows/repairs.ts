@@ -1,0 +1,32 @@
+/** How many problems an error tells. */
+const MAX_TOLD = 10;
+
+/**
+ * The repairs of one pass, each apart from the others: what cannot be done keeps nothing else from being done, pass after pass.
+ */
+export class Repairs {
+  private readonly errors: Error[] = [];
+  private untold = 0;
+
+  /** @param signal ends the pass: nothing further is attempted */
+  constructor(private readonly signal: AbortSignal) {}
+
+  /** @param what names the repair where it fails */
+  async attempt(what: string, repair: () => Promise<void>): Promise<void> {
+    this.signal.throwIfAborted();
+    try {
+      await repair();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (this.errors.length < MAX_TOLD) this.errors.push(new Error(`${what}: ${message}`, { cause: error }));
+      else this.untold += 1;
+    }
+  }
+
+  /** Throws what could not be done, in one error. */
+  finish(): void {
+    if (this.errors.length === 0) return;
+    const told = this.errors.map(({ message }) => message).join('; ');
+    throw new AggregateError(this.errors, this.untold > 0 ? `${told}; ${this.untold} more` : told);
+  }
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
+import { eventually } from '../../libs/testing/eventually';
+import type { Config } from '../../src/config/config';
+import { createDataSource } from '../../src/database/data-source';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import type { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
+import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { createLogger } from '../../src/platform/logging/logger';
+import { ReconcileLoop } from '../../src/platform/workflows/reconcile-loop';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const IS_LOST = '1 hour';
+
+// Real: PostgreSQL. Left out: the provider, which does not answer here.
+describe('reconcilers, where one thing goes on being wrong', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let config: Config;
+  let tenancy: Tenancy;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    config = configure(database.url, { RECONCILE_INTERVAL_MS: '100' });
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    tenancy = await makeTenancy(dataSource.manager, 'mine');
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  const signal = new AbortController().signal;
+  const destroyed: string[] = [];
+  const stubborn = randomUUID();
+  const orphans = [stubborn, randomUUID(), randomUUID()];
+
+  function reconciler(): ClusterReconciler {
+    const away = () => Promise.reject(new Error('the provider does not answer'));
+    const driver = {
+      listOwned: () => Promise.resolve(orphans.map((nodeToken) => ({ labels: { nodeToken } }))),
+      destroy: (token: string) => (token === stubborn ? away() : Promise.resolve(void destroyed.push(token))),
+    } as unknown as ComputeDriver;
+    const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterFactsReader;
+    const drivers = { serves: () => true, all: () => [driver] } as unknown as Drivers;
+    const nodes = new ClusterNodesRepository(dataSource);
+    return new ClusterReconciler(dataSource, nodes, facts, drivers, config, createLogger('test', 'silent'));
+  }
+
+  it('do all else, and tell what they could not', async () => {
+    const silent = await makeNode(dataSource.manager, tenancy, 0);
+    const lost = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, 'theirs'), 0);
+    await dataSource.query(
+      `INSERT INTO answered_seconds SELECT date_trunc('second', now()) - s * interval '1 second' FROM generate_series(0, 600) s`,
+    );
+    await dataSource.query(
+      `UPDATE cluster_nodes SET last_seen_at = now() - CASE node_id WHEN $1 THEN interval '1 minute' ELSE interval '${IS_LOST}' END
+       WHERE node_id IN ($1, $2)`,
+      [silent, lost],
+    );
+    await expect(reconciler().reconcile(signal)).rejects.toThrow(
+      `Node ${silent}: the provider does not answer; Machine ${stubborn}, which no cluster owns: the provider does not answer`,
+    );
+    expect(destroyed).toEqual(orphans.slice(1));
+    const states = await dataSource.query(
+      `SELECT n.node_id, n.status, c.status AS cluster FROM cluster_nodes n JOIN clusters c USING (cluster_id) ORDER BY 1`,
+    );
+    expect(states).toEqual([
+      { node_id: silent, status: 'RUNNING', cluster: 'RUNNING' },
+      { node_id: lost, status: 'ERROR', cluster: 'ERROR' },
+    ]);
+  });
+
+  it('log it once, until it is something else or over', async () => {
+    const logger = createLogger('test', 'silent');
+    const errors = jest.spyOn(logger, 'error');
+    const infos = jest.spyOn(logger, 'info');
+    let passes = 0;
+    let problem: string | null = 'no answer';
+    const reconcile = () => {
+      passes += 1;
+      return problem === null ? Promise.resolve() : Promise.reject(new Error(problem));
+    };
+    const loop = new ReconcileLoop(dataSource, config, logger, [{ name: 'test', reconcile }]);
+    const passed = async (count: number) => {
+      const from = passes;
+      await eventually(() => passes >= from + count, { what: 'some passes' });
+    };
+    loop.start();
+    try {
+      await passed(3);
+      problem = 'no such disk';
+      await passed(3);
+      expect(errors).toHaveBeenCalledTimes(2);
+      problem = null;
+      await passed(3);
+    } finally {
+      await loop.stop();
+    }
+    expect([errors.mock.calls.length, infos.mock.calls.length]).toEqual([2, 1]);
+  });
+});
