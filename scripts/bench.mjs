@@ -130,7 +130,9 @@ class Bench {
     const { platform, byHand } = this;
     const { log } = await platform.runJob();
     const master = /^MASTER (spark:\S+)$/m.exec(log)?.[1];
-    if (!master) throw new Error(`The job does not name its master; its log is:\n${log}`);
+    const secret = /^SECRET (\S+)$/m.exec(log)?.[1];
+    if (!master || !secret) throw new Error(`The job does not name its master and secret; its log is:\n${log}`);
+    const properties = byHand.propertiesOf(secret);
     const expected = resultOf(log);
     const checked = async ({ ms, text }) => {
       if (resultOf(text) !== expected) throw new Error(`The job gave another result than before:\n${text}`);
@@ -143,7 +145,7 @@ class Bench {
       unit: 's',
       goal: { atMost: 1.05 },
       baseline: async () => {
-        const { ms, output } = await byHand.submit(platform.submitArguments(master));
+        const { ms, output } = await byHand.submit(platform.submitArguments(master, properties));
         return checked({ ms, text: output });
       },
       product: async () => {

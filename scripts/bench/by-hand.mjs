@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,6 +39,21 @@ export class SparkByHand {
       SPARK_LOCAL_IP: HOST,
       SPARK_LOCAL_DIRS: join(folder, 'tmp'),
     };
+  }
+
+  /**
+   * @param {string} secret of a cluster
+   * @returns {string} path of the properties by which a driver is admitted there
+   */
+  propertiesOf(secret) {
+    const path = join(this.folder, 'cluster.properties');
+    const lines = [
+      'spark.authenticate true',
+      `spark.authenticate.secret ${secret}`,
+      'spark.network.crypto.enabled true',
+    ];
+    writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 });
+    return path;
   }
 
   /**

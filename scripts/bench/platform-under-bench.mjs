@@ -111,12 +111,14 @@ export class PlatformUnderBench {
     this.jobConfId = Number(conf.job_conf_id);
   }
 
-  /** What spark-submit is given by hand for the same job. @param {string} master */
-  submitArguments(master) {
+  /** What spark-submit is given by hand for the same job. @param {string} master @param {string} properties path of a file */
+  submitArguments(master, properties) {
     const memory = ['--driver-memory', JOB_MEMORY, '--executor-memory', JOB_MEMORY];
     return [
       '--master',
       master,
+      '--properties-file',
+      properties,
       '--name',
       'bench',
       ...memory,
