@@ -57,8 +57,7 @@ describe('somebody who wants the disk of all', () => {
 
   async function answerOf(body: ClientRequest) {
     const [response] = (await once(body, 'response')) as [IncomingMessage];
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document that each test gives its own shape
-    const document = (await json(response)) as any;
+    const document = (await json(response)) as { error_code?: string };
     return { status: response.statusCode, code: document.error_code, retryAfter: response.headers['retry-after'] };
   }
 

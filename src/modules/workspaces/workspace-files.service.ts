@@ -76,10 +76,7 @@ export class WorkspaceFilesService {
     return read(await this.repository.select(scope, workspace, selector), workspace);
   }
 
-  /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long or not of the announced
-   * size leaves neither.
-   */
+  /** Makes a directory, or {@link receive}s a file in one of the tenant's slots. */
   async upload(
     scope: TenantScope,
     workspace: WorkspaceContext,

@@ -53,9 +53,9 @@ export function forbidden(code: string, message: string, details?: Details): Dom
   return new DomainError('forbidden', code, message, details);
 }
 
-/** 429: of what one caller may have at once, this one has all; it may be had again soon. */
-export function tooMany(code: string, message: string): DomainError {
-  return new DomainError('rate-limited', code, message, { retry_after_seconds: RETRY_AFTER_SECONDS });
+/** 429: of what one caller may have at once, this one has all; it may be had again soon, or after the seconds named. */
+export function tooMany(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
+  return new DomainError('rate-limited', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
 /** 503: of what the process does at once, it does all it can; the request may be sent again soon, or after the seconds named. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/domain-error';
+import { type DomainError, tooMany } from '../errors/domain-error';
 import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 
 const RETRY_AFTER_SECONDS = 10;
@@ -33,8 +33,6 @@ export class UploadSlots {
   }
 
   private refusal(what: string): DomainError {
-    return new DomainError('rate-limited', this.code, `${what} are under way. Send it again in some seconds.`, {
-      retry_after_seconds: RETRY_AFTER_SECONDS,
-    });
+    return tooMany(this.code, `${what} are under way. Send it again in some seconds.`, RETRY_AFTER_SECONDS);
   }
 }

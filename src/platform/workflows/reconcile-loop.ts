@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
+import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
 import { requeueDueWorkflows } from './workflow-intents';
 
@@ -65,7 +66,7 @@ export class ReconcileLoop {
       if (!(await this.withLock(name, work))) return;
       if (this.problems.delete(name)) this.logger.info({ reconciler: name }, 'A reconciler does its work again');
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       // A pass is every few seconds: what goes on being wrong is told once.
       if (this.problems.get(name) !== problem)
         this.logger.error({ err: error, reconciler: name }, 'A reconciler failed; the next passes try again');

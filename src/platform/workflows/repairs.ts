@@ -1,3 +1,5 @@
+import { messageOf } from '../errors/message-of';
+
 /** How many problems an error tells. */
 const MAX_TOLD = 10;
 
@@ -17,8 +19,7 @@ export class Repairs {
     try {
       await repair();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      if (this.errors.length < MAX_TOLD) this.errors.push(new Error(`${what}: ${message}`, { cause: error }));
+      if (this.errors.length < MAX_TOLD) this.errors.push(new Error(`${what}: ${messageOf(error)}`, { cause: error }));
       else this.untold += 1;
     }
   }

@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
+import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
 import { enqueue } from '../outbox/outbox';
 import { returning, type Tx } from '../persistence/sql';
@@ -209,17 +210,13 @@ export class WorkflowRunner {
     const stepId = await this.openStep(context.instanceId, 'compensate', tries + 1);
     this.crash(jobName, 'compensate', 'before');
     const isOver = deadline !== null && deadline.getTime() < Date.now();
-    let problem = isOver ? (before ?? 'it was not done in its time') : null;
     try {
+      const problem = isOver
+        ? (before ?? 'it was not done in its time')
+        : await this.cleanUp(definition, context, failure);
       if (problem === null) {
-        try {
-          await definition.compensate(context, failure);
-          await this.end(context, 'ERROR', stepId, 'done');
-          return;
-        } catch (error) {
-          if (isRetryable(error) || this.stopping) throw error;
-          problem = messageOf(error);
-        }
+        await this.end(context, 'ERROR', stepId, 'done');
+        return;
       }
       await definition.giveUp(context, failure, problem);
       const { clusterId: cluster_id } = context;
@@ -229,6 +226,21 @@ export class WorkflowRunner {
       if (error instanceof LeaseLost) throw error;
       const place = { jobName, stepId, index: definition.steps.length };
       await this.retryCompensation(place, context, { recorded, tries, error });
+    }
+  }
+
+  /** What keeps the clean-up from ever being done; null when it is. Throws what another try may cure. */
+  private async cleanUp(
+    definition: WorkflowDefinition,
+    context: Held,
+    failure: WorkflowFailure,
+  ): Promise<string | null> {
+    try {
+      await definition.compensate(context, failure);
+      return null;
+    } catch (error) {
+      if (isRetryable(error) || this.stopping) throw error;
+      return messageOf(error);
     }
   }
 
@@ -407,10 +419,6 @@ async function closeStep(tx: Tx, stepId: number, outcome: string, error: string 
     outcome,
     error,
   ]);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function isRetryable(error: unknown): boolean {

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Config } from '../../../config/config';
-import { DomainError } from '../../../platform/errors/domain-error';
+import { tooMany } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { FairBulkhead } from '../../../platform/process/fair-bulkhead';
 import { SessionsRepository } from '../sessions/sessions.repository';
@@ -198,12 +198,7 @@ export class LoginLimiter implements OnApplicationShutdown {
 function assertWithin(count: RateLimiterRes | null, limit: number, what: string): void {
   if (!count || count.consumedPoints <= limit) return;
   const seconds = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
-  throw new DomainError(
-    'rate-limited',
-    'AUTH.TOO_MANY_ATTEMPTS',
-    `Too many ${what}. Try again in ${seconds} seconds.`,
-    { retry_after_seconds: seconds },
-  );
+  throw tooMany('AUTH.TOO_MANY_ATTEMPTS', `Too many ${what}. Try again in ${seconds} seconds.`, seconds);
 }
 
 function pairOf(username: string, network: string): string {
