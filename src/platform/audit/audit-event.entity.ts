@@ -7,28 +7,28 @@ import { Col } from '../persistence/columns';
  */
 @Entity('audit_events')
 @Check('ck_audit_events_outcome', `outcome IN ('done', 'refused', 'failed')`)
-@Index('ix_audit_events_at', ['at', 'auditEventId'])
-@Index('ix_audit_events_tenant', ['tenantId', 'at', 'auditEventId'])
-@Index('ix_audit_events_user', ['userId', 'at', 'auditEventId'])
-@Index('ix_audit_events_username', ['username', 'at', 'auditEventId'])
-@Index('ix_audit_events_correlation', ['correlationId'])
+@Index('ix_audit_events_at', ['at', 'audit_event_id'])
+@Index('ix_audit_events_tenant', ['tenant_id', 'at', 'audit_event_id'])
+@Index('ix_audit_events_user', ['user_id', 'at', 'audit_event_id'])
+@Index('ix_audit_events_username', ['username', 'at', 'audit_event_id'])
+@Index('ix_audit_events_correlation', ['correlation_id'])
 export class AuditEvent {
-  @Col.identity('audit_event_id', 'pk_audit_events') auditEventId: string;
+  @Col.identity('pk_audit_events') audit_event_id: number;
   /** To the millisecond, which is what answers and filters have. */
   @Column({ name: 'at', type: 'timestamptz', precision: 3, default: () => 'clock_timestamp()' }) at: Date;
-  @Col.uuid('tenant_id', { nullable: true }) tenantId: string | null;
-  @Col.bigint('user_id', { nullable: true }) userId: string | null;
-  @Col.text('username', { nullable: true }) username: string | null;
-  @Col.uuid('session_id', { nullable: true }) sessionId: string | null;
-  @Col.text('session_kind', { nullable: true }) sessionKind: string | null;
-  @Col.text('ip', { nullable: true }) ip: string | null;
-  @Col.text('user_agent', { nullable: true }) userAgent: string | null;
-  @Col.text('operation') operation: string;
-  @Col.text('method') method: string;
-  @Col.text('path') path: string;
-  @Col.json('subject') subject: Record<string, unknown>;
-  @Col.text('outcome') outcome: string;
-  @Col.int('status') status: number;
-  @Col.text('error_code', { nullable: true }) errorCode: string | null;
-  @Col.text('correlation_id') correlationId: string;
+  @Col.uuid({ nullable: true }) tenant_id: string | null;
+  @Col.bigint({ nullable: true }) user_id: number | null;
+  @Col.text({ nullable: true }) username: string | null;
+  @Col.uuid({ nullable: true }) session_id: string | null;
+  @Col.text({ nullable: true }) session_kind: string | null;
+  @Col.text({ nullable: true }) ip: string | null;
+  @Col.text({ nullable: true }) user_agent: string | null;
+  @Col.text() operation: string;
+  @Col.text() method: string;
+  @Col.text() path: string;
+  @Col.json() subject: Record<string, unknown>;
+  @Col.text() outcome: string;
+  @Col.int() status: number;
+  @Col.text({ nullable: true }) error_code: string | null;
+  @Col.text() correlation_id: string;
 }

@@ -3,14 +3,14 @@ import { Col } from '../persistence/columns';
 
 /** A BullMQ job that a committed transaction wants; the relay sends it and marks it sent. */
 @Entity('outbox_messages')
-@Index('ix_outbox_messages_unsent', ['outboxMessageId'], { where: 'sent_at IS NULL' })
-@Index('ix_outbox_messages_sent_at', ['sentAt'])
+@Index('ix_outbox_messages_unsent', ['outbox_message_id'], { where: 'sent_at IS NULL' })
+@Index('ix_outbox_messages_sent_at', ['sent_at'])
 export class OutboxMessage {
-  @Col.identity('outbox_message_id') outboxMessageId: string;
-  @Col.text('job_name') jobName: string;
-  @Col.json('payload') payload: unknown;
-  @Col.text('correlation_id') correlationId: string;
-  @Col.int('delay_ms', { default: 0 }) delayMs: number;
-  @Col.time('created_at', { default: () => 'now()' }) createdAt: Date;
-  @Col.time('sent_at', { nullable: true }) sentAt: Date | null;
+  @Col.identity() outbox_message_id: number;
+  @Col.text() job_name: string;
+  @Col.json() payload: unknown;
+  @Col.text() correlation_id: string;
+  @Col.int({ default: 0 }) delay_ms: number;
+  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ nullable: true }) sent_at: Date | null;
 }

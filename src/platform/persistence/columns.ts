@@ -2,41 +2,40 @@ import { Column, type ColumnOptions, Index, PrimaryGeneratedColumn } from 'typeo
 
 /** Columns of entities, named as in the database. Entities describe the schema only (ADR 0002). */
 export const Col = {
-  identity: (name: string, primaryKeyConstraintName?: string) =>
-    PrimaryGeneratedColumn('identity', {
-      name,
-      type: 'bigint',
-      generatedIdentity: 'BY DEFAULT',
-      primaryKeyConstraintName,
-    }),
-  bigint: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'bigint', ...options }),
-  int: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'integer', ...options }),
-  float: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'double precision', ...options }),
-  text: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'text', ...options }),
-  bool: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'boolean', ...options }),
-  uuid: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'uuid', ...options }),
-  json: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'jsonb', ...options }),
-  texts: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'text', array: true, ...options }),
-  bytes: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'bytea', ...options }),
-  time: (name: string, options: ColumnOptions = {}) => Column({ name, type: 'timestamptz', ...options }),
+  identity: (primaryKeyConstraintName?: string) =>
+    PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT', primaryKeyConstraintName }),
+  bigint: (options: ColumnOptions = {}) => Column({ type: 'bigint', ...options }),
+  int: (options: ColumnOptions = {}) => Column({ type: 'integer', ...options }),
+  float: (options: ColumnOptions = {}) => Column({ type: 'double precision', ...options }),
+  text: (options: ColumnOptions = {}) => Column({ type: 'text', ...options }),
+  bool: (options: ColumnOptions = {}) => Column({ type: 'boolean', ...options }),
+  uuid: (options: ColumnOptions = {}) => Column({ type: 'uuid', ...options }),
+  json: (options: ColumnOptions = {}) => Column({ type: 'jsonb', ...options }),
+  texts: (options: ColumnOptions = {}) => Column({ type: 'text', array: true, ...options }),
+  bytes: (options: ColumnOptions = {}) => Column({ type: 'bytea', ...options }),
+  time: (options: ColumnOptions = {}) => Column({ type: 'timestamptz', ...options }),
 };
+
+/** A point in time as the driver reads it: `infinity` is the number. */
+export type Moment = Date | number;
 
 /** Interval in which a record holds; `to_date` is infinity while it is current. */
 export abstract class ValidityColumns {
-  @Col.time('from_date', { default: () => 'now()' }) fromDate: Date;
-  @Col.time('to_date', { default: 'infinity' }) toDate: Date;
+  @Col.time({ default: () => 'now()' }) from_date: Date;
+  /** Infinity while the record is current. */
+  @Col.time({ default: 'infinity' }) to_date: Moment;
 }
 
 /** Who wrote a record and when, and the interval in which it holds. */
 export abstract class AuditColumns extends ValidityColumns {
-  @Col.bigint('created_by_user_id', { nullable: true }) createdByUserId: string | null;
-  @Col.bigint('modified_by_user_id', { nullable: true }) modifiedByUserId: string | null;
-  @Col.time('last_update_date', { default: () => 'now()' }) lastUpdateDate: Date;
+  @Col.bigint({ nullable: true }) created_by_user_id: number | null;
+  @Col.bigint({ nullable: true }) modified_by_user_id: number | null;
+  @Col.time({ default: () => 'now()' }) last_update_date: Date;
 }
 
 /** A tenant's record. Subclasses add `@Unique(['tenantId', 'id'])` for the composite foreign keys that point at them. */
 export abstract class TenantColumns extends AuditColumns {
-  @Col.uuid('tenant_id') tenantId: string;
+  @Col.uuid() tenant_id: string;
 }
 
 /** Condition of the partial indexes over current records. */

@@ -3,38 +3,38 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 
 /** Where clusters run: provider, network, credentials and boot image, all of one provider. */
 @Entity('cloud_envs')
-@Unique('uq_cloud_envs_tenant_id', ['tenantId', 'cloudEnvId'])
-@Index('uq_cloud_envs_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_cloud_envs_list', ['tenantId', 'cloudEnvId', 'name'], { where: CURRENT })
+@Unique('uq_cloud_envs_tenant_id', ['tenant_id', 'cloud_env_id'])
+@Index('uq_cloud_envs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_cloud_envs_list', ['tenant_id', 'cloud_env_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_cloud_envs_name_part', 'name', { where: CURRENT })
-@Index('ix_cloud_envs_network_conf', ['tenantId', 'networkConfId'])
-@Index('ix_cloud_envs_credentials_conf', ['tenantId', 'credentialsConfId'])
-@Index('ix_cloud_envs_boot_disk_image', ['tenantId', 'bootDiskImageId'])
-@ForeignKey('NetworkConf', ['tenantId', 'networkConfId'], ['tenantId', 'networkConfId'], {
+@Index('ix_cloud_envs_network_conf', ['tenant_id', 'network_conf_id'])
+@Index('ix_cloud_envs_credentials_conf', ['tenant_id', 'credentials_conf_id'])
+@Index('ix_cloud_envs_boot_disk_image', ['tenant_id', 'boot_disk_image_id'])
+@ForeignKey('NetworkConf', ['tenant_id', 'network_conf_id'], ['tenant_id', 'network_conf_id'], {
   name: 'fk_cloud_envs_network_conf',
 })
-@ForeignKey('CredentialsConf', ['tenantId', 'credentialsConfId'], ['tenantId', 'credentialsConfId'], {
+@ForeignKey('CredentialsConf', ['tenant_id', 'credentials_conf_id'], ['tenant_id', 'credentials_conf_id'], {
   name: 'fk_cloud_envs_credentials_conf',
 })
-@ForeignKey('BootDiskImage', ['tenantId', 'bootDiskImageId'], ['tenantId', 'bootDiskImageId'], {
+@ForeignKey('BootDiskImage', ['tenant_id', 'boot_disk_image_id'], ['tenant_id', 'boot_disk_image_id'], {
   name: 'fk_cloud_envs_boot_disk_image',
 })
 export class CloudEnv extends TenantColumns {
-  @Col.identity('cloud_env_id', 'pk_cloud_envs') cloudEnvId: string;
-  @Col.text('name') name: string;
-  @Col.text('description', { nullable: true }) description: string | null;
+  @Col.identity('pk_cloud_envs') cloud_env_id: number;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
   @ForeignKey('CloudProvider', { name: 'fk_cloud_envs_cloud_provider' })
-  @Col.int('cloud_provider_id')
-  cloudProviderId: number;
+  @Col.int()
+  cloud_provider_id: number;
   @ForeignKey('AvailabilityZone', { name: 'fk_cloud_envs_availability_zone' })
-  @Col.int('availability_zone_id', { nullable: true })
-  availabilityZoneId: number | null;
-  @Col.bigint('network_conf_id') networkConfId: string;
-  @Col.text('cloud_project', { nullable: true }) cloudProject: string | null;
-  @Col.bigint('credentials_conf_id') credentialsConfId: string;
-  @Col.bigint('boot_disk_image_id') bootDiskImageId: string;
+  @Col.int({ nullable: true })
+  availability_zone_id: number | null;
+  @Col.bigint() network_conf_id: number;
+  @Col.text({ nullable: true }) cloud_project: string | null;
+  @Col.bigint() credentials_conf_id: number;
+  @Col.bigint() boot_disk_image_id: number;
   /** The caller's and the reserved ones. */
-  @Col.json('labels') labels: unknown;
-  @Col.text('endpoint', { nullable: true }) endpoint: string | null;
-  @Col.texts('onprem_node_names', { nullable: true }) onpremNodeNames: string[] | null;
+  @Col.json() labels: unknown;
+  @Col.text({ nullable: true }) endpoint: string | null;
+  @Col.texts({ nullable: true }) onprem_node_names: string[] | null;
 }

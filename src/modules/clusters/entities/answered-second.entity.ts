@@ -6,5 +6,5 @@ import { Entity, PrimaryColumn } from 'typeorm';
  */
 @Entity('answered_seconds')
 export class AnsweredSecond {
-  @PrimaryColumn({ name: 'second', type: 'timestamptz', primaryKeyConstraintName: 'pk_answered_seconds' }) second: Date;
+  @PrimaryColumn({ type: 'timestamptz', primaryKeyConstraintName: 'pk_answered_seconds' }) second: Date;
 }

@@ -4,11 +4,11 @@ const KEY = { type: 'bigint', primaryKeyConstraintName: 'pk_cluster_mounts' } as
 
 /** A mount that is attached to a cluster. */
 @Entity('cluster_mounts')
-@Index('ix_cluster_mounts_mount', ['tenantId', 'mountId'])
-@ForeignKey('Cluster', ['tenantId', 'clusterId'], ['tenantId', 'clusterId'], { name: 'fk_cluster_mounts_cluster' })
-@ForeignKey('Mount', ['tenantId', 'mountId'], ['tenantId', 'mountId'], { name: 'fk_cluster_mounts_mount' })
+@Index('ix_cluster_mounts_mount', ['tenant_id', 'mount_id'])
+@ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_mounts_cluster' })
+@ForeignKey('Mount', ['tenant_id', 'mount_id'], ['tenant_id', 'mount_id'], { name: 'fk_cluster_mounts_mount' })
 export class ClusterMount {
-  @PrimaryColumn({ ...KEY, type: 'uuid', name: 'tenant_id' }) tenantId: string;
-  @PrimaryColumn({ ...KEY, name: 'cluster_id' }) clusterId: string;
-  @PrimaryColumn({ ...KEY, name: 'mount_id' }) mountId: string;
+  @PrimaryColumn({ ...KEY, type: 'uuid' }) tenant_id: string;
+  @PrimaryColumn({ ...KEY }) cluster_id: number;
+  @PrimaryColumn({ ...KEY }) mount_id: number;
 }

@@ -1,16 +1,15 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { ForeignKey, Entity, Index } from 'typeorm';
 import { StateHistoryColumns } from '../../../platform/history/state-history.columns';
 import { Col } from '../../../platform/persistence/columns';
 import { Cluster } from './cluster.entity';
 
 @Entity('cluster_states')
-@Index('uq_cluster_states_sequence', ['clusterId', 'sequence'], { unique: true })
+@Index('uq_cluster_states_sequence', ['cluster_id', 'sequence'], { unique: true })
 export class ClusterStateEntry extends StateHistoryColumns {
-  @Col.identity('cluster_state_id') clusterStateId: string;
-  @Col.bigint('cluster_id') clusterId: string;
-  @ManyToOne(() => Cluster)
-  @JoinColumn({ name: 'cluster_id', foreignKeyConstraintName: 'fk_cluster_states_cluster' })
-  cluster: Cluster;
-  @Col.int('node_count') nodeCount: number;
-  @Col.bigint('workflow_job_instance_id', { nullable: true }) workflowJobInstanceId: string | null;
+  @Col.identity() cluster_state_id: number;
+  @ForeignKey(() => Cluster, { name: 'fk_cluster_states_cluster' })
+  @Col.bigint()
+  cluster_id: number;
+  @Col.int() node_count: number;
+  @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
 }

@@ -1,4 +1,4 @@
-import { Check, Entity, ForeignKey, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
+import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 
@@ -6,17 +6,22 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 
 /** A cluster instance. `to_date` is set while it is disabled. */
 @Entity('clusters')
-@Unique('uq_clusters_tenant_id', ['tenantId', 'clusterId'])
-@Index('uq_clusters_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_clusters_list', ['tenantId', 'clusterId', 'name'])
+@Unique('uq_clusters_tenant_id', ['tenant_id', 'cluster_id'])
+@Index('uq_clusters_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_clusters_list', ['tenant_id', 'cluster_id', 'name'])
 @PartOfNameIndex('ix_clusters_name_part', 'name')
 @Index('ix_clusters_status', ['status'])
-@Index('ix_clusters_cloud_env', ['tenantId', 'cloudEnvId'])
-@Index('ix_clusters_cluster_conf', ['tenantId', 'clusterConfId'])
-@Index('ix_clusters_object_storage_manager', ['tenantId', 'objectStorageManagerId'])
-@ForeignKey('ObjectStorageManager', ['tenantId', 'objectStorageManagerId'], ['tenantId', 'objectStorageManagerId'], {
-  name: 'fk_clusters_object_storage_manager',
-})
+@Index('ix_clusters_cloud_env', ['tenant_id', 'cloud_env_id'])
+@Index('ix_clusters_cluster_conf', ['tenant_id', 'cluster_conf_id'])
+@Index('ix_clusters_object_storage_manager', ['tenant_id', 'object_storage_manager_id'])
+@ForeignKey(
+  'ObjectStorageManager',
+  ['tenant_id', 'object_storage_manager_id'],
+  ['tenant_id', 'object_storage_manager_id'],
+  {
+    name: 'fk_clusters_object_storage_manager',
+  },
+)
 @Check('ck_clusters_status', `status IN (${list(CLUSTER_STATUSES)})`)
 @Check('ck_clusters_type', `cluster_type IN (${list(CLUSTER_TYPES)})`)
 @Check(
@@ -24,65 +29,51 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
   'min_instances >= 1 AND max_instances BETWEEN 1 AND 30 AND min_instances <= max_instances',
 )
 @Check('ck_clusters_parallel', 'max_parallel_jobs >= 1 AND num_of_workers >= 1 AND number_of_disks >= 1')
+@ForeignKey('CloudEnv', ['tenant_id', 'cloud_env_id'], ['tenant_id', 'cloud_env_id'], { name: 'fk_clusters_cloud_env' })
+@ForeignKey('ClusterConf', ['tenant_id', 'cluster_conf_id'], ['tenant_id', 'cluster_conf_id'], {
+  name: 'fk_clusters_cluster_conf',
+})
 export class Cluster extends TenantColumns {
-  @Col.identity('cluster_id') clusterId: string;
-  @Col.text('name') name: string;
-  @Col.text('description', { nullable: true }) description: string | null;
-  @Col.json('labels') labels: unknown;
-  @Col.bigint('idle_timeout_ms') idleTimeoutMs: string;
-  @Col.text('status', { default: 'STOPPED' }) status: string;
-  @Col.text('cluster_type') clusterType: string;
-  @Col.bool('is_spot_instance') isSpotInstance: boolean;
-  @Col.bool('is_turbo_enabled') isTurboEnabled: boolean;
-  @Col.bool('is_cuda_enabled') isCudaEnabled: boolean;
-  @Col.bool('enable_public_ip') enablePublicIp: boolean;
-  @Col.bool('block_project_ssh_keys') blockProjectSshKeys: boolean;
-  @Col.text('bootstrap_shell_script', { nullable: true }) bootstrapShellScript: string | null;
-  @Col.bigint('cloud_env_id') cloudEnvId: string;
-  @ManyToOne('CloudEnv')
-  @JoinColumn([
-    { name: 'tenant_id', referencedColumnName: 'tenantId', foreignKeyConstraintName: 'fk_clusters_cloud_env' },
-    { name: 'cloud_env_id', referencedColumnName: 'cloudEnvId', foreignKeyConstraintName: 'fk_clusters_cloud_env' },
-  ])
-  cloudEnv: unknown;
-  @Col.bigint('object_storage_manager_id', { nullable: true }) objectStorageManagerId: string | null;
-  @Col.bigint('cluster_conf_id') clusterConfId: string;
-  @ManyToOne('ClusterConf')
-  @JoinColumn([
-    { name: 'tenant_id', referencedColumnName: 'tenantId', foreignKeyConstraintName: 'fk_clusters_cluster_conf' },
-    {
-      name: 'cluster_conf_id',
-      referencedColumnName: 'clusterConfId',
-      foreignKeyConstraintName: 'fk_clusters_cluster_conf',
-    },
-  ])
-  clusterConf: unknown;
-  @Col.int('spark_infra_version_id') sparkInfraVersionId: number;
-  @ManyToOne('SparkInfraVersion')
-  @JoinColumn({ name: 'spark_infra_version_id', foreignKeyConstraintName: 'fk_clusters_spark_infra_version' })
-  sparkInfraVersion: unknown;
-  @Col.json('spark_config') sparkConfig: unknown;
-  @Col.int('max_parallel_jobs') maxParallelJobs: number;
-  @Col.int('num_of_workers', { nullable: true }) numOfWorkers: number | null;
-  @Col.int('min_instances', { nullable: true }) minInstances: number | null;
-  @Col.int('max_instances', { nullable: true }) maxInstances: number | null;
+  @Col.identity() cluster_id: number;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
+  @Col.json() labels: unknown;
+  @Col.bigint() idle_timeout_ms: number;
+  @Col.text({ default: 'STOPPED' }) status: string;
+  @Col.text() cluster_type: string;
+  @Col.bool() is_spot_instance: boolean;
+  @Col.bool() is_turbo_enabled: boolean;
+  @Col.bool() is_cuda_enabled: boolean;
+  @Col.bool() enable_public_ip: boolean;
+  @Col.bool() block_project_ssh_keys: boolean;
+  @Col.text({ nullable: true }) bootstrap_shell_script: string | null;
+  @Col.bigint() cloud_env_id: number;
+  @Col.bigint({ nullable: true }) object_storage_manager_id: number | null;
+  @Col.bigint() cluster_conf_id: number;
+  @ForeignKey('SparkInfraVersion', { name: 'fk_clusters_spark_infra_version' })
+  @Col.int()
+  spark_infra_version_id: number;
+  @Col.json() spark_config: unknown;
+  @Col.int() max_parallel_jobs: number;
+  @Col.int({ nullable: true }) num_of_workers: number | null;
+  @Col.int({ nullable: true }) min_instances: number | null;
+  @Col.int({ nullable: true }) max_instances: number | null;
   /** Minutes. */
-  @Col.bigint('clean_up_timeout') cleanUpTimeout: string;
-  @Col.bool('keep_scratch_disk', { nullable: true }) keepScratchDisk: boolean | null;
-  @Col.text('cloud_identity', { nullable: true }) cloudIdentity: string | null;
+  @Col.bigint() clean_up_timeout: number;
+  @Col.bool({ nullable: true }) keep_scratch_disk: boolean | null;
+  @Col.text({ nullable: true }) cloud_identity: string | null;
   /** The disk columns override the volume of the cluster configuration, or stand for one. */
-  @Col.int('disk_type_id', { nullable: true }) diskTypeId: number | null;
-  @ManyToOne('DiskType', { nullable: true })
-  @JoinColumn({ name: 'disk_type_id', foreignKeyConstraintName: 'fk_clusters_disk_type' })
-  diskType: unknown;
-  @Col.bigint('disk_iops', { nullable: true }) diskIops: string | null;
-  @Col.bigint('disk_throughput_mb', { nullable: true }) diskThroughputMb: string | null;
-  @Col.bigint('disk_size', { nullable: true }) diskSize: string | null;
-  @Col.int('number_of_disks', { nullable: true }) numberOfDisks: number | null;
+  @ForeignKey('DiskType', { name: 'fk_clusters_disk_type' })
+  @Col.int({ nullable: true })
+  disk_type_id: number | null;
+  @Col.bigint({ nullable: true }) disk_iops: number | null;
+  @Col.bigint({ nullable: true }) disk_throughput_mb: number | null;
+  @Col.bigint({ nullable: true }) disk_size: number | null;
+  @Col.int({ nullable: true }) number_of_disks: number | null;
   /** Sealed; what its Spark processes prove to each other while it is up. */
-  @Col.bytes('spark_secret', { nullable: true }) sparkSecret: Buffer | null;
+  @Col.bytes({ nullable: true }) spark_secret: Buffer | null;
   /** The operation under way or last ended; its steps change the cluster only while this names it. */
-  @Col.bigint('workflow_job_instance_id', { nullable: true }) workflowJobInstanceId: string | null;
+  @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
   /** Last time a job began or ended, or the cluster came up; idle_timeout_ms counts from here. */
-  @Col.time('last_active_at', { nullable: true }) lastActiveAt: Date | null;
+  @Col.time({ nullable: true }) last_active_at: Date | null;
 }

@@ -1,4 +1,4 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { ForeignKey, Entity, Index } from 'typeorm';
 import { AuditColumns, Col, CURRENT } from '../../../platform/persistence/columns';
 import { Group } from './group.entity';
 import { Tenant } from './tenant.entity';
@@ -6,21 +6,18 @@ import { User } from './user.entity';
 
 /** Membership of a user in a group. */
 @Entity('group_users')
-@Index('uq_group_users_member', ['groupId', 'userId'], { unique: true, where: CURRENT })
-@Index('ix_group_users_user', ['userId'])
+@Index('uq_group_users_member', ['group_id', 'user_id'], { unique: true, where: CURRENT })
+@Index('ix_group_users_user', ['user_id'])
 export class GroupUser extends AuditColumns {
-  @Col.identity('group_user_id', 'pk_group_users') groupUserId: string;
-  @Col.bigint('group_id') groupId: string;
-  @ManyToOne(() => Group)
-  @JoinColumn({ name: 'group_id', foreignKeyConstraintName: 'fk_group_users_group' })
-  group: Group;
-  @Col.bigint('user_id') userId: string;
-  @ManyToOne(() => User)
-  @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_group_users_user' })
-  user: User;
+  @Col.identity('pk_group_users') group_user_id: number;
+  @ForeignKey(() => Group, { name: 'fk_group_users_group' })
+  @Col.bigint()
+  group_id: number;
+  @ForeignKey(() => User, { name: 'fk_group_users_user' })
+  @Col.bigint()
+  user_id: number;
   /** The tenant whose ADMIN made the user a member; null where the platform or an outside directory did. */
-  @Col.uuid('granted_by_tenant_id', { nullable: true }) grantedByTenantId: string | null;
-  @ManyToOne(() => Tenant, { nullable: true })
-  @JoinColumn({ name: 'granted_by_tenant_id', foreignKeyConstraintName: 'fk_group_users_granted_by' })
-  grantedByTenant: Tenant | null;
+  @ForeignKey(() => Tenant, { name: 'fk_group_users_granted_by' })
+  @Col.uuid({ nullable: true })
+  granted_by_tenant_id: string | null;
 }

@@ -3,7 +3,7 @@ import { Col, ValidityColumns } from '../../../platform/persistence/columns';
 
 @Entity('roles')
 export class RoleRecord extends ValidityColumns {
-  @PrimaryColumn({ name: 'role_id', type: 'integer', primaryKeyConstraintName: 'pk_roles' }) roleId: number;
-  @Col.text('role') role: string;
-  @Col.text('description') description: string;
+  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_roles' }) role_id: number;
+  @Col.text() role: string;
+  @Col.text() description: string;
 }

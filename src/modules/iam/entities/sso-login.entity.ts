@@ -3,16 +3,16 @@ import { Col } from '../../../platform/persistence/columns';
 
 /** A login at the provider's page that has begun and not come back; whichever API pod it comes back to can end it. */
 @Entity('sso_logins')
-@Index('ix_sso_logins_expires_at', ['expiresAt'])
+@Index('ix_sso_logins_expires_at', ['expires_at'])
 export class SsoLogin {
   /** SHA-256 of the state that the browser carries, hexadecimal. */
-  @PrimaryColumn({ name: 'state_hash', type: 'text', primaryKeyConstraintName: 'pk_sso_logins' }) stateHash: string;
-  @Col.text('nonce') nonce: string;
+  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_sso_logins' }) state_hash: string;
+  @Col.text() nonce: string;
   /** Of PKCE (RFC 7636). */
-  @Col.text('code_verifier') codeVerifier: string;
+  @Col.text() code_verifier: string;
   /** Duration of the session as asked for. */
-  @Col.text('timeout') timeout: string;
-  @Col.time('expires_at') expiresAt: Date;
+  @Col.text() timeout: string;
+  @Col.time() expires_at: Date;
   /** Until then one request alone asks the provider: a code that is sent twice counts as stolen there. */
-  @Col.time('claimed_until', { nullable: true }) claimedUntil: Date | null;
+  @Col.time({ nullable: true }) claimed_until: Date | null;
 }

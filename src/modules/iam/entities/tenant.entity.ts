@@ -5,7 +5,7 @@ import { AuditColumns, Col, CURRENT, PartOfNameIndex } from '../../../platform/p
 @Index('uq_tenants_name', ['name'], { unique: true, where: CURRENT })
 @PartOfNameIndex('ix_tenants_name_part', 'name', { where: CURRENT })
 export class Tenant extends AuditColumns {
-  @PrimaryGeneratedColumn('uuid', { name: 'tenant_id', primaryKeyConstraintName: 'pk_tenants' }) tenantId: string;
-  @Col.text('name') name: string;
-  @Col.text('description', { nullable: true }) description: string | null;
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_tenants' }) tenant_id: string;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
 }

@@ -1,35 +1,27 @@
-import { Check, Entity, Index, JoinColumn, ManyToOne, Unique } from 'typeorm';
+import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 
 /** A Spark job configuration of a workspace. `to_date` is set while it is disabled. */
 @Entity('job_confs')
-@Unique('uq_job_confs_tenant_id', ['tenantId', 'jobConfId'])
-@Index('uq_job_confs_name', ['workspaceId', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_job_confs_list', ['tenantId', 'workspaceId', 'jobConfId', 'name'])
+@Unique('uq_job_confs_tenant_id', ['tenant_id', 'job_conf_id'])
+@Index('uq_job_confs_name', ['workspace_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'job_conf_id', 'name'])
 @PartOfNameIndex('ix_job_confs_name_part', 'name')
-@Index('ix_job_confs_cluster', ['tenantId', 'clusterId'])
+@Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
+@ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
+  name: 'fk_job_confs_workspace',
+})
+@ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_job_confs_cluster' })
 export class JobConf extends TenantColumns {
-  @Col.identity('job_conf_id') jobConfId: string;
-  @Col.bigint('workspace_id') workspaceId: string;
-  @ManyToOne('Workspace')
-  @JoinColumn([
-    { name: 'tenant_id', referencedColumnName: 'tenantId', foreignKeyConstraintName: 'fk_job_confs_workspace' },
-    { name: 'workspace_id', referencedColumnName: 'workspaceId', foreignKeyConstraintName: 'fk_job_confs_workspace' },
-  ])
-  workspace: unknown;
-  @Col.bigint('cluster_id') clusterId: string;
-  @ManyToOne('Cluster')
-  @JoinColumn([
-    { name: 'tenant_id', referencedColumnName: 'tenantId', foreignKeyConstraintName: 'fk_job_confs_cluster' },
-    { name: 'cluster_id', referencedColumnName: 'clusterId', foreignKeyConstraintName: 'fk_job_confs_cluster' },
-  ])
-  cluster: unknown;
-  @Col.text('name') name: string;
-  @Col.text('job_type') jobType: string;
-  @Col.text('language') language: string;
+  @Col.identity() job_conf_id: number;
+  @Col.bigint() workspace_id: number;
+  @Col.bigint() cluster_id: number;
+  @Col.text() name: string;
+  @Col.text() job_type: string;
+  @Col.text() language: string;
   /** Runs of it at once; 0 is no limit. */
-  @Col.bigint('max_concurrency') maxConcurrency: string;
+  @Col.bigint() max_concurrency: number;
   /** The settings as the contract names them. */
-  @Col.json('settings') settings: unknown;
+  @Col.json() settings: unknown;
 }

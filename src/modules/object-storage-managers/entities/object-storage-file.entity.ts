@@ -6,20 +6,25 @@ import { Col, CLOSED, CURRENT, TenantColumns } from '../../../platform/persisten
  * there is a file only the store knows.
  */
 @Entity('object_storage_files')
-@Unique('uq_object_storage_files_tenant_id', ['tenantId', 'objectStorageFileId'])
-@Index('uq_object_storage_files_path', ['tenantId', 'objectStorageManagerId', 'path', 'isDir'], {
+@Unique('uq_object_storage_files_tenant_id', ['tenant_id', 'object_storage_file_id'])
+@Index('uq_object_storage_files_path', ['tenant_id', 'object_storage_manager_id', 'path', 'is_dir'], {
   unique: true,
   where: CURRENT,
 })
-@Index('ix_object_storage_files_closed', ['toDate'], { where: CLOSED })
-@ForeignKey('ObjectStorageManager', ['tenantId', 'objectStorageManagerId'], ['tenantId', 'objectStorageManagerId'], {
-  name: 'fk_object_storage_files_manager',
-})
+@Index('ix_object_storage_files_closed', ['to_date'], { where: CLOSED })
+@ForeignKey(
+  'ObjectStorageManager',
+  ['tenant_id', 'object_storage_manager_id'],
+  ['tenant_id', 'object_storage_manager_id'],
+  {
+    name: 'fk_object_storage_files_manager',
+  },
+)
 export class ObjectStorageFile extends TenantColumns {
-  @Col.identity('object_storage_file_id', 'pk_object_storage_files') objectStorageFileId: string;
-  @Col.bigint('object_storage_manager_id') objectStorageManagerId: string;
+  @Col.identity('pk_object_storage_files') object_storage_file_id: number;
+  @Col.bigint() object_storage_manager_id: number;
   /** Without leading slash; in the order of its bytes, so that what lies in a directory lies together. */
-  @Col.text('path', { collation: 'C' }) path: string;
+  @Col.text({ collation: 'C' }) path: string;
   /** Stores let a file and a directory have one path. */
-  @Col.bool('is_dir') isDir: boolean;
+  @Col.bool() is_dir: boolean;
 }

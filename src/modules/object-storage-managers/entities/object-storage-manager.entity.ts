@@ -3,21 +3,21 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 
 /** A bucket of an object store and the credentials that open it, both of one provider. */
 @Entity('object_storage_managers')
-@Unique('uq_object_storage_managers_tenant_id', ['tenantId', 'objectStorageManagerId'])
-@Index('uq_object_storage_managers_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_object_storage_managers_list', ['tenantId', 'objectStorageManagerId', 'name'], { where: CURRENT })
+@Unique('uq_object_storage_managers_tenant_id', ['tenant_id', 'object_storage_manager_id'])
+@Index('uq_object_storage_managers_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_object_storage_managers_list', ['tenant_id', 'object_storage_manager_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_object_storage_managers_name_part', 'name', { where: CURRENT })
-@Index('ix_object_storage_managers_credentials_conf', ['tenantId', 'credentialsConfId'])
-@ForeignKey('CredentialsConf', ['tenantId', 'credentialsConfId'], ['tenantId', 'credentialsConfId'], {
+@Index('ix_object_storage_managers_credentials_conf', ['tenant_id', 'credentials_conf_id'])
+@ForeignKey('CredentialsConf', ['tenant_id', 'credentials_conf_id'], ['tenant_id', 'credentials_conf_id'], {
   name: 'fk_object_storage_managers_credentials_conf',
 })
 export class ObjectStorageManager extends TenantColumns {
-  @Col.identity('object_storage_manager_id', 'pk_object_storage_managers') objectStorageManagerId: string;
-  @Col.text('name') name: string;
-  @Col.text('description', { nullable: true }) description: string | null;
+  @Col.identity('pk_object_storage_managers') object_storage_manager_id: number;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
   @ForeignKey('CloudProvider', { name: 'fk_object_storage_managers_cloud_provider' })
-  @Col.int('cloud_provider_id')
-  cloudProviderId: number;
-  @Col.bigint('credentials_conf_id') credentialsConfId: string;
-  @Col.text('object_storage_bucket_name') objectStorageBucketName: string;
+  @Col.int()
+  cloud_provider_id: number;
+  @Col.bigint() credentials_conf_id: number;
+  @Col.text() object_storage_bucket_name: string;
 }

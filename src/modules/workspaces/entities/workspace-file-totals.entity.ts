@@ -1,4 +1,4 @@
-import { Entity, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
+import { ForeignKey, Entity, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../platform/persistence/columns';
 
 /**
@@ -7,12 +7,10 @@ import { Col } from '../../../platform/persistence/columns';
  */
 @Entity('workspace_file_totals')
 export class WorkspaceFileTotals {
-  @PrimaryColumn({ name: 'workspace_id', type: 'bigint', primaryKeyConstraintName: 'pk_workspace_file_totals' })
-  workspaceId: string;
-  @OneToOne('Workspace')
-  @JoinColumn({ name: 'workspace_id', foreignKeyConstraintName: 'fk_workspace_file_totals_workspace' })
-  workspace: unknown;
-  @Col.bigint('files', { default: 0 }) files: string;
-  @Col.bigint('directories', { default: 0 }) directories: string;
-  @Col.bigint('bytes', { default: 0 }) bytes: string;
+  @ForeignKey('Workspace', { name: 'fk_workspace_file_totals_workspace' })
+  @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_workspace_file_totals' })
+  workspace_id: number;
+  @Col.bigint({ default: 0 }) files: number;
+  @Col.bigint({ default: 0 }) directories: number;
+  @Col.bigint({ default: 0 }) bytes: number;
 }

@@ -1,53 +1,44 @@
-import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ForeignKey, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Col, CURRENT, TenantColumns, ValidityColumns } from '../../../platform/persistence/columns';
 
 /** VIEW, RUN, EDIT, MANAGE; each includes the ones before it. */
 @Entity('workspace_permissions')
 export class WorkspacePermissionRecord extends ValidityColumns {
-  @PrimaryColumn({ name: 'permission_id', type: 'integer' }) permissionId: number;
-  @Col.text('name') name: string;
-  @Col.text('description') description: string;
+  @PrimaryColumn({ type: 'integer' }) permission_id: number;
+  @Col.text() name: string;
+  @Col.text() description: string;
 }
 
-const workspaceKey = (constraint: string) => [
-  { name: 'tenant_id', referencedColumnName: 'tenantId', foreignKeyConstraintName: constraint },
-  { name: 'workspace_id', referencedColumnName: 'workspaceId', foreignKeyConstraintName: constraint },
-];
-
 @Entity('workspace_users')
-@Index('uq_workspace_users_current', ['workspaceId', 'userId'], { unique: true, where: CURRENT })
-@Index('ix_workspace_users_user', ['userId', 'tenantId'], { where: CURRENT })
+@Index('uq_workspace_users_current', ['workspace_id', 'user_id'], { unique: true, where: CURRENT })
+@Index('ix_workspace_users_user', ['user_id', 'tenant_id'], { where: CURRENT })
+@ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
+  name: 'fk_workspace_users_workspace',
+})
 export class WorkspaceUser extends TenantColumns {
-  @Col.identity('auth_workspace_user_id') authWorkspaceUserId: string;
-  @Col.bigint('workspace_id') workspaceId: string;
-  @ManyToOne('Workspace')
-  @JoinColumn(workspaceKey('fk_workspace_users_workspace'))
-  workspace: unknown;
-  @Col.bigint('user_id') userId: string;
-  @ManyToOne('User')
-  @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'fk_workspace_users_user' })
-  user: unknown;
-  @Col.int('permission_id') permissionId: number;
-  @ManyToOne(() => WorkspacePermissionRecord)
-  @JoinColumn({ name: 'permission_id', foreignKeyConstraintName: 'fk_workspace_users_permission' })
-  permission: WorkspacePermissionRecord;
+  @Col.identity() auth_workspace_user_id: number;
+  @Col.bigint() workspace_id: number;
+  @ForeignKey('User', { name: 'fk_workspace_users_user' })
+  @Col.bigint()
+  user_id: number;
+  @ForeignKey(() => WorkspacePermissionRecord, { name: 'fk_workspace_users_permission' })
+  @Col.int()
+  permission_id: number;
 }
 
 @Entity('workspace_groups')
-@Index('uq_workspace_groups_current', ['workspaceId', 'groupId'], { unique: true, where: CURRENT })
-@Index('ix_workspace_groups_group', ['groupId', 'tenantId'], { where: CURRENT })
+@Index('uq_workspace_groups_current', ['workspace_id', 'group_id'], { unique: true, where: CURRENT })
+@Index('ix_workspace_groups_group', ['group_id', 'tenant_id'], { where: CURRENT })
+@ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
+  name: 'fk_workspace_groups_workspace',
+})
 export class WorkspaceGroup extends TenantColumns {
-  @Col.identity('auth_workspace_group_id') authWorkspaceGroupId: string;
-  @Col.bigint('workspace_id') workspaceId: string;
-  @ManyToOne('Workspace')
-  @JoinColumn(workspaceKey('fk_workspace_groups_workspace'))
-  workspace: unknown;
-  @Col.bigint('group_id') groupId: string;
-  @ManyToOne('Group')
-  @JoinColumn({ name: 'group_id', foreignKeyConstraintName: 'fk_workspace_groups_group' })
-  group: unknown;
-  @Col.int('permission_id') permissionId: number;
-  @ManyToOne(() => WorkspacePermissionRecord)
-  @JoinColumn({ name: 'permission_id', foreignKeyConstraintName: 'fk_workspace_groups_permission' })
-  permission: WorkspacePermissionRecord;
+  @Col.identity() auth_workspace_group_id: number;
+  @Col.bigint() workspace_id: number;
+  @ForeignKey('Group', { name: 'fk_workspace_groups_group' })
+  @Col.bigint()
+  group_id: number;
+  @ForeignKey(() => WorkspacePermissionRecord, { name: 'fk_workspace_groups_permission' })
+  @Col.int()
+  permission_id: number;
 }

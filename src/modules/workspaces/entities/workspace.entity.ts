@@ -3,12 +3,12 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 
 /** A workspace; `to_date` is set while it is disabled. */
 @Entity('workspaces')
-@Unique('uq_workspaces_tenant_id', ['tenantId', 'workspaceId'])
-@Index('uq_workspaces_name', ['tenantId', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_workspaces_list', ['tenantId', 'workspaceId', 'name'])
+@Unique('uq_workspaces_tenant_id', ['tenant_id', 'workspace_id'])
+@Index('uq_workspaces_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_workspaces_list', ['tenant_id', 'workspace_id', 'name'])
 @PartOfNameIndex('ix_workspaces_name_part', 'name')
 export class Workspace extends TenantColumns {
-  @Col.identity('workspace_id') workspaceId: string;
-  @Col.text('name') name: string;
-  @Col.text('description', { nullable: true }) description: string | null;
+  @Col.identity() workspace_id: number;
+  @Col.text() name: string;
+  @Col.text({ nullable: true }) description: string | null;
 }

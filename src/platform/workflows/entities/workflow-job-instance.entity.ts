@@ -1,32 +1,31 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { ForeignKey, Entity, Index } from 'typeorm';
 import { Col, ValidityColumns } from '../../persistence/columns';
 import { WorkflowJob } from './workflow-job.entity';
 
 /** One execution of a workflow job, with its lease, its place in the steps and its deadlines. */
 @Entity('workflow_job_instances')
-@Index('ix_workflow_job_instances_due', ['dueAt'], { where: 'ended_at IS NULL' })
-@Index('ix_workflow_job_instances_job', ['workflowJobId'])
+@Index('ix_workflow_job_instances_due', ['due_at'], { where: 'ended_at IS NULL' })
+@Index('ix_workflow_job_instances_job', ['workflow_job_id'])
 export class WorkflowJobInstance extends ValidityColumns {
-  @Col.identity('workflow_job_instance_id') workflowJobInstanceId: string;
-  @Col.bigint('workflow_job_id') workflowJobId: string;
-  @ManyToOne(() => WorkflowJob)
-  @JoinColumn({ name: 'workflow_job_id', foreignKeyConstraintName: 'fk_workflow_job_instances_job' })
-  workflowJob: WorkflowJob;
+  @Col.identity() workflow_job_instance_id: number;
+  @ForeignKey(() => WorkflowJob, { name: 'fk_workflow_job_instances_job' })
+  @Col.bigint()
+  workflow_job_id: number;
   /** Null for executions that no worker drives: the API and the agents' reports do. */
-  @Col.text('job_name', { nullable: true }) jobName: string | null;
-  @Col.text('state', { default: 'INIT' }) state: string;
-  @Col.int('step_index', { default: 0 }) stepIndex: number;
-  @Col.int('attempt', { default: 0 }) attempt: number;
+  @Col.text({ nullable: true }) job_name: string | null;
+  @Col.text({ default: 'INIT' }) state: string;
+  @Col.int({ default: 0 }) step_index: number;
+  @Col.int({ default: 0 }) attempt: number;
   /** Set once a step has failed for good; from then on the compensation runs. */
-  @Col.json('failure', { nullable: true }) failure: unknown;
-  @Col.text('lease_owner', { nullable: true }) leaseOwner: string | null;
-  @Col.time('lease_until', { nullable: true }) leaseUntil: Date | null;
-  @Col.bool('wake_requested', { default: false }) wakeRequested: boolean;
+  @Col.json({ nullable: true }) failure: unknown;
+  @Col.text({ nullable: true }) lease_owner: string | null;
+  @Col.time({ nullable: true }) lease_until: Date | null;
+  @Col.bool({ default: false }) wake_requested: boolean;
   /** When the reconciler must look if nothing happened before. */
-  @Col.time('due_at', { nullable: true }) dueAt: Date | null;
-  @Col.time('deadline_at', { nullable: true }) deadlineAt: Date | null;
-  @Col.time('ended_at', { nullable: true }) endedAt: Date | null;
-  @Col.text('correlation_id') correlationId: string;
+  @Col.time({ nullable: true }) due_at: Date | null;
+  @Col.time({ nullable: true }) deadline_at: Date | null;
+  @Col.time({ nullable: true }) ended_at: Date | null;
+  @Col.text() correlation_id: string;
   /** Process that last held the lease: host, pid, user. */
-  @Col.json('executor', { nullable: true }) executor: unknown;
+  @Col.json({ nullable: true }) executor: unknown;
 }

@@ -3,14 +3,14 @@ import { Col } from '../../persistence/columns';
 
 /** One intent that a worker carries out: which kind, for whom, about what. */
 @Entity('workflow_jobs')
-@Index('ix_workflow_jobs_cluster', ['clusterId'])
-@Index('ix_workflow_jobs_run', ['runId'])
+@Index('ix_workflow_jobs_cluster', ['cluster_id'])
+@Index('ix_workflow_jobs_run', ['run_id'])
 export class WorkflowJob {
-  @Col.identity('workflow_job_id') workflowJobId: string;
-  @Col.int('workflow_type_id') workflowTypeId: number;
-  @Col.uuid('tenant_id') tenantId: string;
-  @Col.bigint('cluster_id', { nullable: true }) clusterId: string | null;
-  @Col.bigint('run_id', { nullable: true }) runId: string | null;
-  @Col.bigint('created_by_user_id', { nullable: true }) createdByUserId: string | null;
-  @Col.time('created_at', { default: () => 'now()' }) createdAt: Date;
+  @Col.identity() workflow_job_id: number;
+  @Col.int() workflow_type_id: number;
+  @Col.uuid() tenant_id: string;
+  @Col.bigint({ nullable: true }) cluster_id: number | null;
+  @Col.bigint({ nullable: true }) run_id: number | null;
+  @Col.bigint({ nullable: true }) created_by_user_id: number | null;
+  @Col.time({ default: () => 'now()' }) created_at: Date;
 }
