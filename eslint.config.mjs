@@ -74,6 +74,13 @@ export default defineConfig(
         'error',
         { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
       ],
+      'no-restricted-syntax': [
+        'error',
+        ...['Literal[value', 'TemplateElement[value.raw'].map((node) => ({
+          selector: `${node}=/(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP/]`,
+          message: 'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
+        })),
+      ],
       'no-restricted-imports': [
         'error',
         {
@@ -89,11 +96,12 @@ export default defineConfig(
   {
     // Generated; as long as the schema is wide.
     files: ['src/database/migrations/*.ts'],
-    rules: { 'max-lines': 'off' },
+    rules: { 'max-lines': 'off', 'no-restricted-syntax': 'off' },
   },
   {
     files: tests,
     rules: {
+      'no-restricted-syntax': 'off',
       // Answers of the service and asymmetric matchers are `any` by their nature.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -20,7 +20,7 @@ export class LocalHostsRepository {
       `SELECT hostname AS name, cores, cpu_usage AS "cpuUsage",
          memory_bytes AS "memoryBytes", memory_used_bytes AS "memoryUsedBytes",
          disk_bytes AS "diskBytes", disk_used_bytes AS "diskUsedBytes"
-       FROM local_hosts WHERE reported_at > now() - interval '${ONLINE_FOR}' ORDER BY hostname`,
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}' ORDER BY hostname`,
     );
   }
 
@@ -29,7 +29,7 @@ export class LocalHostsRepository {
     const [hosts] = await rows<{ some: boolean; apart: boolean }>(
       tx,
       `SELECT count(*) > 0 AS some, coalesce(bool_or(keeps_tenants_apart), false) AS apart
-       FROM local_hosts WHERE reported_at > now() - interval '${ONLINE_FOR}'`,
+       FROM local_hosts WHERE reported_at > platform_now() - interval '${ONLINE_FOR}'`,
     );
     return hosts !== undefined && hosts.some && !hosts.apart;
   }
@@ -44,10 +44,10 @@ export class LocalHostsRepository {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (hostname) DO UPDATE SET (cores, cpu_usage, memory_bytes, memory_used_bytes, disk_bytes,
            disk_used_bytes, keeps_tenants_apart, reported_at) = (excluded.cores, excluded.cpu_usage, excluded.memory_bytes,
-           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart, now())`,
+           excluded.memory_used_bytes, excluded.disk_bytes, excluded.disk_used_bytes, excluded.keeps_tenants_apart, platform_now())`,
         [name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes, keepsTenantsApart],
       );
-      await tx.query(`DELETE FROM local_hosts WHERE reported_at < now() - interval '${KEPT_FOR}'`);
+      await tx.query(`DELETE FROM local_hosts WHERE reported_at < platform_now() - interval '${KEPT_FOR}'`);
     });
   }
 }

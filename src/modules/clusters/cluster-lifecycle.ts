@@ -60,7 +60,7 @@ export async function transitionCluster(tx: Tx, cluster: LockedCluster, change: 
   const [updated] = await returning<{ node_count: number }>(
     tx,
     `UPDATE clusters SET status = $2, workflow_job_instance_id = coalesce($3, workflow_job_instance_id),
-       last_active_at = CASE WHEN $2 = 'RUNNING' THEN now() ELSE last_active_at END
+       last_active_at = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE last_active_at END
      WHERE cluster_id = $1 AND status = $4
      RETURNING (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = $1 AND n.to_date = 'infinity') AS node_count`,
     [cluster.cluster_id, change.to, change.workflowInstanceId, cluster.status],

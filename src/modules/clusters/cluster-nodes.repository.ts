@@ -91,7 +91,7 @@ export class ClusterNodesRepository {
       throw new Error(`Node ${node.node_id} cannot go from ${node.status} to ${change.to}`);
     }
     await tx.query(
-      `UPDATE cluster_nodes SET status = $2, to_date = CASE WHEN $2 = 'DESTROYED' THEN now() ELSE to_date END WHERE node_id = $1`,
+      `UPDATE cluster_nodes SET status = $2, to_date = CASE WHEN $2 = 'DESTROYED' THEN platform_now() ELSE to_date END WHERE node_id = $1`,
       [node.node_id, change.to],
     );
     await this.appendHistory(tx, node, node.status, change);
@@ -136,7 +136,7 @@ export class ClusterNodesRepository {
   async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<boolean> {
     const seen = await returning(
       tx,
-      `UPDATE cluster_nodes SET last_seen_at = now() WHERE node_id = $1 AND to_date = 'infinity' RETURNING node_id`,
+      `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity' RETURNING node_id`,
       [nodeId],
     );
     return seen.length > 0;
@@ -145,7 +145,7 @@ export class ClusterNodesRepository {
   /** Notes that the platform answers agents in this second. */
   async noteAnswered(): Promise<void> {
     await this.dataSource.query(
-      `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', now())) ON CONFLICT DO NOTHING`,
+      `INSERT INTO answered_seconds (second) VALUES (date_trunc('second', platform_now())) ON CONFLICT DO NOTHING`,
     );
   }
 
@@ -168,7 +168,7 @@ export class ClusterNodesRepository {
       `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
        FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
        WHERE n.to_date = 'infinity' AND n.status = 'RUNNING' AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')
-         AND n.last_seen_at < now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
+         AND n.last_seen_at < platform_now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
       [ms, answeredSeconds, lostAfterSeconds],
     );
   }

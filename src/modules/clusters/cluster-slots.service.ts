@@ -78,7 +78,7 @@ export class ClusterSlotsService {
 
   /** Notes that a job began or ended, so that the idle time counts from now. */
   async touch(tx: Tx, clusterId: number): Promise<void> {
-    await tx.query('UPDATE clusters SET last_active_at = now() WHERE cluster_id = $1', [clusterId]);
+    await tx.query('UPDATE clusters SET last_active_at = platform_now() WHERE cluster_id = $1', [clusterId]);
   }
 
   /** Starts a stopped cluster because a run needs it; throws when it cannot be started. */

@@ -150,7 +150,7 @@ export class ClustersRepository extends ResourceRepository<ClusterRow> {
   /** Sets or clears the end of a cluster's validity. */
   async setEnd(tx: Tx, scope: TenantScope, clusterId: number, end: Date | 'infinity'): Promise<void> {
     await tx.query(
-      `UPDATE clusters SET to_date = $3, modified_by_user_id = $4, last_update_date = now()
+      `UPDATE clusters SET to_date = $3, modified_by_user_id = $4, last_update_date = platform_now()
        WHERE tenant_id = $1 AND cluster_id = $2`,
       [scope.tenantId, clusterId, end, scope.userId],
     );

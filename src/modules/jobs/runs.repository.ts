@@ -124,7 +124,10 @@ export class RunsRepository extends ResourceRepository<RunDetailRow> {
   }
 
   async assign(tx: Tx, run: RunRow, nodeId: number): Promise<void> {
-    await tx.query('UPDATE runs SET node_id = $2, assigned_at = now() WHERE run_id = $1', [run.run_id, nodeId]);
+    await tx.query('UPDATE runs SET node_id = $2, assigned_at = platform_now() WHERE run_id = $1', [
+      run.run_id,
+      nodeId,
+    ]);
     run.node_id = nodeId;
   }
 

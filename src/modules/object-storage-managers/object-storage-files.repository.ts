@@ -56,7 +56,7 @@ export class ObjectStorageFilesRepository {
   async write(tx: Tx, scope: TenantScope, managerId: number, key: FileKey): Promise<FileIds> {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
-      `UPDATE object_storage_files SET modified_by_user_id = $5, last_update_date = now()
+      `UPDATE object_storage_files SET modified_by_user_id = $5, last_update_date = platform_now()
        WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
       [scope.tenantId, managerId, key.path, key.isDir, scope.userId],
     );
@@ -66,7 +66,7 @@ export class ObjectStorageFilesRepository {
   /** Ends the row of a file, or those of a directory and everything below it. */
   async close(tx: Tx, scope: TenantScope, managerId: number, { path, isDir }: FileKey): Promise<void> {
     await tx.query(
-      `UPDATE object_storage_files SET to_date = now(), modified_by_user_id = $6, last_update_date = now()
+      `UPDATE object_storage_files SET to_date = platform_now(), modified_by_user_id = $6, last_update_date = platform_now()
        WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND to_date = 'infinity'
          AND ((path = $3 AND is_dir = $4) OR ($4 AND path LIKE $5))`,
       [scope.tenantId, managerId, path, isDir, `${literalPattern(path)}/%`, scope.userId],

@@ -45,7 +45,7 @@ function idsOf(name: LookupName, files: ReferenceDataFiles): unknown[] {
 async function closeMissing(tx: Tx, name: LookupName, ids: unknown[]): Promise<void> {
   const { idColumn } = lookupTable(name);
   await tx.query(
-    `UPDATE ${name} SET to_date = now() WHERE to_date = 'infinity' AND NOT (${idColumn} = ANY($1::integer[]))`,
+    `UPDATE ${name} SET to_date = platform_now() WHERE to_date = 'infinity' AND NOT (${idColumn} = ANY($1::integer[]))`,
     [ids],
   );
 }

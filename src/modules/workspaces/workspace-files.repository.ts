@@ -108,7 +108,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRo
     const closed = await firstRow<{ count: number; blob_keys: string[] }>(
       tx,
       `WITH closed AS (
-         UPDATE workspace_files SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
+         UPDATE workspace_files SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
          WHERE workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)
          RETURNING blob_key, size_bytes)
        SELECT count(*) AS count, ARRAY(SELECT blob_key FROM closed WHERE blob_key IS NOT NULL

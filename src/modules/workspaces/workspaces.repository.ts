@@ -63,7 +63,7 @@ export class WorkspacesRepository extends ResourceRepository<WorkspaceRow> {
 
   async setEnd(tx: Tx, workspaceId: number, userId: number, end: Date | 'infinity'): Promise<void> {
     await tx.query(
-      'UPDATE workspaces SET to_date = $2, modified_by_user_id = $3, last_update_date = now() WHERE workspace_id = $1',
+      'UPDATE workspaces SET to_date = $2, modified_by_user_id = $3, last_update_date = platform_now() WHERE workspace_id = $1',
       [workspaceId, end, userId],
     );
   }

@@ -15,7 +15,7 @@ import { Col } from '../persistence/columns';
 export class AuditEvent {
   @Col.identity('pk_audit_events') audit_event_id: number;
   /** To the millisecond, which is what answers and filters have. */
-  @Column({ name: 'at', type: 'timestamptz', precision: 3, default: () => 'clock_timestamp()' }) at: Date;
+  @Column({ name: 'at', type: 'timestamptz', precision: 3, default: () => 'platform_clock()' }) at: Date;
   @Col.uuid({ nullable: true }) tenant_id: string | null;
   @Col.bigint({ nullable: true }) user_id: number | null;
   @Col.text({ nullable: true }) username: string | null;

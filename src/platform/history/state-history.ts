@@ -30,7 +30,7 @@ export async function appendState(
   const closed = await firstRow<{ sequence: number; at: Date }>(
     tx,
     // To the millisecond, which is what the driver hands back: the next entry begins when this one ends.
-    `WITH moment AS (SELECT date_trunc('milliseconds', clock_timestamp()) AS at), closed AS (
+    `WITH moment AS (SELECT date_trunc('milliseconds', platform_clock()) AS at), closed AS (
        UPDATE ${history.table} SET end_time = moment.at FROM moment
        WHERE ${history.subjectColumn} = $1 AND end_time = 'infinity' RETURNING sequence)
      SELECT moment.at, (SELECT sequence FROM closed) AS sequence FROM moment`,

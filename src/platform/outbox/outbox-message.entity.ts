@@ -11,6 +11,6 @@ export class OutboxMessage {
   @Col.json() payload: unknown;
   @Col.text() correlation_id: string;
   @Col.int({ default: 0 }) delay_ms: number;
-  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) created_at: Date;
   @Col.time({ nullable: true }) sent_at: Date | null;
 }

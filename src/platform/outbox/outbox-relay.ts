@@ -84,7 +84,7 @@ export class OutboxRelay {
       for (const row of batch) await this.send(row);
       if (batch.length > 0) {
         const ids = batch.map((row) => row.outbox_message_id);
-        await tx.query('UPDATE outbox_messages SET sent_at = now() WHERE outbox_message_id = ANY($1)', [ids]);
+        await tx.query('UPDATE outbox_messages SET sent_at = platform_now() WHERE outbox_message_id = ANY($1)', [ids]);
         const sent = await returning<{ workflow_job_instance_id: number }>(
           tx,
           `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)

@@ -21,7 +21,7 @@ export type Moment = Date | number;
 
 /** Interval in which a record holds; `to_date` is infinity while it is current. */
 export abstract class ValidityColumns {
-  @Col.time({ default: () => 'now()' }) from_date: Date;
+  @Col.time({ default: () => 'platform_now()' }) from_date: Date;
   /** Infinity while the record is current. */
   @Col.time({ default: 'infinity' }) to_date: Moment;
 }
@@ -30,7 +30,7 @@ export abstract class ValidityColumns {
 export abstract class AuditColumns extends ValidityColumns {
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
   @Col.bigint({ nullable: true }) modified_by_user_id: number | null;
-  @Col.time({ default: () => 'now()' }) last_update_date: Date;
+  @Col.time({ default: () => 'platform_now()' }) last_update_date: Date;
 }
 
 /** A tenant's record. Subclasses add `@Unique(['tenantId', 'id'])` for the composite foreign keys that point at them. */

@@ -10,5 +10,5 @@ export class IdempotencyKey {
   @Col.text() request_hash: string;
   /** JSON as text: jsonb would give the fields in another order than the first answer had. */
   @Col.text({ nullable: true }) answer: string | null;
-  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) created_at: Date;
 }

@@ -99,7 +99,9 @@ export class ReconcileLoop {
     const again = await this.dataSource.transaction((tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
     if (again > 0) this.logger.warn({ count: again }, 'Sent overdue workflows again');
     const { manager } = this.dataSource;
-    await manager.query(`DELETE FROM outbox_messages WHERE sent_at < now() - interval '${OUTBOX_KEPT}'`);
-    await manager.query(`DELETE FROM idempotency_keys WHERE created_at < now() - interval '${IDEMPOTENCY_KEPT}'`);
+    await manager.query(`DELETE FROM outbox_messages WHERE sent_at < platform_now() - interval '${OUTBOX_KEPT}'`);
+    await manager.query(
+      `DELETE FROM idempotency_keys WHERE created_at < platform_now() - interval '${IDEMPOTENCY_KEPT}'`,
+    );
   }
 }

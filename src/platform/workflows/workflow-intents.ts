@@ -63,7 +63,7 @@ export async function startWorkflow(tx: Tx, intent: NewWorkflow): Promise<Workfl
 /** Closes the current state row of an instance and opens the next. */
 export async function appendWorkflowState(tx: Tx, instanceId: number, state: WorkflowExecutionState): Promise<void> {
   await tx.query(
-    `UPDATE workflow_job_instance_states SET to_date = now() WHERE workflow_job_instance_id = $1 AND to_date = 'infinity'`,
+    `UPDATE workflow_job_instance_states SET to_date = platform_now() WHERE workflow_job_instance_id = $1 AND to_date = 'infinity'`,
     [instanceId],
   );
   await tx.query('INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state) VALUES ($1, $2)', [
@@ -81,7 +81,7 @@ export async function endWorkflow(
 ): Promise<void> {
   const ended = await returning(
     tx,
-    `UPDATE workflow_job_instances SET state = $2, ended_at = now(), to_date = now(), due_at = NULL, lease_owner = NULL,
+    `UPDATE workflow_job_instances SET state = $2, ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL,
        lease_until = NULL WHERE workflow_job_instance_id = $1 AND ended_at IS NULL RETURNING workflow_job_instance_id`,
     [instanceId, state],
   );
@@ -90,7 +90,7 @@ export async function endWorkflow(
   if (error !== null) {
     await tx.query(
       `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt, ended_at, outcome, error)
-       VALUES ($1, 'end', 1, now(), 'failed', $2)`,
+       VALUES ($1, 'end', 1, platform_now(), 'failed', $2)`,
       [instanceId, error],
     );
   }
@@ -104,7 +104,7 @@ export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
   const [woken] = await returning<{ job_name: JobName | null; correlation_id: string; held: boolean }>(
     tx,
     `UPDATE workflow_job_instances SET wake_requested = true WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
-     RETURNING job_name, correlation_id, (lease_owner IS NOT NULL AND lease_until > now()) AS held`,
+     RETURNING job_name, correlation_id, (lease_owner IS NOT NULL AND lease_until > platform_now()) AS held`,
     [instanceId],
   );
   if (!woken?.job_name || woken.held) return;
@@ -131,14 +131,14 @@ export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<n
   const due = await rows<DueInstance>(
     tx,
     `SELECT workflow_job_instance_id, job_name, correlation_id FROM workflow_job_instances
-     WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < now() AND (lease_until IS NULL OR lease_until < now())
+     WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < platform_now() AND (lease_until IS NULL OR lease_until < platform_now())
      ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED`,
   );
   for (const instance of due) {
     const payload = { workflow_job_instance_id: instance.workflow_job_instance_id };
     await enqueue(tx, instance.job_name as 'cluster.start', payload, 0, instance.correlation_id);
     await tx.query(
-      `UPDATE workflow_job_instances SET due_at = now() + $2 * interval '1 millisecond' WHERE workflow_job_instance_id = $1`,
+      `UPDATE workflow_job_instances SET due_at = platform_now() + $2 * interval '1 millisecond' WHERE workflow_job_instance_id = $1`,
       [instance.workflow_job_instance_id, nextLookMs],
     );
   }

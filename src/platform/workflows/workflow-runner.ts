@@ -270,12 +270,12 @@ export class WorkflowRunner {
     return this.dataSource.transaction(async (tx) => {
       const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
         tx,
-        `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond',
-           due_at = now() + $3 * interval '1 millisecond', state = 'EXECUTING', wake_requested = false, executor = $4
+        `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = platform_now() + $3 * interval '1 millisecond',
+           due_at = platform_now() + $3 * interval '1 millisecond', state = 'EXECUTING', wake_requested = false, executor = $4
          FROM workflow_jobs j, (SELECT state, workflow_job_instance_id FROM workflow_job_instances
                                 WHERE workflow_job_instance_id = $1 FOR UPDATE) p
          WHERE i.workflow_job_instance_id = p.workflow_job_instance_id AND j.workflow_job_id = i.workflow_job_id
-           AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < now())
+           AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < platform_now())
          RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.deadline_at, i.correlation_id,
            j.tenant_id, j.cluster_id, j.created_by_user_id, p.state AS previous`,
         [instanceId, owner, this.config.worker.leaseMs, JSON.stringify(executor())],
@@ -286,7 +286,7 @@ export class WorkflowRunner {
         await appendWorkflowState(tx, instanceId, 'EXECUTING');
       } else {
         await tx.query(
-          `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = now()
+          `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = platform_now()
            WHERE workflow_job_instance_id = $1 AND ended_at IS NULL`,
           [instanceId],
         );
@@ -300,8 +300,8 @@ export class WorkflowRunner {
       await this.fenced(
         this.dataSource.manager,
         held,
-        `lease_until = now() + $3 * interval '1 millisecond',
-        due_at = now() + $3 * interval '1 millisecond'`,
+        `lease_until = platform_now() + $3 * interval '1 millisecond',
+        due_at = platform_now() + $3 * interval '1 millisecond'`,
         [this.config.worker.leaseMs],
       );
       held.heldAt = performance.now();
@@ -368,7 +368,7 @@ export class WorkflowRunner {
         tx,
         context,
         `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL,
-         due_at = now() + ($5 + 2000) * interval '1 millisecond'`,
+         due_at = platform_now() + ($5 + 2000) * interval '1 millisecond'`,
         [stepIndex, attempt, ms],
       );
       await enqueue(tx, jobName as 'cluster.start', { workflow_job_instance_id: context.instanceId }, ms);
@@ -388,7 +388,7 @@ export class WorkflowRunner {
       await this.fenced(
         tx,
         context,
-        'state = $3, ended_at = now(), to_date = now(), due_at = NULL, lease_owner = NULL, lease_until = NULL',
+        'state = $3, ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL, lease_until = NULL',
         [state],
       );
       await appendWorkflowState(tx, context.instanceId, state);
@@ -414,11 +414,10 @@ export class WorkflowRunner {
 }
 
 async function closeStep(tx: Tx, stepId: number, outcome: string, error: string | null): Promise<void> {
-  await tx.query('UPDATE workflow_steps SET ended_at = now(), outcome = $2, error = $3 WHERE workflow_step_id = $1', [
-    stepId,
-    outcome,
-    error,
-  ]);
+  await tx.query(
+    'UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3 WHERE workflow_step_id = $1',
+    [stepId, outcome, error],
+  );
 }
 
 function isRetryable(error: unknown): boolean {

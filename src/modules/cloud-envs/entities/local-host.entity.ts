@@ -15,5 +15,5 @@ export class LocalHost {
   @Col.bigint() disk_used_bytes: number;
   /** Whether jobs of its nodes are confined, so that nodes of several tenants may be there. */
   @Col.bool({ default: true }) keeps_tenants_apart: boolean;
-  @Col.time({ default: () => 'now()' }) reported_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) reported_at: Date;
 }

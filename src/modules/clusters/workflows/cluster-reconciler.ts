@@ -128,7 +128,7 @@ export class ClusterReconciler implements Reconciler {
   }
 }
 
-const IDLE = `c.status = 'RUNNING' AND c.last_active_at < now() - c.idle_timeout_ms * interval '1 millisecond'
+const IDLE = `c.status = 'RUNNING' AND c.last_active_at < platform_now() - c.idle_timeout_ms * interval '1 millisecond'
   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.cluster_id = c.cluster_id AND r.ended_at IS NULL)`;
 
 async function isIdle(tx: Tx, clusterId: number): Promise<boolean> {

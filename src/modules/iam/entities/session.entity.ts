@@ -30,7 +30,7 @@ export class Session {
   @Col.text({ nullable: true }) description: string | null;
   /** Infinity for one that never expires. */
   @Col.time() expires_at: Moment;
-  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) created_at: Date;
   /** Kept to the minute. */
   @Col.time({ nullable: true }) last_used_at: Date | null;
   @Col.time({ nullable: true }) revoked_at: Date | null;

@@ -77,7 +77,7 @@ export class ExternalAccountsRepository {
     const [row] = await returning<AccountRow>(
       tx,
       `UPDATE users u SET username = n.username, display_name = n.display_name, email = n.email,
-         modified_by_user_id = $5, last_update_date = now()
+         modified_by_user_id = $5, last_update_date = platform_now()
        FROM (SELECT c.user_id, $3::text AS display_name,
                CASE WHEN EXISTS (SELECT 1 FROM users o WHERE o.username = $2 AND o.user_id <> c.user_id)
                  THEN c.username ELSE $2 END AS username,
@@ -133,7 +133,7 @@ export class ExternalAccountsRepository {
     const [row] = await returning<DirectoryGroupRow>(
       tx,
       `UPDATE groups g SET group_name = n.group_name, group_mail = $3, group_type = $4,
-         modified_by_user_id = $5, last_update_date = now()
+         modified_by_user_id = $5, last_update_date = platform_now()
        FROM (SELECT c.group_id,
                CASE WHEN EXISTS (SELECT 1 FROM groups o WHERE o.directory = c.directory AND o.group_name = $2
                                  AND o.group_id <> c.group_id AND o.to_date = 'infinity')
@@ -151,7 +151,7 @@ export class ExternalAccountsRepository {
   async setGroupsOf(tx: Tx, source: Source, userId: number, groupIds: readonly number[]): Promise<void> {
     const ended = await returning(
       tx,
-      `UPDATE group_users gu SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
+      `UPDATE group_users gu SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
        FROM groups g
        WHERE g.group_id = gu.group_id AND g.directory = $1 AND gu.user_id = $2 AND gu.to_date = 'infinity'
          AND gu.group_id <> ALL($3::bigint[])
@@ -171,7 +171,7 @@ export class ExternalAccountsRepository {
   async setMembersOf(tx: Tx, source: Source, groupId: number, userIds: readonly number[]): Promise<void> {
     const ended = await returning(
       tx,
-      `UPDATE group_users SET to_date = now(), modified_by_user_id = $3, last_update_date = now()
+      `UPDATE group_users SET to_date = platform_now(), modified_by_user_id = $3, last_update_date = platform_now()
        WHERE group_id = $1 AND to_date = 'infinity' AND user_id <> ALL($2::bigint[]) RETURNING group_user_id`,
       [groupId, userIds, source.actorId],
     );
@@ -188,7 +188,7 @@ export class ExternalAccountsRepository {
   async disable(tx: Tx, source: Source, username: string): Promise<number | null> {
     const [row] = await returning<{ user_id: number }>(
       tx,
-      `UPDATE users SET to_date = now(), modified_by_user_id = $3, last_update_date = now()
+      `UPDATE users SET to_date = platform_now(), modified_by_user_id = $3, last_update_date = platform_now()
        WHERE username = $1 AND directory = $2 AND to_date = 'infinity' RETURNING user_id`,
       [username.toLowerCase(), source.directory, source.actorId],
     );

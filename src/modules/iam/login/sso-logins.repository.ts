@@ -21,7 +21,7 @@ export class SsoLoginsRepository {
   async add(tx: Tx, { login, timeout }: PendingSsoLogin): Promise<void> {
     await tx.query(
       `INSERT INTO sso_logins (state_hash, nonce, code_verifier, timeout, expires_at)
-       VALUES ($1, $2, $3, $4, now() + interval '${KEPT_MINUTES} minutes')`,
+       VALUES ($1, $2, $3, $4, platform_now() + interval '${KEPT_MINUTES} minutes')`,
       [hashOf(login.state), login.nonce, login.codeVerifier, timeout],
     );
   }
@@ -33,8 +33,8 @@ export class SsoLoginsRepository {
   async claim(tx: Tx, state: string): Promise<PendingSsoLogin | null> {
     const [row] = await returning<{ nonce: string; code_verifier: string; timeout: string }>(
       tx,
-      `UPDATE sso_logins SET claimed_until = now() + interval '${CLAIMED_SECONDS} seconds'
-       WHERE state_hash = $1 AND expires_at > now() AND (claimed_until IS NULL OR claimed_until < now())
+      `UPDATE sso_logins SET claimed_until = platform_now() + interval '${CLAIMED_SECONDS} seconds'
+       WHERE state_hash = $1 AND expires_at > platform_now() AND (claimed_until IS NULL OR claimed_until < platform_now())
        RETURNING nonce, code_verifier, timeout`,
       [hashOf(state)],
     );

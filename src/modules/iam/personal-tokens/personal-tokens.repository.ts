@@ -27,7 +27,7 @@ export class PersonalTokensRepository {
       table: 'sessions',
       key: 'session_id',
       columns: `t.token_id, t.description, t.tenant_id, t.expires_at, t.last_used_at, t.created_at AS from_date,
-        CASE WHEN e.ended_at <= now() THEN e.ended_at ELSE 'infinity' END AS to_date`,
+        CASE WHEN e.ended_at <= platform_now() THEN e.ended_at ELSE 'infinity' END AS to_date`,
       joins: `LEFT JOIN tenants o ON o.tenant_id = t.tenant_id
         CROSS JOIN LATERAL (SELECT LEAST(t.revoked_at, t.expires_at, o.to_date) AS ended_at) e`,
       conditions: new Conditions().add(`t.user_id = ? AND t.kind = 'token'`, userId),
@@ -41,7 +41,7 @@ export class PersonalTokensRepository {
     const row = await firstRow<{ session_id: string }>(
       tx,
       `SELECT session_id FROM sessions
-       WHERE user_id = $1 AND token_id = $2 AND kind = 'token' AND revoked_at IS NULL AND expires_at > now() FOR UPDATE`,
+       WHERE user_id = $1 AND token_id = $2 AND kind = 'token' AND revoked_at IS NULL AND expires_at > platform_now() FOR UPDATE`,
       [userId, tokenId],
     );
     return row?.session_id ?? null;

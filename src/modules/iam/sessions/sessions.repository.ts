@@ -69,10 +69,10 @@ export class SessionsRepository {
          COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
                    WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
          s.revoked_at IS NOT NULL AS revoked,
-         s.expires_at <= now() AS expired,
+         s.expires_at <= platform_now() AS expired,
          u.to_date <> 'infinity' AS user_disabled,
          COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
-         COALESCE(s.last_used_at < now() - interval '1 minute', true) AS use_unnoted
+         COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS use_unnoted
        FROM sessions s
        JOIN users u ON u.user_id = s.user_id
        LEFT JOIN tenants t ON t.tenant_id = s.tenant_id
@@ -86,7 +86,7 @@ export class SessionsRepository {
     const login = await firstRow(
       this.dataSource.manager,
       `SELECT 1 FROM sessions WHERE user_id = (SELECT user_id FROM users WHERE username = $1) AND network = $2
-         AND kind = 'login' AND created_at > now() - interval '${LATELY_DAYS} days' LIMIT 1`,
+         AND kind = 'login' AND created_at > platform_now() - interval '${LATELY_DAYS} days' LIMIT 1`,
       [username.toLowerCase(), network],
     );
     return login !== null;
@@ -94,8 +94,8 @@ export class SessionsRepository {
 
   async noteUse(sessionId: string): Promise<void> {
     await this.dataSource.query(
-      `UPDATE sessions SET last_used_at = now()
-       WHERE session_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+      `UPDATE sessions SET last_used_at = platform_now()
+       WHERE session_id = $1 AND (last_used_at IS NULL OR last_used_at < platform_now() - interval '1 minute')`,
       [sessionId],
     );
   }
@@ -129,14 +129,16 @@ export class SessionsRepository {
   }
 
   async end(tx: Tx, sessionId: string): Promise<void> {
-    await tx.query('UPDATE sessions SET revoked_at = now() WHERE session_id = $1 AND revoked_at IS NULL', [sessionId]);
+    await tx.query('UPDATE sessions SET revoked_at = platform_now() WHERE session_id = $1 AND revoked_at IS NULL', [
+      sessionId,
+    ]);
   }
 
   /** Ends every session and personal token of the user but the given one. */
   async endAllOf(tx: Tx, userId: number, keptSessionId: string | null = null): Promise<void> {
     await tx.query(
-      `UPDATE sessions SET revoked_at = now()
-       WHERE user_id = $1 AND session_id IS DISTINCT FROM $2 AND revoked_at IS NULL AND expires_at > now()`,
+      `UPDATE sessions SET revoked_at = platform_now()
+       WHERE user_id = $1 AND session_id IS DISTINCT FROM $2 AND revoked_at IS NULL AND expires_at > platform_now()`,
       [userId, keptSessionId],
     );
   }
@@ -145,8 +147,8 @@ export class SessionsRepository {
   async endAllOfThese(tx: Tx, userIds: readonly number[]): Promise<void> {
     if (userIds.length === 0) return;
     await tx.query(
-      `UPDATE sessions SET revoked_at = now()
-       WHERE user_id = ANY($1) AND revoked_at IS NULL AND expires_at > now()`,
+      `UPDATE sessions SET revoked_at = platform_now()
+       WHERE user_id = ANY($1) AND revoked_at IS NULL AND expires_at > platform_now()`,
       [userIds],
     );
   }

@@ -63,7 +63,7 @@ export class TenantsRepository {
   async releaseOwned(tx: Tx, userId: number, tenantId: string): Promise<void> {
     for (const table of ['users', 'groups']) {
       await tx.query(
-        `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = now()
+        `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = platform_now()
          WHERE owner_tenant_id = $1`,
         [tenantId, userId],
       );
@@ -74,7 +74,7 @@ export class TenantsRepository {
   async endRoles(tx: Tx, userId: number, tenantId: string): Promise<void> {
     for (const table of ['user_roles', 'group_roles']) {
       await tx.query(
-        `UPDATE ${table} SET to_date = now(), modified_by_user_id = $2, last_update_date = now()
+        `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $2, last_update_date = platform_now()
          WHERE tenant_id = $1 AND to_date = 'infinity'`,
         [tenantId, userId],
       );

@@ -56,7 +56,7 @@ export class DirectoryRepository {
   async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
     const changed = await returning(
       tx,
-      `UPDATE users SET password_hash = $3, modified_by_user_id = $1, last_update_date = now()
+      `UPDATE users SET password_hash = $3, modified_by_user_id = $1, last_update_date = platform_now()
        WHERE user_id = $1 AND password_hash = $2 RETURNING user_id`,
       [userId, oldHash, newHash],
     );

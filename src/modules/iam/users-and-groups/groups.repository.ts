@@ -110,7 +110,7 @@ export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
   async removeMembers(tx: Tx, caller: Principal, groupId: number, userId: number | null = null): Promise<number> {
     const removed = await returning(
       tx,
-      `UPDATE group_users SET to_date = now(), modified_by_user_id = $3, last_update_date = now()
+      `UPDATE group_users SET to_date = platform_now(), modified_by_user_id = $3, last_update_date = platform_now()
        WHERE group_id = $1 AND ($2::bigint IS NULL OR user_id = $2) AND to_date = 'infinity' RETURNING 1`,
       [groupId, userId, caller.userId],
     );
@@ -120,7 +120,7 @@ export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
   /** Ends the memberships that ADMINs of tenants gave, or may have given: all of a group that a tenant owns. */
   async removeMembersByTenants(tx: Tx, caller: Principal, groupId: number, all: boolean): Promise<void> {
     await tx.query(
-      `UPDATE group_users SET to_date = now(), modified_by_user_id = $2, last_update_date = now()
+      `UPDATE group_users SET to_date = platform_now(), modified_by_user_id = $2, last_update_date = platform_now()
        WHERE group_id = $1 AND to_date = 'infinity' AND ($3 OR granted_by_tenant_id IS NOT NULL)`,
       [groupId, caller.userId, all],
     );

@@ -189,7 +189,7 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
     const { rolesTable, idColumn } = this.sql;
     const removed = await returning(
       tx,
-      `UPDATE ${rolesTable} SET to_date = now(), modified_by_user_id = $4, last_update_date = now()
+      `UPDATE ${rolesTable} SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
        WHERE ${idColumn} = $1 AND role_id = $2 AND tenant_id IS NOT DISTINCT FROM $3 AND to_date = 'infinity' RETURNING 1`,
       [holderId, roleId, tenantId, caller.userId],
     );

@@ -65,7 +65,7 @@ export class UsersRepository extends RoleHoldersRepository<UserRecord> {
       [ids],
     );
     await tx.query(
-      `UPDATE users SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = now() WHERE user_id = ANY($1)`,
+      `UPDATE users SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = platform_now() WHERE user_id = ANY($1)`,
       [ids, caller.userId],
     );
   }
@@ -75,7 +75,7 @@ export class UsersRepository extends RoleHoldersRepository<UserRecord> {
     const taken = await returning<{ user_id: number }>(
       tx,
       `UPDATE users SET password_hash = NULL, password_known_to_tenant = false,
-         modified_by_user_id = $2, last_update_date = now()
+         modified_by_user_id = $2, last_update_date = platform_now()
        WHERE user_id = ANY($1) AND password_known_to_tenant RETURNING user_id`,
       [userIds, caller.userId],
     );

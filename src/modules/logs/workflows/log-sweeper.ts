@@ -29,7 +29,7 @@ export class LogSweeper implements Reconciler {
     for (const { kind, table, id, endedAt } of SOURCES) {
       const old = await rows<{ id: number }>(
         this.dataSource.manager,
-        `SELECT ${id} AS id FROM ${table} WHERE logs_kept AND ${endedAt} < now() - $1 * interval '1 day' LIMIT ${BATCH}`,
+        `SELECT ${id} AS id FROM ${table} WHERE logs_kept AND ${endedAt} < platform_now() - $1 * interval '1 day' LIMIT ${BATCH}`,
         [this.config.storage.logRetentionDays],
       );
       for (const { id: subject } of old) await this.logs.delete(kind, subject);

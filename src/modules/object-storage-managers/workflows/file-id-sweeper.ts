@@ -7,7 +7,7 @@ const SOURCES: readonly AgedRows[] = [
   {
     ...FILES,
     ended: `SELECT object_storage_file_id FROM object_storage_files
-            WHERE to_date <> 'infinity' AND to_date < now() - $1 * interval '1 day' ORDER BY to_date`,
+            WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
   },
   // A manager that is deleted leaves the rows of its files as they are; each look for them is one into an index.
   {
@@ -17,7 +17,7 @@ const SOURCES: readonly AgedRows[] = [
               WHERE tenant_id = m.tenant_id AND object_storage_manager_id = m.object_storage_manager_id
                 AND to_date = 'infinity' LIMIT 1000
             ) f
-            WHERE m.to_date < now() - $1 * interval '1 day'`,
+            WHERE m.to_date < platform_now() - $1 * interval '1 day'`,
   },
 ];
 

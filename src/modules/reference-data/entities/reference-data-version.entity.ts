@@ -7,5 +7,5 @@ export class ReferenceDataVersion {
   @Col.identity('pk_reference_data_versions') reference_data_version_id: number;
   @Col.int() version: number;
   @Col.text() content_hash: string;
-  @Col.time({ default: () => 'now()' }) applied_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) applied_at: Date;
 }

@@ -8,5 +8,5 @@ export class TenantDataKey {
   @Col.bytes() wrapped_key: Buffer;
   /** Master key that wraps it; a rotation looks for the others. */
   @Col.text() master_key_id: string;
-  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) created_at: Date;
 }

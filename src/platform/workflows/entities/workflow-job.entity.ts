@@ -12,5 +12,5 @@ export class WorkflowJob {
   @Col.bigint({ nullable: true }) cluster_id: number | null;
   @Col.bigint({ nullable: true }) run_id: number | null;
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
-  @Col.time({ default: () => 'now()' }) created_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) created_at: Date;
 }

@@ -12,7 +12,7 @@ export class WorkflowStep {
   workflow_job_instance_id: number;
   @Col.text() name: string;
   @Col.int() attempt: number;
-  @Col.time({ default: () => 'now()' }) started_at: Date;
+  @Col.time({ default: () => 'platform_now()' }) started_at: Date;
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** done, waiting, failed, superseded, or interrupted when the worker died in it. */
   @Col.text({ nullable: true }) outcome: string | null;

@@ -10,6 +10,6 @@ export class SsoLoginSweeper implements Reconciler {
   constructor(private readonly dataSource: DataSource) {}
 
   async reconcile(): Promise<void> {
-    await this.dataSource.query('DELETE FROM sso_logins WHERE expires_at < now()');
+    await this.dataSource.query('DELETE FROM sso_logins WHERE expires_at < platform_now()');
   }
 }

@@ -10,6 +10,6 @@ export class SessionSweeper extends AgedRowSweeper {
     table: 'sessions',
     key: 'session_id',
     ended: `SELECT session_id FROM sessions
-            WHERE kind = 'login' AND ${endedAt} < now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
+            WHERE kind = 'login' AND ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
   }));
 }
