@@ -7,7 +7,7 @@ import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-c
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import type { Config } from '../../src/config/config';
 import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
-import type { NodeRow } from '../../src/modules/clusters/clusters.contract';
+import type { ClusterNode } from '../../src/modules/clusters/clusters.contract';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
@@ -130,7 +130,7 @@ describe('clusters', () => {
         api.app.get(ReferenceData),
         ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
       );
-      return reader.nodeSpec(await reader.read(cluster), {} as NodeRow).disks;
+      return reader.nodeSpec(await reader.read(cluster), {} as ClusterNode).disks;
     }
 
     it('describe the disks where the configuration has no volume', async () => {

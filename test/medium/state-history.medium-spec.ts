@@ -1,12 +1,17 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
-import { appendState } from '../../src/platform/history/state-history';
+import { appendState, type History } from '../../src/platform/history/state-history';
 import { firstRow } from '../../src/platform/persistence/sql';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { ClusterStateEntry } from '../../src/modules/clusters/entities/cluster-state.entity';
 
 const WRITERS = 40;
-const HISTORY = { table: 'cluster_states', idColumn: 'cluster_state_id', subjectColumn: 'cluster_id' };
+const HISTORY: History<ClusterStateEntry> = {
+  entity: ClusterStateEntry,
+  idColumn: 'cluster_state_id',
+  subjectColumn: 'cluster_id',
+};
 
 describe('state history', () => {
   let database: TestDatabase;

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { BootDiskImagesRepository } from '../../src/modules/boot-disk-images/boot-disk-images.repository';
 import { CloudEnvsRepository } from '../../src/modules/cloud-envs/cloud-envs.repository';
@@ -14,6 +14,8 @@ import { insertRow } from '../../src/platform/persistence/sql';
 import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { ClusterMount } from '../../src/modules/clusters/entities/cluster-mount.entity';
+import type { TenantScope } from '../../src/platform/auth/principal';
 
 describe('tenants', () => {
   let database: TestDatabase;
@@ -61,7 +63,7 @@ describe('tenants', () => {
 
     it('cluster_mounts', async () => {
       const attach = ({ tenantId, clusterId, mountId }: Tenancy) =>
-        insertRow(dataSource.manager, 'cluster_mounts', {
+        insertRow(dataSource.manager, ClusterMount, {
           tenant_id: tenantId,
           cluster_id: clusterId,
           mount_id: mountId,
@@ -90,8 +92,13 @@ describe('tenants', () => {
     });
   });
 
+  /** What all of them can do, whatever their rows are. */
+  interface AnyRepository extends Pick<ResourceRepository<never, object>, 'find' | 'list' | 'close'> {
+    update(tx: EntityManager, scope: TenantScope, id: number, values: { name: string }): Promise<object>;
+  }
+
   describe('a repository', () => {
-    const repositories: [string, () => ResourceRepository<object>, keyof Tenancy][] = [
+    const repositories: [string, () => AnyRepository, keyof Tenancy][] = [
       ['clusters', () => new ClustersRepository(dataSource), 'clusterId'],
       ['cluster_confs', () => new ClusterConfsRepository(dataSource), 'clusterConfId'],
       ['cloud_envs', () => new CloudEnvsRepository(dataSource), 'cloudEnvId'],

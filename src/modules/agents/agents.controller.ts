@@ -18,12 +18,12 @@ import type {
 import { Allow } from '../../platform/auth/access';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
-import type { NodeRow } from '../clusters/clusters.contract';
+import type { ClusterNode } from '../clusters/clusters.contract';
 import { AgentsService } from './agents.service';
 import { FileKey, LogOffset, Poll, Register, Report } from './dto/agent.dto';
 import { NodeTokenGuard, type NodeRequest } from './node-token.guard';
 
-const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): NodeRow => {
+const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
   const { node } = context.switchToHttp().getRequest<NodeRequest>();
   if (!node) throw new Error('The route has no node guard');
   return node;
@@ -66,7 +66,7 @@ export class AgentsController {
     answersSecret: true,
     maxBodyBytes: SMALL_BODY_BYTES,
   })
-  poll(@CurrentNode() node: NodeRow, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
+  poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
     return this.agents.poll(node, body, request);
   }
 
@@ -79,7 +79,7 @@ export class AgentsController {
     summary: 'Report what is',
     answer: Answers.none,
   })
-  report(@CurrentNode() node: NodeRow, @Body() body: Report): Promise<Record<string, never>> {
+  report(@CurrentNode() node: ClusterNode, @Body() body: Report): Promise<Record<string, never>> {
     return this.agents.report(node, body);
   }
 
@@ -95,7 +95,7 @@ export class AgentsController {
     maxBodyBytes: CHUNK_BYTES,
   })
   runLog(
-    @CurrentNode() node: NodeRow,
+    @CurrentNode() node: ClusterNode,
     @IdParam('run_id') runId: number,
     @WordParam('stream', STREAMS) stream: string,
     @Query() query: LogOffset,
@@ -116,7 +116,7 @@ export class AgentsController {
     maxBodyBytes: CHUNK_BYTES,
   })
   nodeLog(
-    @CurrentNode() node: NodeRow,
+    @CurrentNode() node: ClusterNode,
     @WordParam('stream', STREAMS) stream: string,
     @Query() query: LogOffset,
     @Req() request: Request,
@@ -134,7 +134,7 @@ export class AgentsController {
     answer: Answers.binary,
   })
   runFile(
-    @CurrentNode() node: NodeRow,
+    @CurrentNode() node: ClusterNode,
     @IdParam('run_id') runId: number,
     @IdParam('index') index: number,
     @Query() { key }: FileKey,

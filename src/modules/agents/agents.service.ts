@@ -11,7 +11,7 @@ import { Config } from '../../config/config';
 import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
-import type { NodeRow } from '../clusters/clusters.contract';
+import type { ClusterNode } from '../clusters/clusters.contract';
 import { RunReportsService } from '../jobs/run-reports.service';
 import { LogsService } from '../logs/logs.service';
 import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
@@ -44,7 +44,7 @@ export class AgentsService {
   }
 
   /** Answers at once when the node should do something new, else when it should, or when the wait is over. */
-  async poll(node: NodeRow, body: Poll, request: Request): Promise<PollResponse> {
+  async poll(node: ClusterNode, body: Poll, request: Request): Promise<PollResponse> {
     this.nodes.assertWanted(node);
     await this.nodes.heard(node.node_id);
     // Subscribed before the version is read: a change between the two is seen either way.
@@ -66,7 +66,7 @@ export class AgentsService {
     };
   }
 
-  async report(node: NodeRow, body: Report): Promise<Record<string, never>> {
+  async report(node: ClusterNode, body: Report): Promise<Record<string, never>> {
     await this.transactions.run(async (tx) => {
       await this.nodes.reported(tx, node.node_id, body.daemons);
       // Ends lock the cluster, and the cluster is locked before any run, as wherever slots are given.
@@ -78,7 +78,7 @@ export class AgentsService {
   }
 
   async runLog(
-    node: NodeRow,
+    node: ClusterNode,
     runId: number,
     stream: LogStream,
     offset: number,
@@ -90,13 +90,13 @@ export class AgentsService {
     };
   }
 
-  async nodeLog(node: NodeRow, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
+  async nodeLog(node: ClusterNode, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
     return {
       size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.bodies.bytes(request)),
     };
   }
 
-  async sendRunFile(node: NodeRow, runId: number, file: RunFileAddress, response: Response): Promise<void> {
+  async sendRunFile(node: ClusterNode, runId: number, file: RunFileAddress, response: Response): Promise<void> {
     const place = await this.runs.stagedFile(node, runId, file);
     const { tenantId, path } = place;
     if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);

@@ -3,10 +3,10 @@ import type { AuthenticatedRequest } from '../../platform/auth/request-principal
 import { unauthenticated } from '../../platform/errors/domain-error';
 import { noteCaller } from '../../platform/http/connections/request-caller';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
-import type { NodeRow } from '../clusters/clusters.contract';
+import type { ClusterNode } from '../clusters/clusters.contract';
 
 export interface NodeRequest extends AuthenticatedRequest {
-  node?: NodeRow;
+  node?: ClusterNode;
 }
 
 /** Bearer token of an authorization header; 401 without one. */

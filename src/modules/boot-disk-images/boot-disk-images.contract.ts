@@ -1,7 +1,8 @@
 import { Field } from '../../platform/http/fields';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import { LinuxDistroRef, MachineArchitectureRef, type ReferenceData } from '../reference-data/reference-data.contract';
+import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** A boot disk image inside another record. */
 export class BootDiskImageRef {
@@ -13,30 +14,12 @@ export class BootDiskImageRef {
   @Field.object(() => MachineArchitectureRef) architecture_type: MachineArchitectureRef;
 }
 
-/** What the database answers for a boot disk image, without audit. */
-export interface BootDiskImageData {
-  boot_disk_image_id: number;
-  name: string;
-  description: string | null;
-  cloud_provider_id: number;
-  linux_distro_id: number;
-  boot_disk_image: string;
-  architecture_type_id: number;
-}
-
-const COLUMNS: readonly (keyof BootDiskImageData)[] = [
-  'boot_disk_image_id',
-  'name',
-  'description',
-  'cloud_provider_id',
-  'linux_distro_id',
-  'boot_disk_image',
-  'architecture_type_id',
-];
+/** A boot disk image without audit. */
+export type BootDiskImageData = Own<BootDiskImage>;
 
 /** SQL of {@link BootDiskImageData} as one jsonb value. */
 export function bootDiskImageJson(alias: string): string {
-  return jsonObject(alias, COLUMNS);
+  return recordJson(alias, BootDiskImage);
 }
 
 export function bootDiskImageRef(data: BootDiskImageData, referenceData: ReferenceData): BootDiskImageRef {

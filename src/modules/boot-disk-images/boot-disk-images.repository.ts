@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import type { BootDiskImageData } from './boot-disk-images.contract';
+import { BootDiskImage } from './entities/boot-disk-image.entity';
 
-export type BootDiskImageRow = AuditRow & BootDiskImageData;
+export type BootDiskImageRow = BootDiskImage & AuthorNames;
 
 @Injectable()
-export class BootDiskImagesRepository extends ResourceRepository<BootDiskImageRow> {
+export class BootDiskImagesRepository extends ResourceRepository<BootDiskImage, BootDiskImageRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'boot_disk_images',
+      entity: BootDiskImage,
       idColumn: 'boot_disk_image_id',
-      columns: 't.*',
       code: 'BOOT_DISK_IMAGE',
       label: 'boot disk image',
     });

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
@@ -18,10 +18,12 @@ import type {
   CreateBootDiskImage,
   UpdateBootDiskImage,
 } from './dto/boot-disk-image.dto';
+import type { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** Images that machines boot from. A tenant's own records, though their answers do not say so. */
 @Injectable()
 export class BootDiskImagesService extends ResourceService<
+  BootDiskImage,
   BootDiskImageRow,
   CreateBootDiskImage,
   UpdateBootDiskImage,
@@ -52,7 +54,7 @@ export class BootDiskImagesService extends ResourceService<
     };
   }
 
-  protected async columnsOfNew(_scope: TenantScope, body: CreateBootDiskImage): Promise<ColumnValues> {
+  protected async columnsOfNew(_scope: TenantScope, body: CreateBootDiskImage): Promise<Values<BootDiskImage>> {
     const { cloud_provider_id: providerId, architecture_type_id: architectureId } = body;
     const { current } = this.referenceData;
     known(current.cloudProvider(providerId), 'cloud provider', providerId);
@@ -66,7 +68,7 @@ export class BootDiskImagesService extends ResourceService<
     row: BootDiskImageRow,
     body: UpdateBootDiskImage,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<BootDiskImage>> {
     if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
     if (body.linux_distro_id !== undefined || body.boot_disk_image !== undefined) {
       // The nodes of a cluster that is up have booted already: the record would no longer describe what from.

@@ -1,8 +1,8 @@
 import { invalid } from '../../platform/errors/domain-error';
 import { Field } from '../../platform/http/fields';
 import { productName } from '../../platform/product/product-name';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import {
   type BootDiskImageData,
   bootDiskImageJson,
@@ -27,6 +27,7 @@ import {
   type LabelPattern,
   type ReferenceData,
 } from '../reference-data/reference-data.contract';
+import { CloudEnv } from './entities/cloud-env.entity';
 
 /** Endpoint of the OnPrem environment whose nodes are processes of the worker's machine. */
 export const LOCAL_ENDPOINT = 'local://';
@@ -47,48 +48,33 @@ export class CloudEnvInfo {
   @Field.texts({ nullable: true }) onprem_node_names: string[] | null;
 }
 
-/** What the database answers for a cloud environment and what it refers to, without audit and secrets. */
-export interface CloudEnvData {
-  cloud_env_id: number;
-  name: string;
-  description: string | null;
-  cloud_provider_id: number;
-  availability_zone_id: number | null;
-  cloud_project: string | null;
-  labels: Record<string, string>;
-  endpoint: string | null;
-  onprem_node_names: string[] | null;
+/** What a cloud environment refers to, without secrets. */
+export interface CloudEnvRefs {
   network_conf: NetworkConfData;
   credentials_conf: CredentialsConfData;
   boot_disk_image: BootDiskImageData;
 }
 
-const COLUMNS: readonly (keyof CloudEnvData)[] = [
-  'cloud_env_id',
-  'name',
-  'description',
-  'cloud_provider_id',
-  'availability_zone_id',
-  'cloud_project',
-  'labels',
-  'endpoint',
-  'onprem_node_names',
-];
+/** A cloud environment and what it refers to, without audit. */
+export type CloudEnvData = Own<CloudEnv> & CloudEnvRefs;
 
-/** SQL of {@link CloudEnvData} as one jsonb value; needs {@link cloudEnvJoins} with the same aliases. */
-export function cloudEnvJson(ce = 'ce', nc = 'nc', cr = 'cr', bi = 'bi'): string {
-  return jsonObject(ce, COLUMNS, {
-    network_conf: networkConfJson(nc),
-    credentials_conf: credentialsConfJson(cr),
-    boot_disk_image: bootDiskImageJson(bi),
-  });
+/** SQL of {@link CloudEnvRefs} by key; needs {@link cloudEnvJoins}. */
+export const CLOUD_ENV_REFS: Readonly<Record<keyof CloudEnvRefs, string>> = {
+  network_conf: networkConfJson('nc'),
+  credentials_conf: credentialsConfJson('cr'),
+  boot_disk_image: bootDiskImageJson('bi'),
+};
+
+/** SQL of {@link CloudEnvData} as one jsonb value; needs {@link cloudEnvJoins}. */
+export function cloudEnvJson(): string {
+  return recordJson('ce', CloudEnv, { nested: CLOUD_ENV_REFS });
 }
 
 /** Joins of what a cloud environment refers to; `ce` is joined already. */
-export function cloudEnvJoins(ce = 'ce', nc = 'nc', cr = 'cr', bi = 'bi'): string {
-  return `JOIN network_confs ${nc} ON ${nc}.tenant_id = ${ce}.tenant_id AND ${nc}.network_conf_id = ${ce}.network_conf_id
-    JOIN credentials_confs ${cr} ON ${cr}.tenant_id = ${ce}.tenant_id AND ${cr}.credentials_conf_id = ${ce}.credentials_conf_id
-    JOIN boot_disk_images ${bi} ON ${bi}.tenant_id = ${ce}.tenant_id AND ${bi}.boot_disk_image_id = ${ce}.boot_disk_image_id`;
+export function cloudEnvJoins(ce = 'ce'): string {
+  return `JOIN network_confs nc ON nc.tenant_id = ${ce}.tenant_id AND nc.network_conf_id = ${ce}.network_conf_id
+    JOIN credentials_confs cr ON cr.tenant_id = ${ce}.tenant_id AND cr.credentials_conf_id = ${ce}.credentials_conf_id
+    JOIN boot_disk_images bi ON bi.tenant_id = ${ce}.tenant_id AND bi.boot_disk_image_id = ${ce}.boot_disk_image_id`;
 }
 
 export function cloudEnvInfo(data: CloudEnvData, referenceData: ReferenceData): CloudEnvInfo {

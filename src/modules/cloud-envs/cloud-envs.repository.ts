@@ -1,26 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { rows } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from './cloud-envs.contract';
+import { CLOUD_ENV_REFS, type CloudEnvRefs, cloudEnvJoins } from './cloud-envs.contract';
+import { CloudEnv } from './entities/cloud-env.entity';
 
-export interface CloudEnvRow extends AuditRow {
-  cloud_env_id: number;
-  name: string;
-  tenant_id: string;
-  cloud_env: CloudEnvData;
-}
+export type CloudEnvRow = CloudEnv & AuthorNames & CloudEnvRefs;
 
 @Injectable()
-export class CloudEnvsRepository extends ResourceRepository<CloudEnvRow> {
+export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'cloud_envs',
+      entity: CloudEnv,
       idColumn: 'cloud_env_id',
-      columns: `t.cloud_env_id, t.name, t.tenant_id, t.last_update_date, t.from_date, t.to_date,
-        ${cloudEnvJson('t')} AS cloud_env`,
+      further: Object.entries(CLOUD_ENV_REFS)
+        .map(([key, sql]) => `${sql} AS ${key}`)
+        .join(', '),
       joins: cloudEnvJoins('t'),
       code: 'CLOUD_ENV',
       label: 'cloud environment',

@@ -4,12 +4,12 @@ import { Config } from '../../config/config';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
-import { jsonb, type Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { BootDiskImagesService } from '../boot-disk-images/boot-disk-images.service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
@@ -38,10 +38,12 @@ import type {
   CreateCloudEnv,
   UpdateCloudEnv,
 } from './dto/cloud-env.dto';
+import type { CloudEnv } from './entities/cloud-env.entity';
 
 /** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
 @Injectable()
 export class CloudEnvsService extends ResourceService<
+  CloudEnv,
   CloudEnvRow,
   CreateCloudEnv,
   UpdateCloudEnv,
@@ -78,7 +80,7 @@ export class CloudEnvsService extends ResourceService<
     };
   }
 
-  protected async columnsOfNew(scope: TenantScope, body: CreateCloudEnv, tx: Tx): Promise<ColumnValues> {
+  protected async columnsOfNew(scope: TenantScope, body: CreateCloudEnv, tx: Tx): Promise<Values<CloudEnv>> {
     const { name, description, cloud_provider_id, labels = {} } = body;
     const columns = await this.checkedColumns(scope, cloud_provider_id, { ...body, labels }, tx);
     return { name, description, cloud_provider_id, ...columns };
@@ -89,10 +91,10 @@ export class CloudEnvsService extends ResourceService<
     row: CloudEnvRow,
     body: UpdateCloudEnv,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<CloudEnv>> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'cloud environment', row.cloud_env_id);
     const { name, description } = body;
-    const columns = await this.checkedColumns(scope, row.cloud_env.cloud_provider_id, body, tx, row.cloud_env);
+    const columns = await this.checkedColumns(scope, row.cloud_provider_id, body, tx, row);
     return { name, description, ...columns };
   }
 
@@ -105,24 +107,23 @@ export class CloudEnvsService extends ResourceService<
   }
 
   protected read(row: CloudEnvRow): CloudEnvRead {
-    return { ...cloudEnvInfo(row.cloud_env, this.referenceData), tenant_id: row.tenant_id, ...readAudit(row) };
+    return { ...cloudEnvInfo(row, this.referenceData), tenant_id: row.tenant_id, ...readAudit(row) };
   }
 
   protected write(row: CloudEnvRow): CloudEnvWrite {
-    const env = row.cloud_env;
     return {
-      cloud_env_id: idText(env.cloud_env_id),
-      name: env.name,
-      description: env.description,
-      cloud_provider_id: idText(env.cloud_provider_id),
-      availability_zone_id: idText(env.availability_zone_id),
-      network_conf_id: idText(env.network_conf.network_conf_id),
-      cloud_project: env.cloud_project,
-      credential_config_id: idText(env.credentials_conf.credentials_conf_id),
-      boot_disk_image_id: idText(env.boot_disk_image.boot_disk_image_id),
-      labels: env.labels,
-      endpoint: env.endpoint,
-      onprem_node_names: env.onprem_node_names,
+      cloud_env_id: idText(row.cloud_env_id),
+      name: row.name,
+      description: row.description,
+      cloud_provider_id: idText(row.cloud_provider_id),
+      availability_zone_id: idText(row.availability_zone_id),
+      network_conf_id: idText(row.network_conf_id),
+      cloud_project: row.cloud_project,
+      credential_config_id: idText(row.credentials_conf_id),
+      boot_disk_image_id: idText(row.boot_disk_image_id),
+      labels: row.labels,
+      endpoint: row.endpoint,
+      onprem_node_names: row.onprem_node_names,
       tenant_id: row.tenant_id,
       ...writeAudit(row),
     };
@@ -135,7 +136,7 @@ export class CloudEnvsService extends ResourceService<
     body: UpdateCloudEnv,
     tx: Tx,
     before?: CloudEnvData,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<CloudEnv>> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
     const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = CLOUD_ENV_KEYS[provider.name as CloudProviderName];
@@ -152,7 +153,7 @@ export class CloudEnvsService extends ResourceService<
       network_conf_id: body.network_conf_id,
       credentials_conf_id: body.credential_config_id,
       boot_disk_image_id: body.boot_disk_image_id,
-      labels: body.labels && jsonb(this.storedLabels(scope, provider, body.labels)),
+      labels: body.labels && this.storedLabels(scope, provider, body.labels),
     };
   }
 

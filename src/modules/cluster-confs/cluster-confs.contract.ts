@@ -1,6 +1,6 @@
 import { Field } from '../../platform/http/fields';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import {
   COMPUTE_TYPES,
   type LookupRecords,
@@ -8,7 +8,8 @@ import {
   type MachineTypeRecord,
   type ReferenceData,
 } from '../reference-data/reference-data.contract';
-import { type VolumeData, VolumeFields } from '../volume-confs/volume-confs.contract';
+import { type VolumeData, VolumeFields, volumeJson } from '../volume-confs/volume-confs.contract';
+import { ClusterConf } from './entities/cluster-conf.entity';
 
 /** The volume configuration of a cluster configuration. */
 export class VolumeSummary extends VolumeFields {
@@ -28,35 +29,22 @@ export class ClusterConfRef {
   @Field.object(() => VolumeSummary, { nullable: true }) machine_volume_conf: VolumeSummary | null;
 }
 
-/** What the database answers for a cluster configuration and its volume, without audit. */
-export interface ClusterConfData {
-  cluster_conf_id: number;
-  name: string;
-  description: string | null;
-  machine_type_id: number;
+/** What a cluster configuration refers to. */
+export interface ClusterConfRefs {
   volume_conf: VolumeData | null;
 }
 
-const COLUMNS: readonly (keyof ClusterConfData)[] = ['cluster_conf_id', 'name', 'description', 'machine_type_id'];
-
-const VOLUME_COLUMNS: readonly (keyof VolumeData)[] = [
-  'volume_conf_id',
-  'name',
-  'description',
-  'encrypted',
-  'size',
-  'disk_type_id',
-  'machine_volume_num',
-  'machine_volume_strip_num',
-  'disk_iops',
-  'disk_throughput_mb',
-];
+/** A cluster configuration and its volume, without audit. */
+export type ClusterConfData = Own<ClusterConf> & ClusterConfRefs;
 
 /** SQL of {@link ClusterConfData} as one jsonb value; needs {@link clusterConfJoins} with the same aliases. */
 export function clusterConfJson(cc = 'cc', vc = 'vc'): string {
-  return jsonObject(cc, COLUMNS, {
-    volume_conf: `CASE WHEN ${vc}.volume_conf_id IS NOT NULL THEN ${jsonObject(vc, VOLUME_COLUMNS)} END`,
-  });
+  return recordJson(cc, ClusterConf, { nested: { volume_conf: volumeOfClusterConf(vc) } });
+}
+
+/** SQL of the volume of a cluster configuration as one jsonb value, null without one; needs {@link clusterConfJoins}. */
+export function volumeOfClusterConf(vc = 'vc'): string {
+  return `CASE WHEN ${vc}.volume_conf_id IS NOT NULL THEN ${volumeJson(vc)} END`;
 }
 
 /** Join of the volume of a cluster configuration; `cc` is joined already. */

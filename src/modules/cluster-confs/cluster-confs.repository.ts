@@ -1,23 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import { type ClusterConfData, clusterConfJoins, clusterConfJson } from './cluster-confs.contract';
+import { type ClusterConfRefs, clusterConfJoins, volumeOfClusterConf } from './cluster-confs.contract';
+import { ClusterConf } from './entities/cluster-conf.entity';
 
-export interface ClusterConfRow extends AuditRow {
-  cluster_conf_id: number;
-  name: string;
-  cluster_conf: ClusterConfData;
-}
+export type ClusterConfRow = ClusterConf & AuthorNames & ClusterConfRefs;
 
 @Injectable()
-export class ClusterConfsRepository extends ResourceRepository<ClusterConfRow> {
+export class ClusterConfsRepository extends ResourceRepository<ClusterConf, ClusterConfRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'cluster_confs',
+      entity: ClusterConf,
       idColumn: 'cluster_conf_id',
-      columns: `t.cluster_conf_id, t.name, t.last_update_date, t.from_date, t.to_date,
-        ${clusterConfJson('t')} AS cluster_conf`,
+      further: `${volumeOfClusterConf()} AS volume_conf`,
       joins: clusterConfJoins('t'),
       code: 'CLUSTER_CONF',
       label: 'cluster configuration',

@@ -3,11 +3,11 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { conflict, invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { RecordSelector } from '../../platform/http/selector';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { ReferenceData } from '../reference-data/reference-data.contract';
 import { VolumeConfsService } from '../volume-confs/volume-confs.service';
@@ -21,10 +21,12 @@ import type {
   CreateClusterConf,
   UpdateClusterConf,
 } from './dto/cluster-conf.dto';
+import type { ClusterConf } from './entities/cluster-conf.entity';
 
 /** Machine type and disks of a cluster's nodes. */
 @Injectable()
 export class ClusterConfsService extends ResourceService<
+  ClusterConf,
   ClusterConfRow,
   CreateClusterConf,
   UpdateClusterConf,
@@ -45,7 +47,7 @@ export class ClusterConfsService extends ResourceService<
   /** Its volume is held, too: a volume may be deleted while no cluster has nodes of it, and is not to be used then. */
   override async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<ClusterConfRow> {
     const row = await super.getRow(scope, selector, tx);
-    const volume = row.cluster_conf.volume_conf;
+    const volume = row.volume_conf;
     if (volume === null || (await this.volumeConfs.hold(scope, volume.volume_conf_id, tx))) return row;
     throw conflict(
       'CLUSTER_CONF.VOLUME_DELETED',
@@ -72,7 +74,7 @@ export class ClusterConfsService extends ResourceService<
     };
   }
 
-  protected async columnsOfNew(scope: TenantScope, body: CreateClusterConf, tx: Tx): Promise<ColumnValues> {
+  protected async columnsOfNew(scope: TenantScope, body: CreateClusterConf, tx: Tx): Promise<Values<ClusterConf>> {
     this.assertSameProvider(body.machine_type_id, await this.volume(scope, body.volume_conf_id, tx));
     return { ...body };
   }
@@ -82,14 +84,13 @@ export class ClusterConfsService extends ResourceService<
     row: ClusterConfRow,
     body: UpdateClusterConf,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<ClusterConf>> {
     const { machine_type_id, volume_conf_id } = body;
     if (machine_type_id !== undefined || volume_conf_id !== undefined) {
       // The nodes of a cluster that is up keep their machines: the configuration would no longer describe them.
       await this.clusterUsage.assertNotInUse(tx, scope, 'cluster configuration', row.cluster_conf_id);
-      const before = row.cluster_conf;
-      const volume = volume_conf_id === undefined ? before.volume_conf : await this.volume(scope, volume_conf_id, tx);
-      this.assertSameProvider(machine_type_id ?? before.machine_type_id, volume, before.machine_type_id);
+      const volume = volume_conf_id === undefined ? row.volume_conf : await this.volume(scope, volume_conf_id, tx);
+      this.assertSameProvider(machine_type_id ?? row.machine_type_id, volume, row.machine_type_id);
     }
     return { ...body };
   }
@@ -103,18 +104,17 @@ export class ClusterConfsService extends ResourceService<
   }
 
   protected read(row: ClusterConfRow): ClusterConfRead {
-    return { ...clusterConfRef(row.cluster_conf, this.referenceData), ...readAudit(row) };
+    return { ...clusterConfRef(row, this.referenceData), ...readAudit(row) };
   }
 
   protected write(row: ClusterConfRow): ClusterConfWrite {
-    const conf = row.cluster_conf;
     return {
-      cluster_conf_id: idText(conf.cluster_conf_id),
-      name: conf.name,
-      description: conf.description,
-      machine_type_category_id: idText(machineTypeOf(conf, this.referenceData).categoryId),
-      machine_type_id: idText(conf.machine_type_id),
-      volume_conf_id: idText(conf.volume_conf?.volume_conf_id ?? null),
+      cluster_conf_id: idText(row.cluster_conf_id),
+      name: row.name,
+      description: row.description,
+      machine_type_category_id: idText(machineTypeOf(row, this.referenceData).categoryId),
+      machine_type_id: idText(row.machine_type_id),
+      volume_conf_id: idText(row.volume_conf_id),
       ...writeAudit(row),
     };
   }

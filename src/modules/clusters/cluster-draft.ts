@@ -77,7 +77,7 @@ export function newClusterColumns(
   return {
     name: body.name,
     description: body.description,
-    labels: jsonb(labels),
+    labels,
     idle_timeout_ms: body.idle_timeout_ms,
     cluster_type: body.cluster_type,
     is_spot_instance: body.is_spot_instance,
@@ -90,7 +90,7 @@ export function newClusterColumns(
     cluster_conf_id: body.cluster_conf_id,
     object_storage_manager_id: body.object_storage_manager_id,
     spark_infra_version_id: body.spark_infra_version_id,
-    spark_config: jsonb(body.spark_config ?? {}),
+    spark_config: body.spark_config ?? {},
     max_parallel_jobs: parallelJobs,
     num_of_workers: draft.numOfWorkers,
     min_instances: draft.minInstances,

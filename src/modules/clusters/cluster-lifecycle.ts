@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { appendState } from '../../platform/history/state-history';
+import { appendState, type History } from '../../platform/history/state-history';
 import { enqueue } from '../../platform/outbox/outbox';
 import { firstRow, returning, type Tx } from '../../platform/persistence/sql';
 import type { WorkflowContext } from '../../platform/workflows/workflow-definition';
@@ -11,6 +11,7 @@ import {
   clusterMayBecome,
   type ClusterType,
 } from './cluster-state';
+import { ClusterStateEntry } from './entities/cluster-state.entity';
 
 /** What transitions need of a locked cluster. */
 export interface LockedCluster {
@@ -24,7 +25,11 @@ export interface LockedCluster {
   active: boolean;
 }
 
-const HISTORY = { table: 'cluster_states', idColumn: 'cluster_state_id', subjectColumn: 'cluster_id' };
+const HISTORY: History<ClusterStateEntry> = {
+  entity: ClusterStateEntry,
+  idColumn: 'cluster_state_id',
+  subjectColumn: 'cluster_id',
+};
 const WORKFLOW: Record<
   ClusterOperation,
   { type: WorkflowType; job: 'cluster.start' | 'cluster.stop' | 'cluster.destroy' }

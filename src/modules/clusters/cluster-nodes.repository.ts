@@ -1,34 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { appendState } from '../../platform/history/state-history';
-import { firstRow, insertRow, returning, rows, type Tx } from '../../platform/persistence/sql';
+import { appendState, type History } from '../../platform/history/state-history';
+import { firstRow, insertRow, returning, rows, type Tx, type Values } from '../../platform/persistence/sql';
 import { notify } from '../../platform/wakeups/pg-listener';
-import type { NodeRole } from '../../../libs/contracts/agent-protocol';
 import { type NodeStatus, nodeMayBecome } from './cluster-state';
-
-export interface NodeRow {
-  node_id: number;
-  tenant_id: string;
-  cluster_id: number;
-  node_number: number;
-  role: NodeRole;
-  status: NodeStatus;
-  token: string;
-  provider_ref: string | null;
-  ip_address: string | null;
-  cores: number;
-  memory_mb: number;
-  bootstrap_token: string | null;
-  bootstrap_token_hash: string | null;
-  node_token_hash: string | null;
-  agent_id: string | null;
-  desired_version: number;
-  daemons_state: string;
-  master_url: string | null;
-  error: string | null;
-  last_seen_at: Date | null;
-  to_date: Date | number;
-}
+import { ClusterNode } from './entities/cluster-node.entity';
+import { NodeStateEntry } from './entities/node-state.entity';
 
 /** From when on a node counts as silent, and from when on as lost. */
 export interface Silence {
@@ -40,9 +17,13 @@ export interface Silence {
   lostAfterSeconds: number;
 }
 
-export type SilentNode = NodeRow & { is_lost: boolean };
+export type SilentNode = ClusterNode & { is_lost: boolean };
 
-const HISTORY = { table: 'node_states', idColumn: 'node_state_id', subjectColumn: 'node_id' };
+const HISTORY: History<NodeStateEntry> = {
+  entity: NodeStateEntry,
+  idColumn: 'node_state_id',
+  subjectColumn: 'node_id',
+};
 
 export interface NodeTransition {
   to: NodeStatus;
@@ -57,22 +38,22 @@ export class ClusterNodesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Nodes of the cluster that are not destroyed, by number; locked when asked. */
-  async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<NodeRow[]> {
-    return rows<NodeRow>(
+  async ofCluster(clusterId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
       tx,
       `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number ${lock ? 'FOR UPDATE' : ''}`,
       [clusterId],
     );
   }
 
-  async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<NodeRow | null> {
-    return firstRow<NodeRow>(tx, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
+  async get(nodeId: number, tx: Tx = this.dataSource.manager, lock = false): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(tx, `SELECT * FROM cluster_nodes WHERE node_id = $1 ${lock ? 'FOR UPDATE' : ''}`, [
       nodeId,
     ]);
   }
 
-  async insert(tx: Tx, values: Readonly<Record<string, unknown>>): Promise<NodeRow> {
-    return insertRow<NodeRow>(tx, 'cluster_nodes', values);
+  async insert(tx: Tx, values: Values<ClusterNode>): Promise<ClusterNode> {
+    return insertRow(tx, ClusterNode, values);
   }
 
   async update(tx: Tx, nodeId: number, values: Readonly<Record<string, unknown>>): Promise<void> {
@@ -85,7 +66,7 @@ export class ClusterNodesRepository {
   }
 
   /** Moves a locked node to another status with its history row; does nothing when it is there already. */
-  async transition(tx: Tx, node: NodeRow, change: NodeTransition): Promise<void> {
+  async transition(tx: Tx, node: ClusterNode, change: NodeTransition): Promise<void> {
     if (node.status === change.to) return;
     if (!nodeMayBecome(node.status, change.to)) {
       throw new Error(`Node ${node.node_id} cannot go from ${node.status} to ${change.to}`);
@@ -99,7 +80,7 @@ export class ClusterNodesRepository {
   }
 
   /** First history row of a new node. */
-  async appendHistory(tx: Tx, node: NodeRow, from: NodeStatus | null, change: NodeTransition): Promise<void> {
+  async appendHistory(tx: Tx, node: ClusterNode, from: NodeStatus | null, change: NodeTransition): Promise<void> {
     const current = await firstRow<{ cluster_state_id: number }>(
       tx,
       `SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1 AND end_time = 'infinity'`,
@@ -125,7 +106,7 @@ export class ClusterNodesRepository {
   }
 
   /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */
-  async spendBootstrapToken({ node_id, node_token_hash }: NodeRow): Promise<void> {
+  async spendBootstrapToken({ node_id, node_token_hash }: ClusterNode): Promise<void> {
     await this.dataSource.query(
       'UPDATE cluster_nodes SET bootstrap_token_hash = NULL WHERE node_id = $1 AND node_token_hash = $2',
       [node_id, node_token_hash],

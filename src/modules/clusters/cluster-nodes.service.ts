@@ -6,11 +6,12 @@ import { DomainError, unauthenticated } from '../../platform/errors/domain-error
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { lockCluster, settleRuns } from './cluster-lifecycle';
-import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
+import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 import { parseEnvironment } from './environment';
+import type { ClusterNode } from './entities/cluster-node.entity';
 
 interface NodeCluster {
   status: ClusterStatus;
@@ -35,9 +36,9 @@ export class ClusterNodesService {
    * Exchanges a node's bootstrap token for its own. The same agent may repeat that, since an answer may be lost, until it
    * has used a node token ({@link authenticate}); then the bootstrap token is spent.
    */
-  async register(bootstrapToken: string, agentId: string): Promise<{ node: NodeRow; nodeToken: string }> {
+  async register(bootstrapToken: string, agentId: string): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
-      const node = await firstRow<NodeRow>(
+      const node = await firstRow<ClusterNode>(
         tx,
         `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' FOR UPDATE`,
         [hash(bootstrapToken)],
@@ -57,7 +58,7 @@ export class ClusterNodesService {
   }
 
   /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
-  async authenticate(nodeToken: string): Promise<NodeRow> {
+  async authenticate(nodeToken: string): Promise<ClusterNode> {
     const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
     const node = id === undefined ? null : await this.nodes.get(Number(id));
     const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
@@ -70,7 +71,7 @@ export class ClusterNodesService {
   }
 
   /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
-  assertWanted(node: NodeRow): void {
+  assertWanted(node: ClusterNode): void {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
       throw gone();
     }
@@ -87,7 +88,7 @@ export class ClusterNodesService {
   }
 
   /** The node as it is now; throws `NODE.GONE` when it does not exist any more. */
-  async current(nodeId: number): Promise<NodeRow> {
+  async current(nodeId: number): Promise<ClusterNode> {
     const node = await this.nodes.get(nodeId);
     if (!node) throw gone();
     return node;
@@ -102,7 +103,7 @@ export class ClusterNodesService {
     return this.nodes.noteAnswered();
   }
 
-  async desiredDaemons(node: NodeRow): Promise<DesiredDaemons> {
+  async desiredDaemons(node: ClusterNode): Promise<DesiredDaemons> {
     const cluster = await firstRow<NodeCluster>(
       this.dataSource.manager,
       `SELECT c.status, c.bootstrap_shell_script, c.num_of_workers, c.spark_config,
@@ -157,7 +158,7 @@ export class ClusterNodesService {
     }
   }
 
-  private async wakeWorkers(tx: Tx, master: NodeRow): Promise<void> {
+  private async wakeWorkers(tx: Tx, master: ClusterNode): Promise<void> {
     const workers = await rows<{ node_id: number }>(
       tx,
       `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker' AND to_date = 'infinity'`,
@@ -171,6 +172,6 @@ function gone(): DomainError {
   return new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
 }
 
-function isUnchanged(node: NodeRow, daemons: ObservedDaemons): boolean {
+function isUnchanged(node: ClusterNode, daemons: ObservedDaemons): boolean {
   return node.daemons_state === daemons.state && node.master_url === daemons.master_url && node.error === daemons.error;
 }

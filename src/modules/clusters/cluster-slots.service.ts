@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { conflict } from '../../platform/errors/domain-error';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { lockCluster, type LockedCluster } from './cluster-lifecycle';
-import { ClusterNodesRepository, type NodeRow } from './cluster-nodes.repository';
+import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterStartsService } from './cluster-starts.service';
 import type { ClusterStatus } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
+import type { ClusterNode } from './entities/cluster-node.entity';
 
 /** A cluster locked for the placing of runs, with what a run inherits from it. */
 export interface RunCluster extends LockedCluster {
@@ -58,9 +59,9 @@ export class ClusterSlotsService {
   }
 
   /** A ready node of a running cluster with the fewest runs, if one has a free slot. */
-  async freeNode(tx: Tx, cluster: RunCluster): Promise<NodeRow | null> {
+  async freeNode(tx: Tx, cluster: RunCluster): Promise<ClusterNode | null> {
     if (!['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'].includes(cluster.status)) return null;
-    return firstRow<NodeRow>(
+    return firstRow<ClusterNode>(
       tx,
       `SELECT n.* FROM cluster_nodes n
        LEFT JOIN LATERAL (SELECT count(*) AS busy FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL) b ON TRUE

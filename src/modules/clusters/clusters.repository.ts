@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
+import type { Moment } from '../../platform/persistence/columns';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
@@ -12,10 +13,9 @@ import {
   objectStorageManagerJoins,
   objectStorageManagerJson,
 } from '../object-storage-managers/object-storage-managers.contract';
-import type { DiskColumns } from './cluster-disks';
 import { MOUNT_IDS } from './cluster-mounts.repository';
-import type { ClusterStatus, ClusterType, NodeStatus } from './cluster-state';
-import type { SparkConfig } from './dto/cluster-fields.dto';
+import type { NodeStatus } from './cluster-state';
+import { Cluster } from './entities/cluster.entity';
 
 interface NodeSummary {
   node_number: number;
@@ -26,38 +26,12 @@ interface NodeSummary {
   to_date: string;
 }
 
-export interface ClusterRow extends AuditRow, DiskColumns {
-  cluster_id: number;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  labels: Record<string, string>;
-  idle_timeout_ms: number;
-  status: ClusterStatus;
-  cluster_type: ClusterType;
-  is_spot_instance: boolean;
-  is_turbo_enabled: boolean;
-  is_cuda_enabled: boolean;
-  enable_public_ip: boolean;
-  block_project_ssh_keys: boolean;
-  bootstrap_shell_script: string | null;
-  cloud_env_id: number;
-  cluster_conf_id: number;
-  object_storage_manager_id: number | null;
-  spark_infra_version_id: number;
-  spark_config: SparkConfig;
-  max_parallel_jobs: number;
-  num_of_workers: number | null;
-  min_instances: number | null;
-  max_instances: number | null;
-  clean_up_timeout: number;
-  keep_scratch_disk: boolean | null;
-  cloud_identity: string | null;
-  workflow_job_instance_id: number | null;
+/** A cluster with what it is made of, its nodes, and the operation that is under way or ended last. */
+export interface ClusterRow extends Cluster, AuthorNames {
   workflow_job_id: number | null;
   workflow_state: string | null;
   workflow_from: Date | null;
-  workflow_to: Date | number | null;
+  workflow_to: Moment | null;
   cloud_env: CloudEnvData;
   cluster_conf: ClusterConfData;
   object_storage_manager: ObjectStorageManagerData | null;
@@ -90,12 +64,12 @@ const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.no
   WHERE n.cluster_id = t.cluster_id AND n.to_date = 'infinity')`;
 
 @Injectable()
-export class ClustersRepository extends ResourceRepository<ClusterRow> {
+export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'clusters',
+      entity: Cluster,
       idColumn: 'cluster_id',
-      columns: `t.*, ${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
+      further: `${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
         ${MOUNT_IDS} AS mount_ids,
         ${objectStorageManagerJson()} AS object_storage_manager,
         wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,

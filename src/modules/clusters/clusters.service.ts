@@ -122,8 +122,8 @@ export class ClustersService {
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
       await this.openTenants.hold(tx, scope.tenantId);
-      const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
-      const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
+      const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
+      const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
       await this.holdObjectStorageManager(scope, body, tx);
       const draft = newDraft(body, cloudEnv, clusterConf);
       checkDraft(draft, this.referenceData);
@@ -312,27 +312,19 @@ export class ClustersService {
       description: body.description,
       idle_timeout_ms: body.idle_timeout_ms,
       clean_up_timeout: body.clean_up_timeout,
-      spark_config: body.spark_config && jsonb({ ...row.spark_config, ...defined(body.spark_config) }),
+      spark_config: body.spark_config && { ...row.spark_config, ...defined(body.spark_config) },
     };
     if (!isRestricted) return always;
     const engine = body.engine_cluster_spark_config ?? {};
-    const { cloud_env: cloudEnv } = await this.cloudEnvs.getRow(
-      scope,
-      { id: body.cloud_env_id ?? row.cloud_env_id },
-      tx,
-    );
-    const { cluster_conf: clusterConf } = await this.clusterConfs.getRow(
-      scope,
-      { id: body.cluster_conf_id ?? row.cluster_conf_id },
-      tx,
-    );
+    const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id ?? row.cloud_env_id }, tx);
+    const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id ?? row.cluster_conf_id }, tx);
     await this.holdObjectStorageManager(scope, body, tx);
     const draft = changedDraft(row, body, cloudEnv, clusterConf, this.referenceData);
     checkDraft(draft, this.referenceData, row);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
       ...always,
-      labels: jsonb(clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData)),
+      labels: clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData),
       is_spot_instance: draft.isSpotInstance,
       is_turbo_enabled: draft.isTurboEnabled,
       is_cuda_enabled: draft.isCudaEnabled,
@@ -367,10 +359,8 @@ export class ClustersService {
    * current and fits together, which then stays so because the cluster uses it.
    */
   private async assertStillFits(scope: TenantScope, row: ClusterRow, tx: Tx): Promise<void> {
-    const { cloud_env: cloudEnv } = await current(() => this.cloudEnvs.getRow(scope, { id: row.cloud_env_id }, tx));
-    const { cluster_conf: clusterConf } = await current(() =>
-      this.clusterConfs.getRow(scope, { id: row.cluster_conf_id }, tx),
-    );
+    const cloudEnv = await current(() => this.cloudEnvs.getRow(scope, { id: row.cloud_env_id }, tx));
+    const clusterConf = await current(() => this.clusterConfs.getRow(scope, { id: row.cluster_conf_id }, tx));
     await current(() => this.holdObjectStorageManager(scope, row, tx));
     await current(() => this.mounts.hold(tx, scope, row.mount_ids));
     checkDraft(changedDraft(row, {}, cloudEnv, clusterConf, this.referenceData), this.referenceData, row);

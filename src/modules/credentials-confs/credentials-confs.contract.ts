@@ -1,7 +1,8 @@
 import { Field } from '../../platform/http/fields';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
+import { CredentialsConf } from './entities/credentials-conf.entity';
 
 export class CredentialTypeRef {
   @Field.id() credential_type_id: number;
@@ -16,24 +17,12 @@ export class CredentialConfRef {
   @Field.object(() => CredentialTypeRef) credential_type: CredentialTypeRef;
 }
 
-/** What the database answers for a credentials configuration, without audit and without what it keeps secret. */
-export interface CredentialsConfData {
-  credentials_conf_id: number;
-  name: string;
-  description: string | null;
-  credential_type_id: number;
-}
-
-const COLUMNS: readonly (keyof CredentialsConfData)[] = [
-  'credentials_conf_id',
-  'name',
-  'description',
-  'credential_type_id',
-];
+/** A credentials configuration without audit and without what it keeps secret. */
+export type CredentialsConfData = Omit<Own<CredentialsConf>, 'sealed'>;
 
 /** SQL of {@link CredentialsConfData} as one jsonb value. */
 export function credentialsConfJson(alias: string): string {
-  return jsonObject(alias, COLUMNS);
+  return recordJson(alias, CredentialsConf, { without: ['sealed'] });
 }
 
 export function credentialConfRef(data: CredentialsConfData, referenceData: ReferenceData): CredentialConfRef {

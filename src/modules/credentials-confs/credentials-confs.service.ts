@@ -5,17 +5,18 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { DomainError, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
-import type { Tx } from '../../platform/persistence/sql';
+import { tableOf } from '../../platform/persistence/entity-table';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { ENDPOINT_REFUSED, parseCredentials } from './credential-content';
 import type { RevealedCredentials } from './credentials-confs.contract';
-import { CREDENTIALS_CONFS, type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
+import { type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
 import type {
   CreateCredentialsConf,
   CredentialsConfListQuery,
@@ -23,10 +24,12 @@ import type {
   CredentialsConfWrite,
   UpdateCredentialsConf,
 } from './dto/credentials-conf.dto';
+import { CredentialsConf } from './entities/credentials-conf.entity';
 
 /** Credentials of providers and object stores. Their values go in and are never answered. */
 @Injectable()
 export class CredentialsConfsService extends ResourceService<
+  CredentialsConf,
   CredentialsConfRow,
   CreateCredentialsConf,
   UpdateCredentialsConf,
@@ -53,7 +56,7 @@ export class CredentialsConfsService extends ResourceService<
     const row = await this.repository.sealed(tx, tenantId, id);
     if (!row) throw notFound('CREDENTIALS_CONF.NOT_FOUND', `There is no credentials configuration with id ${id}.`);
     try {
-      const values = await this.secrets.open(tx, tenantId, CREDENTIALS_CONFS, id, row.sealed);
+      const values = await this.secrets.open(tx, tenantId, tableOf(CredentialsConf), id, row.sealed);
       return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
@@ -67,7 +70,7 @@ export class CredentialsConfsService extends ResourceService<
       addProvider(conditions, query.cloud_provider, { table: 'credential_types', id: 'credential_type_id' });
   }
 
-  protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<ColumnValues> {
+  protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<Values<CredentialsConf>> {
     const { name, description, credential_type_id } = body;
     known(this.referenceData.current.credentialType(credential_type_id), 'credential type', credential_type_id);
     this.acceptedValues(credential_type_id, body.base64_encoded_credentials.encoded);
@@ -90,7 +93,7 @@ export class CredentialsConfsService extends ResourceService<
     row: CredentialsConfRow,
     body: UpdateCredentialsConf,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<CredentialsConf>> {
     const { name, description, base64_encoded_credentials: credentials } = body;
     if (credentials === undefined) return { name, description };
     return { name, description, sealed: await this.seal(tx, scope, row, credentials.encoded) };
@@ -124,7 +127,7 @@ export class CredentialsConfsService extends ResourceService<
 
   private seal(tx: Tx, scope: TenantScope, row: CredentialsConfRow, encoded: string): Promise<Buffer> {
     const values = this.acceptedValues(row.credential_type_id, encoded);
-    return this.secrets.seal(tx, scope.tenantId, CREDENTIALS_CONFS, row.credentials_conf_id, values);
+    return this.secrets.seal(tx, scope.tenantId, tableOf(CredentialsConf), row.credentials_conf_id, values);
   }
 
   private acceptedValues(credentialTypeId: number, encoded: string): Record<string, string> {

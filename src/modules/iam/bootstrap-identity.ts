@@ -5,6 +5,9 @@ import type { Logger } from '../../platform/logging/logger';
 import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
 import { ROLE_RECORDS, roleId } from './roles/role-records';
 import { hashPassword } from './users-and-groups/passwords';
+import { Tenant } from './entities/tenant.entity';
+import { User } from './entities/user.entity';
+import { UserRole } from './entities/user-role.entity';
 
 /** Any number that no other advisory lock of the application uses. */
 const BOOTSTRAP_LOCK = 7_203_102;
@@ -44,12 +47,12 @@ async function createAdministrator(
   tx: Tx,
   { tenant, username, password }: { tenant: string; username: string; password: string },
 ): Promise<void> {
-  const { tenant_id } = await insertRow<{ tenant_id: string }>(tx, 'tenants', { name: tenant });
-  const { user_id } = await insertRow<{ user_id: number }>(tx, 'users', {
+  const { tenant_id } = await insertRow(tx, Tenant, { name: tenant });
+  const { user_id } = await insertRow(tx, User, {
     username,
     email: username.includes('@') ? username : `${username}@localhost`,
     password_hash: await hashPassword(password, 'bootstrap'),
   });
-  await insertRow(tx, 'user_roles', { user_id, role_id: roleId('PLATFORM ADMIN'), tenant_id: null });
-  await insertRow(tx, 'user_roles', { user_id, role_id: roleId('ADMIN'), tenant_id });
+  await insertRow(tx, UserRole, { user_id, role_id: roleId('PLATFORM ADMIN'), tenant_id: null });
+  await insertRow(tx, UserRole, { user_id, role_id: roleId('ADMIN'), tenant_id });
 }

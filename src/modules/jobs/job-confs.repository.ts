@@ -1,20 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import type { JobSettings } from './dto/job-conf.dto';
-import type { RunnableLanguage } from './job-types';
+import { JobConf } from './entities/job-conf.entity';
 
-export interface JobConfRow extends AuditRow {
-  job_conf_id: number;
-  tenant_id: string;
-  workspace_id: number;
-  cluster_id: number;
-  name: string;
-  job_type: string;
-  language: RunnableLanguage;
-  max_concurrency: number;
-  settings: Required<JobSettings>;
+export interface JobConfRow extends JobConf, AuthorNames {
   cluster_name: string;
   cluster_status: string;
   cluster_type: string;
@@ -32,12 +22,12 @@ export const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
 
 @Injectable()
-export class JobConfsRepository extends ResourceRepository<JobConfRow> {
+export class JobConfsRepository extends ResourceRepository<JobConf, JobConfRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'job_confs',
+      entity: JobConf,
       idColumn: 'job_conf_id',
-      columns: `t.*, ${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
+      further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
           ORDER BY r.run_id DESC LIMIT 1) last ON TRUE`,

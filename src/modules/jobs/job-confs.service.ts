@@ -91,7 +91,7 @@ export class JobConfsService {
         job_type: rule.type,
         language: rule.language,
         max_concurrency: body.max_concurrency,
-        settings: JSON.stringify(settings),
+        settings,
       });
       return write(row);
     });

@@ -18,7 +18,7 @@ export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
 interface JobTypeRule {
   type: string;
   /** Shown as the language of the type. */
-  language: string;
+  language: RunnableLanguage;
   kind: RunKind;
   needs: readonly ('command' | 'class_name' | 'raw_scala_code')[];
   refuses: readonly ('command' | 'raw_scala_code')[];

@@ -5,13 +5,14 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
-import type { NodeRow, SparkConfig } from '../clusters/clusters.contract';
+import type { ClusterNode, SparkConfig } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
 import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { buildRunSpec } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
-import { type RunRow, RunsRepository } from './runs.repository';
+import { RunsRepository } from './runs.repository';
+import type { Run } from './entities/run.entity';
 
 interface ClusterOfNode {
   spark_config: SparkConfig;
@@ -38,7 +39,7 @@ export class RunReportsService {
   ) {}
 
   /** Every unfinished run of the node, with all its agent needs. */
-  async desired(node: NodeRow): Promise<DesiredRun[]> {
+  async desired(node: ClusterNode): Promise<DesiredRun[]> {
     const assigned = await this.runs.onNode(node.node_id);
     if (assigned.length === 0) return [];
     const cluster = await this.clusterOf(node);
@@ -61,7 +62,7 @@ export class RunReportsService {
    * Where a file of a run lies; 404 when the run is not the node's or has no such file. The key wins over the index;
    * agents of older releases give none.
    */
-  async stagedFile(node: NodeRow, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
+  async stagedFile(node: ClusterNode, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
     const run = await this.ofNode(node, runId);
     const cluster = await this.clusterOf(node);
     const { staged } = this.specOf(run, node, cluster);
@@ -79,12 +80,12 @@ export class RunReportsService {
     throw notFound('JOB.FILE_NOT_FOUND', `"${path}" lies in an object storage manager, and the cluster has none.`);
   }
 
-  async assertOnNode(node: NodeRow, runId: number): Promise<void> {
+  async assertOnNode(node: ClusterNode, runId: number): Promise<void> {
     await this.ofNode(node, runId);
   }
 
   /** Takes in one report. Repeated and outdated ones change nothing; one of another node's run neither. */
-  async reported(tx: Tx, node: NodeRow, report: RunReport): Promise<void> {
+  async reported(tx: Tx, node: ClusterNode, report: RunReport): Promise<void> {
     const runId = Number(report.run_id);
     const ended = report.state === 'ended';
     // An end hands its slot on: the cluster is locked before the run, as wherever slots are given.
@@ -114,7 +115,7 @@ export class RunReportsService {
     await this.runs.transition(tx, run, { to, reason: report.message, userId: null });
   }
 
-  private specOf(run: RunRow, node: NodeRow, cluster: ClusterOfNode, mounts: RunMount[] = []) {
+  private specOf(run: Run, node: ClusterNode, cluster: ClusterOfNode, mounts: RunMount[] = []) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,
@@ -127,13 +128,13 @@ export class RunReportsService {
     });
   }
 
-  private async ofNode(node: NodeRow, runId: number): Promise<RunRow> {
+  private async ofNode(node: ClusterNode, runId: number): Promise<Run> {
     const run = await this.runs.byId(runId);
     if (run?.node_id !== node.node_id) throw notFound('JOB.NOT_FOUND', `The job ${runId} is not this node's.`);
     return run;
   }
 
-  private async clusterOf(node: NodeRow): Promise<ClusterOfNode> {
+  private async clusterOf(node: ClusterNode): Promise<ClusterOfNode> {
     const [cluster] = await this.transactions.read<ClusterOfNode[]>((tx) =>
       tx.query(
         'SELECT spark_config, max_parallel_jobs, object_storage_manager_id FROM clusters WHERE cluster_id = $1',

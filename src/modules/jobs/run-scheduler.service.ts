@@ -4,8 +4,9 @@ import type { RunReason } from '../../../libs/contracts/agent-protocol';
 import { endWorkflow } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService, type RunCluster } from '../clusters/cluster-slots.service';
-import { type RunRow, RunsRepository } from './runs.repository';
+import { RunsRepository } from './runs.repository';
 import { isFinished, type RunStatus } from './run-state';
+import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
   to: Extract<RunStatus, 'DONE' | 'ERROR' | 'TERMINATED' | 'STOPPED' | 'KILLED'>;
@@ -38,7 +39,7 @@ export class RunScheduler {
   }
 
   /** Ends a locked run, its workflows, and gives its slot to the next one. Does nothing for a finished run. */
-  async end(tx: Tx, run: RunRow, end: RunEnd): Promise<void> {
+  async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
     if (isFinished(run.status)) return;
     await this.runs.transition(tx, run, {
       to: end.to,

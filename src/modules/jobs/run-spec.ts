@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunFile, RunMount, RunSpec } from '../../../libs/contracts/agent-protocol';
-import { type NodeRow, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
+import { type ClusterNode, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, type StagedFile } from './file-reference';
 import { JOB_TYPE_RULES, type RunnableLanguage } from './job-types';
@@ -22,7 +22,7 @@ export interface SpecInput {
   sparkConfig: SparkConfig;
   maxParallelJobs: number;
   mounts: RunMount[];
-  node: Pick<NodeRow, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
+  node: Pick<ClusterNode, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
   killGraceMs: number;
 }
 

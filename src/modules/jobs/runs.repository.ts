@@ -1,40 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
-import { appendState } from '../../platform/history/state-history';
+import type { AuthorNames } from '../../platform/http/answers';
+import { appendState, type History } from '../../platform/history/state-history';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
-import type { JobConfSnapshot } from './run-spec';
+import { Run } from './entities/run.entity';
+import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome } from './run-state';
 
-/** A row of the table itself, as locking reads answer it. */
-export interface RunRow {
-  run_id: number;
-  created_by_user_id: number | null;
-  from_date: Date;
-  tenant_id: string;
-  workspace_id: number;
-  job_conf_id: number;
-  cluster_id: number;
-  node_id: number | null;
-  status: RunStatus;
-  job_conf_snapshot: JobConfSnapshot;
-  arguments: string | null;
-  conf: string[] | null;
-  application_id: string | null;
-  exit_code: number | null;
-  reason_code: string | null;
-  reason: string | null;
-  report_seq: number;
-  stop_requested: boolean;
-  correlation_id: string;
-  workflow_job_instance_id: number;
-  stop_workflow_job_instance_id: number | null;
-}
-
-export interface RunDetailRow extends RunRow, AuditRow {
-  from_date: Date;
+export interface RunDetailRow extends Run, AuthorNames {
   cluster_name: string;
   cluster_status: string;
   cluster_type: string;
@@ -45,7 +20,7 @@ export interface RunDetailRow extends RunRow, AuditRow {
   workflow_to: Date | number;
 }
 
-const HISTORY = { table: 'run_states', idColumn: 'run_state_id', subjectColumn: 'run_id' };
+const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
 
 export interface RunTransition {
   to: RunStatus;
@@ -57,12 +32,12 @@ export interface RunTransition {
 }
 
 @Injectable()
-export class RunsRepository extends ResourceRepository<RunDetailRow> {
+export class RunsRepository extends ResourceRepository<Run, RunDetailRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'runs',
+      entity: Run,
       idColumn: 'run_id',
-      columns: `t.*, ${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
+      further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
         wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
@@ -71,8 +46,8 @@ export class RunsRepository extends ResourceRepository<RunDetailRow> {
     });
   }
 
-  async lock(tx: Tx, runId: number): Promise<RunRow | null> {
-    return firstRow<RunRow>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
+  async lock(tx: Tx, runId: number): Promise<Run | null> {
+    return firstRow<Run>(tx, 'SELECT * FROM runs WHERE run_id = $1 FOR UPDATE', [runId]);
   }
 
   /** Locks the cluster of a run; answers its id. */
@@ -91,7 +66,7 @@ export class RunsRepository extends ResourceRepository<RunDetailRow> {
   }
 
   /** Moves a locked run to another status and appends its history. Nothing else writes `runs.status`. */
-  async transition(tx: Tx, run: RunRow, change: RunTransition): Promise<void> {
+  async transition(tx: Tx, run: Run, change: RunTransition): Promise<void> {
     if (!runMayBecome(run.status, change.to)) {
       throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
     }
@@ -115,15 +90,15 @@ export class RunsRepository extends ResourceRepository<RunDetailRow> {
   }
 
   /** Runs of a cluster that wait for a slot, oldest first. */
-  async waiting(tx: Tx, clusterId: number): Promise<RunRow[]> {
-    return rows<RunRow>(
+  async waiting(tx: Tx, clusterId: number): Promise<Run[]> {
+    return rows<Run>(
       tx,
       `SELECT * FROM runs WHERE cluster_id = $1 AND node_id IS NULL AND ended_at IS NULL ORDER BY run_id FOR UPDATE`,
       [clusterId],
     );
   }
 
-  async assign(tx: Tx, run: RunRow, nodeId: number): Promise<void> {
+  async assign(tx: Tx, run: Run, nodeId: number): Promise<void> {
     await tx.query('UPDATE runs SET node_id = $2, assigned_at = platform_now() WHERE run_id = $1', [
       run.run_id,
       nodeId,
@@ -141,16 +116,16 @@ export class RunsRepository extends ResourceRepository<RunDetailRow> {
   }
 
   /** Unfinished runs of a node, for its agent. */
-  async onNode(nodeId: number): Promise<RunRow[]> {
-    return rows<RunRow>(
+  async onNode(nodeId: number): Promise<Run[]> {
+    return rows<Run>(
       this.dataSource.manager,
       'SELECT * FROM runs WHERE node_id = $1 AND ended_at IS NULL ORDER BY run_id',
       [nodeId],
     );
   }
 
-  async byId(runId: number): Promise<RunRow | null> {
-    return firstRow<RunRow>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
+  async byId(runId: number): Promise<Run | null> {
+    return firstRow<Run>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
   }
 
   async history(

@@ -89,7 +89,7 @@ export class RunsService {
         job_conf_id: conf.job_conf_id,
         cluster_id: cluster.cluster_id,
         status: 'SUBMITTED',
-        job_conf_snapshot: JSON.stringify(snapshot),
+        job_conf_snapshot: snapshot,
         arguments: body.arguments ?? null,
         conf: body.conf ?? null,
         correlation_id: correlationId(),

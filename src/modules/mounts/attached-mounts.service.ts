@@ -11,7 +11,8 @@ import { extraConfigTexts } from './extra-configs';
 import { assertTogether, type PlacedMount } from './mount-compatibility';
 import { encryptionName, mountProvider } from './mount-lookups';
 import { parseMountSource } from './mount-source';
-import { type MountData, MountsRepository } from './mounts.repository';
+import { MountsRepository } from './mounts.repository';
+import type { Mount } from './entities/mount.entity';
 
 /** Mounts on clusters: which can be together, and what a node needs to open them. */
 @Injectable()
@@ -35,7 +36,7 @@ export class AttachedMountsService {
   }
 
   /** Throws a 400 when the mount, as it is to be, cannot stay with the others of a cluster that it is attached to. */
-  async assertStaysTogether(tx: Tx, scope: TenantScope, changed: MountData): Promise<void> {
+  async assertStaysTogether(tx: Tx, scope: TenantScope, changed: Mount): Promise<void> {
     const clusters = await this.repository.besides(tx, scope, changed.mount_id);
     const ids = [...new Set(clusters.flat())].filter((id) => id !== changed.mount_id);
     const others = await this.repository.findAll(scope, ids, tx, 'share');
@@ -65,14 +66,14 @@ export class AttachedMountsService {
     });
   }
 
-  private opened(mount: MountData, values: Values): RunMount {
+  private opened(mount: Mount, values: Values): RunMount {
     const { account, ...located } = this.located(mount);
     // The source keeps naming its account when the credentials come to be those of another.
     return { ...located, credentials: { ...values, ...(account === null ? {} : { STORAGE_ACCOUNT_NAME: account }) } };
   }
 
   /** Where the mount leads, as far as its own record says: the account is null where the source names none. */
-  private located(mount: MountData): PlacedMount['mount'] {
+  private located(mount: Mount): PlacedMount['mount'] {
     const provider = mountProvider(mount.storage_type_id, this.referenceData);
     const { bucket, path, account } = parseMountSource(mount.source, provider);
     return {
@@ -96,7 +97,7 @@ export class AttachedMountsService {
   }
 
   /** The accounts of Azure that sources leave out are those of the credentials. */
-  private async place(tx: Tx, tenantId: string, mounts: readonly MountData[]): Promise<PlacedMount[]> {
+  private async place(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<PlacedMount[]> {
     const located = mounts.map((mount) => ({ row: mount, mount: this.located(mount) }));
     const nameless = located.filter(({ mount }) => mount.provider === 'azure' && mount.account === null);
     const revealed = await this.reveal(
@@ -116,7 +117,7 @@ export class AttachedMountsService {
   }
 
   /** Values of the mounts' credentials by their ids, or why they cannot be had. */
-  private async reveal(tx: Tx, tenantId: string, mounts: readonly MountData[]): Promise<Revealed> {
+  private async reveal(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<Revealed> {
     const revealed = new Map<number, Values | DomainError>();
     for (const id of new Set(mounts.map(({ credentials_conf_id }) => credentials_conf_id))) {
       revealed.set(id, await this.revealOne(tx, tenantId, id));
@@ -145,7 +146,7 @@ function valuesOf(revealed: Revealed, id: number): Values {
 }
 
 /** Without credentials, so that an agent which knows no faults does not start the run either. */
-function unusable({ name, mount_point, is_read_only }: MountData, reason: string): RunMount {
+function unusable({ name, mount_point, is_read_only }: Mount, reason: string): RunMount {
   return {
     mount_point,
     provider: 's3-compatible',

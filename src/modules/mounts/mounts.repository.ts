@@ -2,37 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CredentialsConfData, credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
+import { Mount } from './entities/mount.entity';
 
-/** A mount without what it refers to and without audit. */
-export interface MountData {
-  mount_id: number;
-  tenant_id: string;
-  name: string;
-  storage_type_id: number;
-  encryption_type_id: number | null;
-  source: string;
-  mount_point: string;
-  extra_configs: Record<string, unknown> | null;
-  is_read_only: boolean;
-  credentials_conf_id: number;
-}
-
-export interface MountRow extends AuditRow, MountData {
-  credentials_conf: CredentialsConfData;
-}
+export type MountRow = Mount & AuthorNames & { credentials_conf: CredentialsConfData };
 
 /** Mounts, and by reading `cluster_mounts` only, where they are attached. A deleted mount stays where it was attached. */
 @Injectable()
-export class MountsRepository extends ResourceRepository<MountRow> {
+export class MountsRepository extends ResourceRepository<Mount, MountRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'mounts',
+      entity: Mount,
       idColumn: 'mount_id',
-      columns: `t.*, ${credentialsConfJson('mc')} AS credentials_conf`,
+      further: `${credentialsConfJson('mc')} AS credentials_conf`,
       joins: `JOIN credentials_confs mc ON mc.tenant_id = t.tenant_id
         AND mc.credentials_conf_id = t.credentials_conf_id`,
       code: 'MOUNT',
@@ -41,8 +26,8 @@ export class MountsRepository extends ResourceRepository<MountRow> {
   }
 
   /** Mounts attached to a cluster, by mount point, and whether each was deleted. */
-  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<(MountData & { deleted: boolean })[]> {
-    return rows<MountData & { deleted: boolean }>(
+  async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<(Mount & { deleted: boolean })[]> {
+    return rows<Mount & { deleted: boolean }>(
       tx,
       `SELECT t.*, t.to_date < 'infinity' AS deleted FROM mounts t
          JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id

@@ -3,11 +3,11 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
-import { jsonb, type Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { credentialConfRef } from '../credentials-confs/credentials-confs.contract';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
@@ -18,6 +18,7 @@ import {
 import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../reference-data/reference-data.contract';
 import { AttachedMountsService } from './attached-mounts.service';
 import type { CreateMount, MountListQuery, MountWrite, UpdateMount } from './dto/mount.dto';
+import type { Mount } from './entities/mount.entity';
 import { assertExtraConfigs } from './extra-configs';
 import { assertMountPoint } from './mount-point';
 import { encryptionName, mountProvider } from './mount-lookups';
@@ -30,6 +31,7 @@ const USER = { code: 'MOUNT', label: 'A mount' };
 /** Directories of object stores that jobs see as paths of their cluster. */
 @Injectable()
 export class MountsService extends ResourceService<
+  Mount,
   MountRow,
   CreateMount,
   UpdateMount,
@@ -75,7 +77,7 @@ export class MountsService extends ResourceService<
     };
   }
 
-  protected async columnsOfNew(scope: TenantScope, body: CreateMount, tx: Tx): Promise<ColumnValues> {
+  protected async columnsOfNew(scope: TenantScope, body: CreateMount, tx: Tx): Promise<Values<Mount>> {
     const { credentials_config_id: credentialsId, extra_configs = null, ...rest } = body;
     const provider = mountProvider(body.storage_type_id, this.referenceData.current);
     const encryption = this.usableEncryption(body.storage_type_id, body.encryption_type_id ?? null);
@@ -85,7 +87,7 @@ export class MountsService extends ResourceService<
     return {
       ...rest,
       is_read_only: body.is_read_only,
-      extra_configs: jsonb(extra_configs),
+      extra_configs,
       credentials_conf_id: credentialsId,
     };
   }
@@ -95,7 +97,7 @@ export class MountsService extends ResourceService<
     row: MountRow,
     body: UpdateMount,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<Mount>> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'mount', row.mount_id);
     const provider = mountProvider(row.storage_type_id, this.referenceData);
     const changed: MountRow = {
@@ -116,7 +118,7 @@ export class MountsService extends ResourceService<
       name: changed.name,
       source: changed.source,
       mount_point: changed.mount_point,
-      extra_configs: jsonb(changed.extra_configs),
+      extra_configs: changed.extra_configs,
       is_read_only: body.is_read_only,
       credentials_conf_id: changed.credentials_conf_id,
     };

@@ -1,7 +1,8 @@
 import { Field } from '../../platform/http/fields';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import { AvailabilityZoneRef, type ReferenceData } from '../reference-data/reference-data.contract';
+import { NetworkConf } from './entities/network-conf.entity';
 
 /** A network configuration inside another record. */
 export class NetworkConfRef {
@@ -17,38 +18,12 @@ export class NetworkConfRef {
   @Field.text({ nullable: true }) model: string | null;
 }
 
-/** What the database answers for a network configuration, without audit. */
-export interface NetworkConfData {
-  network_conf_id: number;
-  name: string;
-  description: string | null;
-  cloud_provider_id: number;
-  network_project_id: string | null;
-  network_name: string | null;
-  network_tags: string[];
-  subnet: string | null;
-  availability_zone_id: number | null;
-  bridge: string | null;
-  model: string | null;
-}
-
-const COLUMNS: readonly (keyof NetworkConfData)[] = [
-  'network_conf_id',
-  'name',
-  'description',
-  'cloud_provider_id',
-  'network_project_id',
-  'network_name',
-  'network_tags',
-  'subnet',
-  'availability_zone_id',
-  'bridge',
-  'model',
-];
+/** A network configuration without audit. */
+export type NetworkConfData = Own<NetworkConf>;
 
 /** SQL of {@link NetworkConfData} as one jsonb value. */
 export function networkConfJson(alias: string): string {
-  return jsonObject(alias, COLUMNS);
+  return recordJson(alias, NetworkConf);
 }
 
 export function networkConfRef(data: NetworkConfData, referenceData: ReferenceData): NetworkConfRef {

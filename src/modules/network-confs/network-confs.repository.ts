@@ -1,20 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import type { NetworkConfData } from './network-confs.contract';
+import { NetworkConf } from './entities/network-conf.entity';
 
-export interface NetworkConfRow extends AuditRow, NetworkConfData {
-  tenant_id: string;
-}
+export type NetworkConfRow = NetworkConf & AuthorNames;
 
 @Injectable()
-export class NetworkConfsRepository extends ResourceRepository<NetworkConfRow> {
+export class NetworkConfsRepository extends ResourceRepository<NetworkConf, NetworkConfRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'network_confs',
+      entity: NetworkConf,
       idColumn: 'network_conf_id',
-      columns: 't.*',
       code: 'NETWORK_CONF',
       label: 'network configuration',
     });

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
@@ -23,6 +23,7 @@ import type {
   NetworkConfWrite,
   UpdateNetworkConf,
 } from './dto/network-conf.dto';
+import type { NetworkConf } from './entities/network-conf.entity';
 import { NETWORK_KEYS, type NetworkKey } from './network-keys';
 import { networkConfRef } from './network-confs.contract';
 import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
@@ -30,6 +31,7 @@ import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.rep
 /** Networks that machines join, each at one cloud provider. */
 @Injectable()
 export class NetworkConfsService extends ResourceService<
+  NetworkConf,
   NetworkConfRow,
   CreateNetworkConf,
   UpdateNetworkConf,
@@ -51,7 +53,7 @@ export class NetworkConfsService extends ResourceService<
     return (conditions) => addProvider(conditions, query.cloud_provider);
   }
 
-  protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<ColumnValues> {
+  protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<Values<NetworkConf>> {
     const { name, description, cloud_provider_id } = body;
     return { name, description, cloud_provider_id, ...this.networkColumns(cloud_provider_id, body) };
   }
@@ -61,7 +63,7 @@ export class NetworkConfsService extends ResourceService<
     row: NetworkConfRow,
     body: UpdateNetworkConf,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<NetworkConf>> {
     const { name, description } = body;
     const columns = this.networkColumns(row.cloud_provider_id, body, row);
     if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
@@ -107,7 +109,7 @@ export class NetworkConfsService extends ResourceService<
   }
 
   /** Checks what the provider needs and drops what it does not accept. */
-  private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): ColumnValues {
+  private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): Values<NetworkConf> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
     const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);
     const keys = NETWORK_KEYS[provider.name as CloudProviderName];

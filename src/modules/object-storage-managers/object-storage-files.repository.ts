@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
 import { parentOf } from '../../platform/files/file-path';
-import type { AuditRow } from '../../platform/http/answers';
-import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
-import { AUDIT_COLUMNS, AUDIT_JOINS } from '../../platform/resources/resource-repository';
+import type { AuthorNames } from '../../platform/http/answers';
+import { literalPattern, rows, type Tx } from '../../platform/persistence/sql';
+import { inTenant } from '../../platform/persistence/tenant-condition';
+import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../platform/resources/resource-repository';
+import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
 /** What of a manager has an id. */
 export interface FileKey {
@@ -12,13 +14,7 @@ export interface FileKey {
   isDir: boolean;
 }
 
-export interface ObjectStorageFileRow extends AuditRow {
-  object_storage_file_id: number;
-  object_storage_manager_id: number;
-  tenant_id: string;
-  path: string;
-  is_dir: boolean;
-}
+export type ObjectStorageFileRow = ObjectStorageFile & AuthorNames;
 
 /** Two requests may show the same files for the first time while a third deletes some. */
 const TRIES = 5;
@@ -30,12 +26,12 @@ export class ObjectStorageFilesRepository {
 
   /** The path with an id; null when this manager of the tenant has none such. */
   async find(scope: TenantScope, managerId: number, id: number): Promise<FileKey | null> {
-    const row = await firstRow<ObjectStorageFileRow>(
-      this.dataSource.manager,
-      `SELECT * FROM object_storage_files
-       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND object_storage_file_id = $3 AND to_date = 'infinity'`,
-      [scope.tenantId, managerId, id],
-    );
+    const row = await this.dataSource.manager.findOneBy(ObjectStorageFile, {
+      ...inTenant(scope),
+      object_storage_manager_id: managerId,
+      object_storage_file_id: id,
+      to_date: Infinity,
+    });
     return row && { path: row.path, isDir: row.is_dir };
   }
 
@@ -76,8 +72,8 @@ export class ObjectStorageFilesRepository {
   private current(tx: Tx, scope: TenantScope, managerId: number, keys: FileKey[]): Promise<ObjectStorageFileRow[]> {
     return rows<ObjectStorageFileRow>(
       tx,
-      `SELECT t.*, ${AUDIT_COLUMNS} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
-       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUDIT_JOINS}
+      `SELECT t.*, ${AUTHOR_NAMES} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
+       JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUTHOR_JOINS}
        WHERE t.tenant_id = $1 AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
       [scope.tenantId, managerId, ...columnsOf(keys)],
     );

@@ -1,7 +1,7 @@
 import { Field } from '../../platform/http/fields';
 import { productName } from '../../platform/product/product-name';
-import { jsonObject } from '../../platform/resources/json-object';
 import { known } from '../../platform/resources/known';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import {
   credentialConfRef,
   type CredentialsConfData,
@@ -9,6 +9,7 @@ import {
   CredentialTypeRef,
 } from '../credentials-confs/credentials-confs.contract';
 import { CloudProviderRef, type ReferenceData } from '../reference-data/reference-data.contract';
+import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
 export { assertOpensStores, STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from './store-providers';
 
@@ -35,30 +36,15 @@ export class ObjectStorageManagerRef {
   @Field.text() object_storage_bucket_name: string;
 }
 
-/** What the database answers for an object storage manager, without audit. */
-export interface ObjectStorageManagerData {
-  object_storage_manager_id: number;
-  name: string;
-  description: string | null;
-  cloud_provider_id: number;
-  object_storage_bucket_name: string;
-  credentials_conf: CredentialsConfData;
-}
-
-const COLUMNS: readonly (keyof ObjectStorageManagerData)[] = [
-  'object_storage_manager_id',
-  'name',
-  'description',
-  'cloud_provider_id',
-  'object_storage_bucket_name',
-];
+/** An object storage manager and its credentials, without audit. */
+export type ObjectStorageManagerData = Own<ObjectStorageManager> & { credentials_conf: CredentialsConfData };
 
 /**
  * SQL of {@link ObjectStorageManagerData} as one jsonb value, null for a record without a manager; needs
  * {@link objectStorageManagerJoins} with the same aliases.
  */
 export function objectStorageManagerJson(om = 'om', oc = 'oc'): string {
-  const manager = jsonObject(om, COLUMNS, { credentials_conf: credentialsConfJson(oc) });
+  const manager = recordJson(om, ObjectStorageManager, { nested: { credentials_conf: credentialsConfJson(oc) } });
   return `CASE WHEN ${om}.object_storage_manager_id IS NOT NULL THEN ${manager} END`;
 }
 

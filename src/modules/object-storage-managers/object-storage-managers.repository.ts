@@ -1,24 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import { credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
-import type { ObjectStorageManagerData } from './object-storage-managers.contract';
+import { type CredentialsConfData, credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
+import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 
-export interface ObjectStorageManagerRow extends AuditRow, ObjectStorageManagerData {
-  tenant_id: string;
-  credentials_conf_id: number;
+export interface ObjectStorageManagerRow extends ObjectStorageManager, AuthorNames {
+  credentials_conf: CredentialsConfData;
   /** When the credentials were changed last. */
   credentials_updated: Date;
 }
 
 @Injectable()
-export class ObjectStorageManagersRepository extends ResourceRepository<ObjectStorageManagerRow> {
+export class ObjectStorageManagersRepository extends ResourceRepository<ObjectStorageManager, ObjectStorageManagerRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'object_storage_managers',
+      entity: ObjectStorageManager,
       idColumn: 'object_storage_manager_id',
-      columns: `t.*, ${credentialsConfJson('oc')} AS credentials_conf, oc.last_update_date AS credentials_updated`,
+      further: `${credentialsConfJson('oc')} AS credentials_conf, oc.last_update_date AS credentials_updated`,
       joins: `JOIN credentials_confs oc ON oc.tenant_id = t.tenant_id
         AND oc.credentials_conf_id = t.credentials_conf_id`,
       code: 'OBJECT_STORAGE_MANAGER',

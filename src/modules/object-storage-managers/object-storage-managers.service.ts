@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
@@ -17,6 +17,7 @@ import type {
   ObjectStorageManagerWrite,
   UpdateObjectStorageManager,
 } from './dto/object-storage-manager.dto';
+import type { ObjectStorageManager } from './entities/object-storage-manager.entity';
 import { objectStorageManagerRef } from './object-storage-managers.contract';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
@@ -27,6 +28,7 @@ const USER = { code: 'OBJECT_STORAGE_MANAGER', label: 'An object storage manager
 /** Buckets of object stores with the credentials that open them. */
 @Injectable()
 export class ObjectStorageManagersService extends ResourceService<
+  ObjectStorageManager,
   ObjectStorageManagerRow,
   CreateObjectStorageManager,
   UpdateObjectStorageManager,
@@ -49,7 +51,11 @@ export class ObjectStorageManagersService extends ResourceService<
     return (conditions) => addProvider(conditions, query.cloud_provider);
   }
 
-  protected async columnsOfNew(scope: TenantScope, body: CreateObjectStorageManager, tx: Tx): Promise<ColumnValues> {
+  protected async columnsOfNew(
+    scope: TenantScope,
+    body: CreateObjectStorageManager,
+    tx: Tx,
+  ): Promise<Values<ObjectStorageManager>> {
     const { cloud_provider_id: providerId, credentials_conf_id: credentialsId } = body;
     const provider = known(this.referenceData.current.cloudProvider(providerId), 'cloud provider', providerId);
     await this.assertOpens(scope, provider, credentialsId, body.object_storage_bucket_name, tx);
@@ -61,7 +67,7 @@ export class ObjectStorageManagersService extends ResourceService<
     row: ObjectStorageManagerRow,
     body: UpdateObjectStorageManager,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<ObjectStorageManager>> {
     if (body.credentials_conf_id !== undefined) {
       const provider = this.cloudProvider(row.cloud_provider_id);
       await this.assertOpens(scope, provider, body.credentials_conf_id, row.object_storage_bucket_name, tx);

@@ -1,5 +1,7 @@
 import { Field } from '../../platform/http/fields';
+import { type Own, recordJson } from '../../platform/resources/record-json';
 import { DiskTypeInfo } from '../reference-data/reference-data.contract';
+import { VolumeConf } from './entities/volume-conf.entity';
 
 /** Fields of a volume configuration that every answer about it has. */
 export class VolumeFields {
@@ -13,18 +15,12 @@ export class VolumeFields {
   @Field.int64({ nullable: true }) disk_throughput_MB: number | null;
 }
 
-/** What the database answers for a volume configuration, without audit. */
-export interface VolumeData {
-  volume_conf_id: number;
-  name: string;
-  description: string | null;
-  encrypted: boolean;
-  size: number;
-  disk_type_id: number;
-  machine_volume_num: number;
-  machine_volume_strip_num: number;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
+/** A volume configuration without audit. */
+export type VolumeData = Own<VolumeConf>;
+
+/** SQL of {@link VolumeData} as one jsonb value. */
+export function volumeJson(alias: string): string {
+  return recordJson(alias, VolumeConf);
 }
 
 /** Size and speeds of a disk; null where the type decides. */

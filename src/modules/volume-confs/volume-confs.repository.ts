@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
-import type { VolumeData } from './volume-confs.contract';
+import { VolumeConf } from './entities/volume-conf.entity';
 
-export type VolumeConfRow = VolumeData & AuditRow;
+export type VolumeConfRow = VolumeConf & AuthorNames;
 
 @Injectable()
-export class VolumeConfsRepository extends ResourceRepository<VolumeConfRow> {
+export class VolumeConfsRepository extends ResourceRepository<VolumeConf, VolumeConfRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'volume_confs',
+      entity: VolumeConf,
       idColumn: 'volume_conf_id',
-      columns: 't.*',
       code: 'VOLUME_CONF',
       label: 'volume configuration',
     });

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { type ColumnValues, ResourceService } from '../../platform/resources/resource-service';
+import { ResourceService } from '../../platform/resources/resource-service';
 import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { addProvider, type DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
@@ -16,6 +16,7 @@ import type {
   VolumeConfRead,
   VolumeConfWrite,
 } from './dto/volume-conf.dto';
+import type { VolumeConf } from './entities/volume-conf.entity';
 import { diskMisfit, diskSize, keptShape } from './volume-confs.contract';
 import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
 
@@ -36,6 +37,7 @@ const OUT_OF_BOUNDS = {
 /** Disks that machines get: kind, size and speed, within the bounds of the disk type. */
 @Injectable()
 export class VolumeConfsService extends ResourceService<
+  VolumeConf,
   VolumeConfRow,
   CreateVolumeConf,
   UpdateVolumeConf,
@@ -61,7 +63,7 @@ export class VolumeConfsService extends ResourceService<
     return (conditions) => addProvider(conditions, query.cloud_provider, { table: 'disk_types', id: 'disk_type_id' });
   }
 
-  protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<ColumnValues> {
+  protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<Values<VolumeConf>> {
     const { disk_throughput_MB = null, disk_iops = null, size = null, ...rest } = body;
     const shape = { disk_type_id: body.disk_type_id, size, disk_iops, disk_throughput_mb: disk_throughput_MB };
     const disk = this.selectableDiskType(body.disk_type_id);
@@ -73,7 +75,7 @@ export class VolumeConfsService extends ResourceService<
     row: VolumeConfRow,
     body: UpdateVolumeConf,
     tx: Tx,
-  ): Promise<ColumnValues> {
+  ): Promise<Values<VolumeConf>> {
     await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
     const { disk_throughput_MB, ...rest } = body;
     const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);

@@ -2,23 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { invalid, notFound } from '../../platform/errors/domain-error';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { WorkspaceFile } from './entities/workspace-file.entity';
 import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 
-export interface WorkspaceFileRow extends AuditRow {
-  workspace_file_id: number;
-  tenant_id: string;
-  workspace_id: number;
-  path: string;
-  parent_path: string;
-  name: string;
-  is_dir: boolean;
-  size_bytes: number | null;
-  sha256: string | null;
-  blob_key: string | null;
-}
+export type WorkspaceFileRow = WorkspaceFile & AuthorNames;
 
 /** The current files and directories of a workspace, and their bytes together. */
 export interface FileTotals {
@@ -37,12 +27,11 @@ export interface FileSelector {
 }
 
 @Injectable()
-export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFileRow> {
+export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'workspace_files',
+      entity: WorkspaceFile,
       idColumn: 'workspace_file_id',
-      columns: 't.*',
       code: 'FILE',
       label: 'file',
     });

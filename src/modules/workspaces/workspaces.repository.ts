@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { WorkspacePermission } from '../../platform/auth/roles';
-import type { AuditRow } from '../../platform/http/answers';
+import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { Workspace } from './entities/workspace.entity';
+import { WorkspaceUser } from './entities/workspace-permissions.entity';
 
-export interface WorkspaceRow extends AuditRow {
-  workspace_id: number;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-}
+export type WorkspaceRow = Workspace & AuthorNames;
 
 /** Permission ids of the lookup table. */
 export const PERMISSION_ID: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };
@@ -22,12 +19,11 @@ export const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE 
     WHERE wg.workspace_id = t.workspace_id AND gu.user_id = ? AND wg.to_date = 'infinity')`;
 
 @Injectable()
-export class WorkspacesRepository extends ResourceRepository<WorkspaceRow> {
+export class WorkspacesRepository extends ResourceRepository<Workspace> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'workspaces',
+      entity: Workspace,
       idColumn: 'workspace_id',
-      columns: 't.*',
       code: 'WORKSPACE',
       label: 'workspace',
     });
@@ -51,7 +47,7 @@ export class WorkspacesRepository extends ResourceRepository<WorkspaceRow> {
   }
 
   async grantToUser(tx: Tx, workspace: WorkspaceRow, userId: number, permission: WorkspacePermission): Promise<void> {
-    await insertRow(tx, 'workspace_users', {
+    await insertRow(tx, WorkspaceUser, {
       tenant_id: workspace.tenant_id,
       workspace_id: workspace.workspace_id,
       user_id: userId,

@@ -1,50 +1,49 @@
-import { firstRow, insertRow, type Tx } from '../persistence/sql';
+import { type EntityClass, tableOf } from '../persistence/entity-table';
+import { firstRow, type Tx } from '../persistence/sql';
+import type { StateHistoryColumns } from './state-history.columns';
 
-/** One table of state history: which table, and the column of the subject whose row lock orders the entries. */
-export interface HistoryTable {
-  table: string;
-  idColumn: string;
-  subjectColumn: string;
+/** One table of state history, its key, and the column of the subject whose row lock orders the entries. */
+export interface History<E extends StateHistoryColumns> {
+  entity: EntityClass<E>;
+  idColumn: keyof E & string;
+  subjectColumn: keyof E & string;
 }
 
-export interface StateEntry {
+export interface StateEntry<E> {
   from: string | null;
   to: string;
   reason: string | null;
   /** Null for the platform itself. */
   userId: number | null;
   /** Further columns of the table. */
-  extra?: Readonly<Record<string, unknown>>;
+  extra?: Partial<Omit<E, keyof StateHistoryColumns>>;
 }
 
 /**
  * Closes the subject's current entry and appends the next one; the caller holds the subject's row lock, so that
  * sequence numbers have no holes and intervals no gaps. Answers the id of the entry.
  */
-export async function appendState(
+export async function appendState<E extends StateHistoryColumns>(
   tx: Tx,
-  history: HistoryTable,
+  { entity, idColumn, subjectColumn }: History<E>,
   subjectId: number,
-  entry: StateEntry,
+  { from, to, reason, userId, extra = {} }: StateEntry<E>,
 ): Promise<number> {
-  const closed = await firstRow<{ sequence: number; at: Date }>(
+  const table = tableOf(entity);
+  const further = Object.entries(extra);
+  const params = [subjectId, from, to, reason, userId, ...further.map(([, value]) => value)];
+  const entry = await firstRow<{ id: number }>(
     tx,
     // To the millisecond, which is what the driver hands back: the next entry begins when this one ends.
     `WITH moment AS (SELECT date_trunc('milliseconds', platform_clock()) AS at), closed AS (
-       UPDATE ${history.table} SET end_time = moment.at FROM moment
-       WHERE ${history.subjectColumn} = $1 AND end_time = 'infinity' RETURNING sequence)
-     SELECT moment.at, (SELECT sequence FROM closed) AS sequence FROM moment`,
-    [subjectId],
+       UPDATE ${table} SET end_time = moment.at FROM moment
+       WHERE ${subjectColumn} = $1 AND end_time = 'infinity' RETURNING sequence)
+     INSERT INTO ${table} (${[subjectColumn, 'from_status', 'status', 'reason', 'actor_user_id', ...further.map(([column]) => column)].join(', ')}, sequence, start_time)
+     SELECT ${params.map((_, index) => `$${index + 1}`).join(', ')},
+       coalesce((SELECT sequence FROM closed), 0) + 1, moment.at FROM moment
+     RETURNING ${idColumn} AS id`,
+    params,
   );
-  const row = await insertRow<Record<string, unknown>>(tx, history.table, {
-    ...entry.extra,
-    [history.subjectColumn]: subjectId,
-    sequence: (closed?.sequence ?? 0) + 1,
-    from_status: entry.from,
-    status: entry.to,
-    reason: entry.reason,
-    actor_user_id: entry.userId,
-    start_time: closed?.at ?? new Date(),
-  });
-  return Number(row[history.idColumn]);
+  if (!entry) throw new Error(`The insert into ${table} returned no row`);
+  return entry.id;
 }

@@ -1,3 +1,4 @@
+import type { AuditColumns, Moment, ValidityColumns } from '../persistence/columns';
 import { Field } from './fields';
 
 /** `{message}` answer. */
@@ -34,41 +35,33 @@ export class WriteAudit {
   @Field.timestamp({ nullable: true }) to_date: Date | null;
 }
 
-/** Audit columns as the database driver reads them; an open `to_date` is `Infinity`. */
-export interface AuditRow {
-  created_by_id: number | null;
+/** Names of who made and who changed a record. */
+export interface AuthorNames {
   created_by_name: string | null;
-  modified_by_id: number | null;
   modified_by_name: string | null;
-  last_update_date: Date;
-  from_date: Date;
-  to_date: Date | number;
 }
 
-/** What the audit fields of a write answer are made of. */
-export type WriteAuditRow = Omit<AuditRow, 'created_by_name' | 'modified_by_name'>;
-
-export function openEnded(toDate: Date | number): Date | null {
+export function openEnded(toDate: Moment): Date | null {
   return toDate instanceof Date ? toDate : null;
 }
 
-export function validity(row: Pick<AuditRow, 'from_date' | 'to_date'>): Validity {
+export function validity(row: ValidityColumns): Validity {
   return { from_date: row.from_date, to_date: openEnded(row.to_date) ?? 'infinity' };
 }
 
-export function readAudit(row: AuditRow): ReadAudit {
+export function readAudit(row: AuditColumns & AuthorNames): ReadAudit {
   return {
-    created_by: userRef(row.created_by_id, row.created_by_name),
-    modified_by: userRef(row.modified_by_id, row.modified_by_name),
+    created_by: userRef(row.created_by_user_id, row.created_by_name),
+    modified_by: userRef(row.modified_by_user_id, row.modified_by_name),
     last_update_date: row.last_update_date,
     ...validity(row),
   };
 }
 
-export function writeAudit(row: WriteAuditRow): WriteAudit {
+export function writeAudit(row: AuditColumns): WriteAudit {
   return {
-    created_by_user_id: idText(row.created_by_id),
-    modified_by_user_id: idText(row.modified_by_id),
+    created_by_user_id: idText(row.created_by_user_id),
+    modified_by_user_id: idText(row.modified_by_user_id),
     last_update_date: row.last_update_date,
     from_date: row.from_date,
     to_date: openEnded(row.to_date),

@@ -1,7 +1,9 @@
 import type { EntityManager } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity';
+import { type EntityClass, tableOf } from './entity-table';
 
 /** The open transaction of a mutation, or a plain connection for a read. */
-export type Tx = Pick<EntityManager, 'query'>;
+export type Tx = EntityManager;
 
 export type SqlValue = unknown;
 
@@ -28,39 +30,44 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
   return result as T[];
 }
 
-/** `INSERT … RETURNING *`; keys are column names and come from code, never from a request. */
-export async function insertRow<T>(tx: Tx, table: string, values: Readonly<Record<string, SqlValue>>): Promise<T> {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  const columns = entries.map(([column]) => `"${column}"`).join(', ');
-  const places = entries.map((_, index) => `$${index + 1}`).join(', ');
-  const sql =
-    entries.length > 0 ? `INSERT INTO ${table} (${columns}) VALUES (${places})` : `INSERT INTO ${table} DEFAULT VALUES`;
-  const [row] = await returning<T>(
-    tx,
-    `${sql} RETURNING *`,
-    entries.map(([, value]) => value),
-  );
-  if (row === undefined) throw new Error(`INSERT INTO ${table} returned no row`);
+/** Values for columns of an entity's table, or SQL for them; what is `undefined` keeps its value or takes its default. */
+export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
+
+/** The moment of the statement's transaction, as the value of a column. */
+export const NOW = () => 'platform_now()';
+
+/** Inserts a row and answers it with what the database added. */
+export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>, values: Values<E>): Promise<E> {
+  const result = await tx
+    .createQueryBuilder()
+    .insert()
+    .into(entity)
+    .values(values as QueryDeepPartialEntity<E>)
+    .updateEntity(false)
+    .callListeners(false)
+    .returning('*')
+    .execute();
+  const [row] = result.raw as E[];
+  if (row === undefined) throw new Error(`The insert into ${tableOf(entity)} returned no row`);
   return row;
 }
 
-/** `UPDATE … WHERE (all of where) RETURNING *`; keys are column names and come from code. */
-export async function updateRows<T>(
+/** Changes the rows that match all of `where` and answers them. */
+export async function updateRows<E extends object>(
   tx: Tx,
-  table: string,
-  values: Readonly<Record<string, SqlValue>>,
-  where: Readonly<Record<string, SqlValue>>,
-): Promise<T[]> {
-  const set = Object.entries(values).filter(([, value]) => value !== undefined);
-  const conditions = Object.entries(where);
-  const setSql = set.map(([column], index) => `"${column}" = $${index + 1}`);
-  const whereSql = conditions.map(([column], index) => `"${column}" = $${set.length + index + 1}`);
-  const sql = `UPDATE ${table} SET ${setSql.join(', ')} WHERE ${whereSql.join(' AND ')} RETURNING *`;
-  return returning<T>(
-    tx,
-    sql,
-    [...set, ...conditions].map(([, value]) => value),
-  );
+  entity: EntityClass<E>,
+  values: Values<E>,
+  where: Partial<E>,
+): Promise<E[]> {
+  const result = await tx
+    .createQueryBuilder()
+    .update(entity)
+    .set(values as QueryDeepPartialEntity<E>)
+    .where(where)
+    .callListeners(false)
+    .returning('*')
+    .execute();
+  return result.raw as E[];
 }
 
 /**

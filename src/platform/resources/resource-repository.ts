@@ -4,14 +4,20 @@ import { notFound } from '../errors/domain-error';
 import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
-import { Conditions, firstRow, insertRow, rows, type Tx, updateRows } from '../persistence/sql';
+import type { AuthorNames } from '../http/answers';
+import type { TenantColumns } from '../persistence/columns';
+import { columnsOf, type EntityClass, tableOf } from '../persistence/entity-table';
+import { Conditions, firstRow, insertRow, NOW, rows, type Tx, updateRows, type Values } from '../persistence/sql';
+import { inTenant, ofTenant } from '../persistence/tenant-condition';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
-export interface ResourceSql {
-  table: string;
-  idColumn: string;
-  /** What follows SELECT, besides the audit columns: `t.*, …`. */
-  columns: string;
+export interface ResourceSql<E extends object> {
+  entity: EntityClass<E>;
+  idColumn: keyof E & string;
+  /** What is read besides the columns of the table and the names of the authors. */
+  further?: string;
+  /** Columns that are not read: what is large, or secret. */
+  without?: readonly (keyof E & string)[];
   /** Joins that the columns need, one row of them for each record: conditions are about `t` alone. */
   joins?: string;
   /** For errors: `VOLUME_CONF` and `volume configuration`. */
@@ -22,28 +28,33 @@ export interface ResourceSql {
 /** Conditions of a list, one per filter that was given. */
 export type ResourceFilter = (conditions: Conditions) => void;
 
-/** Names of who made and who changed a record `t`; with {@link AUDIT_JOINS}. */
-export const AUDIT_COLUMNS = `t.created_by_user_id AS created_by_id, cb.username AS created_by_name,
-  t.modified_by_user_id AS modified_by_id, mb.username AS modified_by_name`;
-export const AUDIT_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
+/** Names of who made and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
+export const AUTHOR_NAMES = 'cb.username AS created_by_name, mb.username AS modified_by_name';
+export const AUTHOR_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
   LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
 
 /** `true` locks for a change; `share` keeps the record as it is while another comes to refer to it. */
 export type RowLock = boolean | 'share';
 
-/** Reads and writes the current records of one kind, always within a tenant. */
-export class ResourceRepository<Row extends object> {
+/**
+ * Reads and writes the current records of one kind, always within a tenant. `Row` is the entity, {@link AuthorNames} and
+ * what `further` reads.
+ */
+export class ResourceRepository<E extends TenantColumns, Row extends object = E & AuthorNames> {
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
   constructor(
     protected readonly dataSource: DataSource,
-    readonly sql: ResourceSql,
+    readonly sql: ResourceSql<E>,
   ) {
+    const { entity, idColumn, further, without = [] } = sql;
+    const read = columnsOf(entity).filter((column) => !without.includes(column));
+    const own = without.length === 0 ? 't.*' : read.map((column) => `t.${column}`).join(', ');
     this.source = {
-      table: sql.table,
-      key: sql.idColumn,
-      columns: `${sql.columns}, ${AUDIT_COLUMNS}`,
-      joins: `${sql.joins ?? ''} ${AUDIT_JOINS}`,
+      table: tableOf(entity),
+      key: idColumn,
+      columns: [own, further, AUTHOR_NAMES].filter(Boolean).join(', '),
+      joins: `${sql.joins ?? ''} ${AUTHOR_JOINS}`,
       order: `t.${sql.idColumn} DESC`,
     };
   }
@@ -55,7 +66,7 @@ export class ResourceRepository<Row extends object> {
     filter: ResourceFilter = () => undefined,
     partOfName?: string,
   ): Promise<Page<Row>> {
-    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
     this.addValidity(conditions);
     if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
     filter(conditions);
@@ -82,7 +93,7 @@ export class ResourceRepository<Row extends object> {
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row | null> {
-    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
@@ -109,25 +120,25 @@ export class ResourceRepository<Row extends object> {
   }
 
   /** Inserts a record of the scope's tenant and answers it as `get` does. */
-  async insert(tx: Tx, scope: TenantScope, values: Readonly<Record<string, unknown>>): Promise<Row> {
-    const inserted = await insertRow<Record<string, unknown>>(tx, this.sql.table, {
+  async insert(tx: Tx, scope: TenantScope, values: Values<E>): Promise<Row> {
+    const inserted = await insertRow(tx, this.sql.entity, {
       ...values,
-      tenant_id: scope.tenantId,
+      ...inTenant(scope),
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
-    });
+    } as Values<E>);
     return this.get(scope, { id: Number(inserted[this.sql.idColumn]) }, tx);
   }
 
   /** Changes the given columns and the audit columns of a record of the scope's tenant. */
-  async update(tx: Tx, scope: TenantScope, id: number, values: Readonly<Record<string, unknown>>): Promise<Row> {
+  async update(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<Row> {
     await this.write(tx, scope, id, values);
     return this.get(scope, { id }, tx);
   }
 
   /** Ends the record's validity; its history stays readable. */
   async close(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    await this.write(tx, scope, id, { to_date: new Date() });
+    await this.write(tx, scope, id, { to_date: NOW } as Values<E>);
   }
 
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
@@ -143,7 +154,7 @@ export class ResourceRepository<Row extends object> {
     onlyCurrent: boolean,
   ): Promise<Row[]> {
     if (ids.length === 0) return [];
-    const conditions = new Conditions().add('t.tenant_id = ?', scope.tenantId);
+    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
     if (onlyCurrent) this.addValidity(conditions);
     conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
     const { table, columns, joins } = this.source;
@@ -151,18 +162,9 @@ export class ResourceRepository<Row extends object> {
     return rows<Row>(tx, sql, conditions.params);
   }
 
-  private async write(
-    tx: Tx,
-    scope: TenantScope,
-    id: number,
-    values: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
-    await updateRows(
-      tx,
-      this.sql.table,
-      { ...values, modified_by_user_id: scope.userId, last_update_date: new Date() },
-      { [this.sql.idColumn]: id, tenant_id: scope.tenantId },
-    );
+  private async write(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<void> {
+    const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
+    await updateRows(tx, this.sql.entity, change, { [this.sql.idColumn]: id, ...inTenant(scope) } as Partial<E>);
   }
 }
 

@@ -3,18 +3,17 @@ import type { Message } from '../http/answers';
 import { assertChanges } from '../http/changes';
 import type { Page, PageRequest } from '../http/page';
 import type { RecordSelector } from '../http/selector';
-import type { Tx } from '../persistence/sql';
+import type { TenantColumns } from '../persistence/columns';
+import type { Tx, Values } from '../persistence/sql';
 import type { Transactions } from '../persistence/transactions';
 import type { ResourceFilter, ResourceRepository } from './resource-repository';
-
-/** Columns of a new or changed record; absent ones keep their value. */
-export type ColumnValues = Readonly<Record<string, unknown>>;
 
 /**
  * The six operations that infrastructure records share. A domain states how its rows are rendered, which rules a
  * create, update and delete obey, and which filters its lists take.
  */
 export abstract class ResourceService<
+  E extends TenantColumns,
   Row extends { name: string },
   Create extends object,
   Update extends object,
@@ -24,7 +23,7 @@ export abstract class ResourceService<
 > {
   protected constructor(
     protected readonly transactions: Transactions,
-    protected readonly repository: ResourceRepository<Row>,
+    protected readonly repository: ResourceRepository<E, Row>,
   ) {}
 
   async list(scope: TenantScope, query: ListQuery, partOfName?: string): Promise<Page<Read>> {
@@ -76,9 +75,9 @@ export abstract class ResourceService<
   /** Conditions for the filters given in a list or search. */
   protected abstract filter(query: ListQuery): ResourceFilter;
   /** Checks a create request and answers the columns to insert. */
-  protected abstract columnsOfNew(scope: TenantScope, body: Create, tx: Tx): Promise<ColumnValues>;
+  protected abstract columnsOfNew(scope: TenantScope, body: Create, tx: Tx): Promise<Values<E>>;
   /** Checks an update request against the locked record and answers the columns to change. */
-  protected abstract columnsOfChanged(scope: TenantScope, row: Row, body: Update, tx: Tx): Promise<ColumnValues>;
+  protected abstract columnsOfChanged(scope: TenantScope, row: Row, body: Update, tx: Tx): Promise<Values<E>>;
   /** Throws a conflict that names what still uses the record. */
   protected abstract assertDeletable(scope: TenantScope, row: Row, tx: Tx): Promise<void>;
   /** The record as reads answer it. */

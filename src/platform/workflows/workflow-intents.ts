@@ -2,6 +2,8 @@ import { correlationId } from '../context/request-context';
 import { enqueue } from '../outbox/outbox';
 import { insertRow, returning, rows, type Tx } from '../persistence/sql';
 import type { JobName } from '../queues/job-catalogue';
+import { WorkflowJob } from './entities/workflow-job.entity';
+import { WorkflowJobInstance } from './entities/workflow-job-instance.entity';
 
 /** Workflow types of the lookup table, by name. */
 export const WORKFLOW_TYPE_IDS = {
@@ -38,7 +40,7 @@ const FIRST_LOOK_SECONDS = 10;
 
 /** Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction. */
 export async function startWorkflow(tx: Tx, intent: NewWorkflow): Promise<WorkflowRef> {
-  const job = await insertRow<{ workflow_job_id: number }>(tx, 'workflow_jobs', {
+  const job = await insertRow(tx, WorkflowJob, {
     workflow_type_id: WORKFLOW_TYPE_IDS[intent.type],
     tenant_id: intent.tenantId,
     cluster_id: intent.clusterId,
@@ -46,7 +48,7 @@ export async function startWorkflow(tx: Tx, intent: NewWorkflow): Promise<Workfl
     created_by_user_id: intent.userId,
   });
   const now = Date.now();
-  const instance = await insertRow<{ workflow_job_instance_id: number }>(tx, 'workflow_job_instances', {
+  const instance = await insertRow(tx, WorkflowJobInstance, {
     workflow_job_id: job.workflow_job_id,
     job_name: intent.jobName,
     state: intent.jobName ? 'INIT' : 'EXECUTING',

@@ -9,6 +9,7 @@ import { insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from '../harness/records';
 import type { Standing } from './expected-access';
 import { insertPersonalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
+import { Session } from '../../../src/modules/iam/entities/session.entity';
 
 /** Password of every caller, and the name of the one who logs in. */
 export const PASSWORD = 'the password of all callers';
@@ -218,7 +219,7 @@ export class CallerMaker {
       const tenant_id = spec.session && tenants[spec.session].tenantId;
       const kind = spec.personalToken ? 'token' : 'login';
       const values = { user_id: userId, tenant_id, kind, expires_at: future, ...more };
-      return (await insertRow<{ session_id: string }>(tx, 'sessions', values)).session_id;
+      return (await insertRow(tx, Session, values)).session_id;
     };
     const sign: Minting['sign'] = (claims, expiresAt = future) => this.tokens.sign({ userId, ...claims }, expiresAt);
     if (spec.badToken === undefined) return sign({ sessionId: await open() });

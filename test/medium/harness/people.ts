@@ -9,6 +9,13 @@ import { ROLES } from '../../../src/platform/auth/roles';
 import { firstRow, insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from './records';
 import { configure, createTestDatabase, prepare, type TestAnswer, TestApi } from './test-api';
+import { Group } from '../../../src/modules/iam/entities/group.entity';
+import { GroupRole } from '../../../src/modules/iam/entities/group-role.entity';
+import { GroupUser } from '../../../src/modules/iam/entities/group-user.entity';
+import { Session } from '../../../src/modules/iam/entities/session.entity';
+import { Tenant } from '../../../src/modules/iam/entities/tenant.entity';
+import { User } from '../../../src/modules/iam/entities/user.entity';
+import { UserRole } from '../../../src/modules/iam/entities/user-role.entity';
 
 export const PASSWORD = 'a password of some length';
 
@@ -37,13 +44,13 @@ export class People {
   }
 
   async tenant(name = this.unique('tenant')): Promise<string> {
-    return (await insertRow<{ tenant_id: string }>(this.manager, 'tenants', { name })).tenant_id;
+    return (await insertRow(this.manager, Tenant, { name })).tenant_id;
   }
 
   /** One that can log in, with a password that nobody knows unless it is set; the platform's unless a tenant is named. */
-  async user(held: readonly Held[] = [], columns: Record<string, unknown> = {}): Promise<number> {
+  async user(held: readonly Held[] = [], columns: Partial<User> = {}): Promise<number> {
     const { username = this.unique('user'), directory = 'local', owner_tenant_id: owner } = columns;
-    const { user_id } = await insertRow<{ user_id: number }>(this.manager, 'users', {
+    const { user_id } = await insertRow(this.manager, User, {
       username,
       email: `${String(username)}@example.org`,
       password_hash: directory === 'local' ? await (this.unknownHash ??= hashPassword(randomUUID(), 'test')) : null,
@@ -61,22 +68,22 @@ export class People {
 
   /** Gives a role as a row of its own; nobody is woken. */
   async giveRole(userId: number, role: Role, tenantId: string | null): Promise<void> {
-    await insertRow(this.manager, 'user_roles', { user_id: userId, role_id: ROLE_ID[role], tenant_id: tenantId });
+    await insertRow(this.manager, UserRole, { user_id: userId, role_id: ROLE_ID[role], tenant_id: tenantId });
   }
 
   async group(
     held: readonly Held[] = [],
     members: readonly number[] = [],
-    columns: Record<string, unknown> = {},
+    columns: Partial<Group> = {},
   ): Promise<number> {
-    const { group_id } = await insertRow<{ group_id: number }>(this.manager, 'groups', {
+    const { group_id } = await insertRow(this.manager, Group, {
       group_name: this.unique('group'),
       ...columns,
     });
     for (const [role, tenant_id] of held) {
-      await insertRow(this.manager, 'group_roles', { group_id, role_id: ROLE_ID[role], tenant_id });
+      await insertRow(this.manager, GroupRole, { group_id, role_id: ROLE_ID[role], tenant_id });
     }
-    for (const user_id of members) await insertRow(this.manager, 'group_users', { group_id, user_id });
+    for (const user_id of members) await insertRow(this.manager, GroupUser, { group_id, user_id });
     return group_id;
   }
 
@@ -104,11 +111,11 @@ export class People {
 
   /** A session of the user, in the tenant if one is given. */
   async as(userId: number, tenantId: string | null = null): Promise<Caller> {
-    const { session_id } = await insertRow<{ session_id: string }>(this.manager, 'sessions', {
+    const { session_id } = await insertRow(this.manager, Session, {
       user_id: userId,
       tenant_id: tenantId,
       kind: 'login',
-      expires_at: 'infinity',
+      expires_at: Infinity,
     });
     const token = this.api.app.get(AccessTokens).sign({ userId, sessionId: session_id }, null);
     return { userId, token, call: (method, path, body) => this.api.call(method, path, { token, body }) };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { insertRow, rows, type Tx } from '../../../src/platform/persistence/sql';
+import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
 
 const ONPREM = 3;
 /** Of the reference data. */
@@ -42,7 +42,14 @@ export async function insertPlain<T = Record<string, unknown>>(
   const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));
   neededColumns.set(table, needed);
   const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
-  return insertRow<T>(tx, table, { ...plain, ...values });
+  const entries = Object.entries({ ...plain, ...values });
+  const inserted = await firstRow<T>(
+    tx,
+    `INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`).join(', ')})
+     VALUES (${entries.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *`,
+    entries.map(([, value]) => value),
+  );
+  return inserted as T;
 }
 
 function readNeededColumns(tx: Tx, table: string): Promise<NeededColumn[]> {

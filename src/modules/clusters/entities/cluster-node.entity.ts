@@ -1,6 +1,7 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, ValidityColumns } from '../../../platform/persistence/columns';
-import { NODE_STATUSES } from '../cluster-state';
+import type { NodeRole } from '../../../../libs/contracts/agent-protocol';
+import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
 /** One machine of a cluster, from its plan to its destruction (`to_date`). */
 @Entity('cluster_nodes')
@@ -19,8 +20,8 @@ export class ClusterNode extends ValidityColumns {
   @Col.uuid() tenant_id: string;
   @Col.bigint() cluster_id: number;
   @Col.int() node_number: number;
-  @Col.text() role: string;
-  @Col.text() status: string;
+  @Col.text() role: NodeRole;
+  @Col.text() status: NodeStatus;
   /** Idempotency token of the provisioning and label of the provider's resources. */
   @Col.uuid() token: string;
   @Col.text({ nullable: true }) provider_ref: string | null;

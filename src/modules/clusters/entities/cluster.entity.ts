@@ -1,6 +1,7 @@
 import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
-import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
+import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType } from '../cluster-state';
+import type { SparkConfig } from '../dto/cluster-fields.dto';
 
 const list = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
 
@@ -37,10 +38,10 @@ export class Cluster extends TenantColumns {
   @Col.identity() cluster_id: number;
   @Col.text() name: string;
   @Col.text({ nullable: true }) description: string | null;
-  @Col.json() labels: unknown;
+  @Col.json() labels: Record<string, string>;
   @Col.bigint() idle_timeout_ms: number;
-  @Col.text({ default: 'STOPPED' }) status: string;
-  @Col.text() cluster_type: string;
+  @Col.text({ default: 'STOPPED' }) status: ClusterStatus;
+  @Col.text() cluster_type: ClusterType;
   @Col.bool() is_spot_instance: boolean;
   @Col.bool() is_turbo_enabled: boolean;
   @Col.bool() is_cuda_enabled: boolean;
@@ -53,7 +54,7 @@ export class Cluster extends TenantColumns {
   @ForeignKey('SparkInfraVersion', { name: 'fk_clusters_spark_infra_version' })
   @Col.int()
   spark_infra_version_id: number;
-  @Col.json() spark_config: unknown;
+  @Col.json() spark_config: SparkConfig;
   @Col.int() max_parallel_jobs: number;
   @Col.int({ nullable: true }) num_of_workers: number | null;
   @Col.int({ nullable: true }) min_instances: number | null;

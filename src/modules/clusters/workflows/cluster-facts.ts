@@ -8,9 +8,9 @@ import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../../c
 import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
 import { ReferenceData } from '../../reference-data/reference-data.contract';
 import { type ClusterDisks, clusterDisks, type DiskColumns, ownDisks } from '../cluster-disks';
-import type { NodeRow } from '../cluster-nodes.repository';
 import type { ClusterType } from '../cluster-state';
 import { Drivers } from './drivers';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const CALL_DEADLINE_MS = 120_000;
 
@@ -112,7 +112,7 @@ export class ClusterFactsReader {
     return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });
   }
 
-  nodeSpec(facts: ClusterFacts, node: NodeRow): NodeSpec {
+  nodeSpec(facts: ClusterFacts, node: ClusterNode): NodeSpec {
     return {
       labels: { clusterId: String(facts.clusterId), tenantId: facts.tenantId, nodeToken: node.token },
       nodeNumber: node.node_number,

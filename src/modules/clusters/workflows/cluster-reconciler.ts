@@ -7,10 +7,11 @@ import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
 import { Repairs } from '../../../platform/workflows/repairs';
 import { rows, type Tx } from '../../../platform/persistence/sql';
 import { beginClusterOperation, lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
-import { ClusterNodesRepository, type NodeRow, type SilentNode } from '../cluster-nodes.repository';
+import { ClusterNodesRepository, type SilentNode } from '../cluster-nodes.repository';
 import { OPERATION_DEADLINE_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 /** A node silent for this long is looked at, long before it counts as lost; milliseconds. */
 const LOOK_AFTER_MS = 35_000;
@@ -72,7 +73,7 @@ export class ClusterReconciler implements Reconciler {
   }
 
   /** The node's lease has passed, so its agent has ended its runs: now the platform may say so. */
-  private async lose(silent: NodeRow, why: string): Promise<void> {
+  private async lose(silent: ClusterNode, why: string): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       const cluster = await lockCluster(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);

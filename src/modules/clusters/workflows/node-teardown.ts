@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ComputeDriver, DriverContext } from '../../../../libs/compute-drivers/compute-driver';
 import type { WorkflowContext } from '../../../platform/workflows/workflow-definition';
-import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
+import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader } from './cluster-facts';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
 
@@ -47,7 +48,7 @@ export class NodeTeardown {
   /** What has no machine needs no driver: a cluster without nodes can be taken down wherever it was to be. */
   private async atProvider(
     facts: ClusterFacts,
-    nodes: readonly NodeRow[],
+    nodes: readonly ClusterNode[],
     caller: Caller,
     call: (driver: ComputeDriver, token: string, context: DriverContext) => Promise<void>,
   ): Promise<void> {
@@ -61,7 +62,7 @@ export class NodeTeardown {
   }
 
   /** Announces in the node history what is about to happen. */
-  async mark(nodes: readonly Pick<NodeRow, 'node_id'>[], to: NodeStatus, caller: Caller): Promise<void> {
+  async mark(nodes: readonly Pick<ClusterNode, 'node_id'>[], to: NodeStatus, caller: Caller): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       for (const { node_id } of nodes) {
         const node = await this.nodes.get(node_id, tx, true);

@@ -11,7 +11,7 @@ import {
 } from '../../../platform/workflows/workflow-definition';
 import { OpenTenantsService } from '../../iam/open-tenants.service';
 import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
-import { ClusterNodesRepository, type NodeRow } from '../cluster-nodes.repository';
+import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import { planNodes } from '../node-plan';
 import { COMPENSATION_MS } from '../operation-deadlines';
@@ -19,6 +19,7 @@ import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
 import { failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3000;
 
@@ -144,7 +145,7 @@ export class StartClusterWorkflow implements WorkflowDefinition {
   }
 
   /** A machine that the provider lost or stopped will never report; better its reason now than the deadline's later. */
-  private async assertAlive(context: WorkflowContext, nodes: NodeRow[]): Promise<void> {
+  private async assertAlive(context: WorkflowContext, nodes: ClusterNode[]): Promise<void> {
     const facts = await this.facts.read(context.clusterId);
     const seen = await this.facts.withDriver(facts, context, (driver, call) =>
       driver.describe(

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
 import { firstRow, insertRow, type Tx } from '../../../platform/persistence/sql';
+import { Session } from '../entities/session.entity';
 import { heldRoles } from '../roles/held-roles';
 
 /** A session with what decides whether it still admits its user, and as whom. */
@@ -114,14 +115,14 @@ export class SessionsRepository {
   }
 
   async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
-    return insertRow<OpenedSession>(tx, 'sessions', {
+    return insertRow(tx, Session, {
       session_id: session.sessionId,
       token_hash: session.tokenHash,
       user_id: session.userId,
       tenant_id: session.tenantId,
       kind: session.kind,
       description: session.description,
-      expires_at: session.expiresAt ?? 'infinity',
+      expires_at: session.expiresAt ?? Infinity,
       ip: session.ip,
       network: session.network,
       user_agent: session.userAgent,

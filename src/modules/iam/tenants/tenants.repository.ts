@@ -1,20 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { notFound } from '../../../platform/errors/domain-error';
-import type { AuditRow } from '../../../platform/http/answers';
+import type { AuthorNames } from '../../../platform/http/answers';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { describeSelector, type RecordSelector } from '../../../platform/http/selector';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
-import { Conditions, firstRow, insertRow, type Tx, updateRows } from '../../../platform/persistence/sql';
-import { AUDIT_COLUMNS, AUDIT_JOINS } from '../../../platform/resources/resource-repository';
+import {
+  Conditions,
+  firstRow,
+  insertRow,
+  NOW,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../../../platform/persistence/sql';
+import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../../platform/resources/resource-repository';
+import { Tenant } from '../entities/tenant.entity';
 
-export interface TenantRecordRow extends AuditRow {
-  tenant_id: string;
-  name: string;
-  description: string | null;
-}
+export type TenantRecordRow = Tenant & AuthorNames;
 
-const COLUMNS = `t.*, ${AUDIT_COLUMNS}`;
+const COLUMNS = `t.*, ${AUTHOR_NAMES}`;
 
 /** Reads and writes tenants. They belong to none themselves, so no method takes a scope: only PLATFORM ADMIN gets here. */
 @Injectable()
@@ -26,7 +31,7 @@ export class TenantsRepository {
     const conditions = current();
     if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
     const order = 't.from_date DESC, t.tenant_id';
-    const select = { table: 'tenants', key: 'tenant_id', columns: COLUMNS, joins: AUDIT_JOINS, conditions, order };
+    const select = { table: 'tenants', key: 'tenant_id', columns: COLUMNS, joins: AUTHOR_JOINS, conditions, order };
     return pagedRows<TenantRecordRow>(this.dataSource.manager, select, page);
   }
 
@@ -41,22 +46,22 @@ export class TenantsRepository {
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
     const row = await firstRow<TenantRecordRow>(
       tx,
-      `SELECT ${COLUMNS} FROM tenants t ${AUDIT_JOINS} WHERE ${conditions.sql} ${lock ? 'FOR UPDATE OF t' : ''}`,
+      `SELECT ${COLUMNS} FROM tenants t ${AUTHOR_JOINS} WHERE ${conditions.sql} ${lock ? 'FOR UPDATE OF t' : ''}`,
       conditions.params,
     );
     if (row) return row;
     throw notFound('TENANT.NOT_FOUND', `There is no tenant with ${describeSelector(selector)}.`);
   }
 
-  async insert(tx: Tx, userId: number, values: Readonly<Record<string, unknown>>): Promise<TenantRecordRow> {
+  async insert(tx: Tx, userId: number, values: Values<Tenant>): Promise<TenantRecordRow> {
     const author = { created_by_user_id: userId, modified_by_user_id: userId };
-    const { tenant_id } = await insertRow<TenantRecordRow>(tx, 'tenants', { ...values, ...author });
+    const { tenant_id } = await insertRow(tx, Tenant, { ...values, ...author });
     return this.get({ id: tenant_id }, tx);
   }
 
-  async update(tx: Tx, userId: number, tenantId: string, values: Readonly<Record<string, unknown>>): Promise<void> {
-    const change = { ...values, modified_by_user_id: userId, last_update_date: new Date() };
-    await updateRows(tx, 'tenants', change, { tenant_id: tenantId });
+  async update(tx: Tx, userId: number, tenantId: string, values: Values<Tenant>): Promise<void> {
+    const change = { ...values, modified_by_user_id: userId, last_update_date: NOW };
+    await updateRows(tx, Tenant, change, { tenant_id: tenantId });
   }
 
   /** Makes the accounts and groups that the tenant owns the platform's. */

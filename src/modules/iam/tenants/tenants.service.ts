@@ -66,7 +66,7 @@ export class TenantsService {
     return this.changes.run(EVERY_SESSION, async (tx) => {
       const tenant = await this.repository.get(selector, tx, true);
       await this.clusterUsage.assertIdle(tx, tenant.tenant_id);
-      await this.repository.update(tx, userId, tenant.tenant_id, { to_date: new Date() });
+      await this.repository.update(tx, userId, tenant.tenant_id, { to_date: NOW });
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
       await this.repository.releaseOwned(tx, userId, tenant.tenant_id);
       await this.sessions.deselectTenant(tx, sessionId, tenant.tenant_id);

@@ -2,33 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import type { Role } from '../../../platform/auth/roles';
-import type { WriteAuditRow } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ROLES_OF_GROUPS } from '../roles/held-roles';
-import { actingTenant, type Owned } from './admin-reach';
+import { Group } from '../entities/group.entity';
+import type { GroupUser } from '../entities/group-user.entity';
+import { actingTenant } from './admin-reach';
 import { AUDIT_COLUMNS, type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
 
-export interface GroupRecord extends WriteAuditRow, Owned {
-  group_id: number;
-  group_name: string;
-  group_mail: string | null;
-  group_object_id: string | null;
-  group_type: string | null;
-  directory: string;
-}
+export type GroupRecord = Group;
 
-export interface MembershipRow extends WriteAuditRow {
-  group_user_id: number;
-  group_id: number;
-  user_id: number;
-}
+export type MembershipRow = Omit<GroupUser, 'granted_by_tenant_id'>;
 
 /** Current groups and who is in them. */
 @Injectable()
-export class GroupsRepository extends RoleHoldersRepository<GroupRecord> {
+export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'groups',
+      entity: Group,
       idColumn: 'group_id',
       nameColumn: 'group_name',
       columns: 'group_mail, group_object_id, group_type',

@@ -98,7 +98,7 @@ export class GroupsService {
       }
       await this.workspaces.assertHoldsNone(tx, groupId);
       await this.groups.removeMembers(tx, caller, groupId);
-      await this.groups.update(tx, caller, groupId, { to_date: new Date() });
+      await this.groups.update(tx, caller, groupId, { to_date: NOW });
       return { message: `The group "${group.group_name}" (id ${groupId}) is deleted.` };
     });
   }

@@ -2,16 +2,28 @@ import type { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import type { Role } from '../../../platform/auth/roles';
 import { notFound } from '../../../platform/errors/domain-error';
-import type { WriteAuditRow } from '../../../platform/http/answers';
+import type { AuditColumns } from '../../../platform/persistence/columns';
+import { type EntityClass, tableOf } from '../../../platform/persistence/entity-table';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { type PagedSelect, pagedRows } from '../../../platform/persistence/paged-rows';
-import { Conditions, insertRow, returning, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
+import {
+  Conditions,
+  insertRow,
+  NOW,
+  returning,
+  rows,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../../../platform/persistence/sql';
 import { lockClause, type RowLock } from '../../../platform/resources/resource-repository';
+import type { Group } from '../entities/group.entity';
+import type { User } from '../entities/user.entity';
 import { actingTenant, type Owned } from './admin-reach';
 
 /** What differs between users and groups in SQL. The main table has the alias `t`. */
-export interface RoleHolderSql {
-  table: 'users' | 'groups';
+export interface RoleHolderSql<E extends User | Group> {
+  entity: EntityClass<E>;
   idColumn: 'user_id' | 'group_id';
   nameColumn: 'username' | 'group_name';
   /** What is read of the main table besides id, name, directory and audit columns. */
@@ -27,7 +39,7 @@ export interface RoleHolderSql {
   label: 'user' | 'group';
 }
 
-interface RoleHolderRow extends WriteAuditRow, Owned {
+interface RoleHolderRow extends AuditColumns, Owned {
   /** `local`, or the outside directory that the record comes from. */
   directory: string;
 }
@@ -38,7 +50,7 @@ export interface HeldRoleRow {
   through_group: boolean;
 }
 
-export interface RoleAssignmentRow extends WriteAuditRow {
+export interface RoleAssignmentRow extends AuditColumns {
   assignment_id: number;
   role_id: number;
   tenant_id: string | null;
@@ -47,20 +59,19 @@ export interface RoleAssignmentRow extends WriteAuditRow {
 /** Conditions of a list. */
 export type HolderFilter = (conditions: Conditions) => void;
 
-export const AUDIT_COLUMNS = `created_by_user_id AS created_by_id, modified_by_user_id AS modified_by_id,
-  last_update_date, from_date, to_date`;
+export const AUDIT_COLUMNS = 'created_by_user_id, modified_by_user_id, last_update_date, from_date, to_date';
 
 /** Reads and writes what holds roles, users or groups. Whoever owns them, they may hold roles in any tenant. */
-export class RoleHoldersRepository<Row extends RoleHolderRow> {
+export class RoleHoldersRepository<E extends User | Group, Row extends RoleHolderRow> {
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
   protected constructor(
     private readonly dataSource: DataSource,
-    private readonly sql: RoleHolderSql,
+    private readonly sql: RoleHolderSql<E>,
   ) {
-    const { table, idColumn, nameColumn, columns } = sql;
+    const { entity, idColumn, nameColumn, columns } = sql;
     this.source = {
-      table,
+      table: tableOf(entity),
       key: idColumn,
       columns: `${idColumn}, ${nameColumn}, ${columns}, directory, owner_tenant_id, ${AUDIT_COLUMNS}`,
       order: `t.${idColumn} DESC`,
@@ -141,24 +152,20 @@ export class RoleHoldersRepository<Row extends RoleHolderRow> {
   }
 
   /** It is owned by whom the caller acts for. */
-  async insert(tx: Tx, caller: Principal, values: Readonly<Record<string, unknown>>): Promise<Row> {
-    const inserted = await insertRow<Record<string, unknown>>(tx, this.sql.table, {
+  async insert(tx: Tx, caller: Principal, values: Values<E>): Promise<Row> {
+    const inserted = await insertRow(tx, this.sql.entity, {
       ...values,
       owner_tenant_id: actingTenant(caller),
       created_by_user_id: caller.userId,
       modified_by_user_id: caller.userId,
-    });
-    return this.get(Number(inserted[this.sql.idColumn]), tx);
+    } as Values<E>);
+    return this.get((inserted as unknown as Record<RoleHolderSql<E>['idColumn'], number>)[this.sql.idColumn], tx);
   }
 
   /** Changes the given columns; absent ones keep their value. */
-  async update(tx: Tx, caller: Principal, id: number, values: Readonly<Record<string, unknown>>): Promise<void> {
-    await updateRows(
-      tx,
-      this.sql.table,
-      { ...values, modified_by_user_id: caller.userId, last_update_date: new Date() },
-      { [this.sql.idColumn]: id },
-    );
+  async update(tx: Tx, caller: Principal, id: number, values: Values<E>): Promise<void> {
+    const change = { ...values, modified_by_user_id: caller.userId, last_update_date: NOW } as Values<E>;
+    await updateRows(tx, this.sql.entity, change, { [this.sql.idColumn]: id } as Partial<E>);
   }
 
   /** Gives the role in the tenant, or everywhere without one; null when it is held directly already. */

@@ -1,26 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
-import type { WriteAuditRow } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ROLES_OF_USERS } from '../roles/held-roles';
-import type { Owned } from './admin-reach';
+import { User } from '../entities/user.entity';
 import { type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
 
-export interface UserRecord extends WriteAuditRow, Owned {
-  user_id: number;
-  username: string;
-  display_name: string | null;
-  email: string;
-  directory: string;
-}
+export type UserRecord = Omit<User, 'password_hash' | 'external_id' | 'password_known_to_tenant'>;
 
 /** Accounts, enabled and disabled; never their password hashes. */
 @Injectable()
-export class UsersRepository extends RoleHoldersRepository<UserRecord> {
+export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
-      table: 'users',
+      entity: User,
       idColumn: 'user_id',
       nameColumn: 'username',
       columns: 'display_name, email',

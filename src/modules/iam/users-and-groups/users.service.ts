@@ -109,7 +109,7 @@ export class UsersService {
         }
         const user = await this.lock(tx, caller, userId);
         assertEnabled(user, true);
-        await this.users.update(tx, caller, userId, { to_date: new Date() });
+        await this.users.update(tx, caller, userId, { to_date: NOW });
         await this.sessions.endAllOf(tx, userId);
         return userWrite(await this.users.get(userId, tx));
       }),
@@ -120,7 +120,7 @@ export class UsersService {
   async enable(caller: Principal, userId: number): Promise<UserWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       assertEnabled(await this.lock(tx, caller, userId), false);
-      await this.users.update(tx, caller, userId, { to_date: 'infinity' });
+      await this.users.update(tx, caller, userId, { to_date: Infinity });
       return userWrite(await this.users.get(userId, tx));
     });
   }

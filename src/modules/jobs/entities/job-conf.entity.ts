@@ -1,5 +1,7 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import type { JobSettings } from '../dto/job-conf.dto';
+import type { RunnableLanguage } from '../job-types';
 
 /** A Spark job configuration of a workspace. `to_date` is set while it is disabled. */
 @Entity('job_confs')
@@ -19,9 +21,9 @@ export class JobConf extends TenantColumns {
   @Col.bigint() cluster_id: number;
   @Col.text() name: string;
   @Col.text() job_type: string;
-  @Col.text() language: string;
+  @Col.text() language: RunnableLanguage;
   /** Runs of it at once; 0 is no limit. */
   @Col.bigint() max_concurrency: number;
   /** The settings as the contract names them. */
-  @Col.json() settings: unknown;
+  @Col.json() settings: Required<JobSettings>;
 }

@@ -1,6 +1,7 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, TenantColumns } from '../../../platform/persistence/columns';
-import { RUN_STATUSES } from '../run-state';
+import type { JobConfSnapshot } from '../run-spec';
+import { RUN_STATUSES, type RunStatus } from '../run-state';
 
 /** A job instance: one run of a configuration, with the settings it was submitted with. */
 @Entity('runs')
@@ -24,9 +25,9 @@ export class Run extends TenantColumns {
   @Col.bigint() cluster_id: number;
   /** Null while the run waits for a slot. */
   @Col.bigint({ nullable: true }) node_id: number | null;
-  @Col.text() status: string;
+  @Col.text() status: RunStatus;
   /** Configuration as it was when the run was submitted: name, type, language, settings. */
-  @Col.json() job_conf_snapshot: unknown;
+  @Col.json() job_conf_snapshot: JobConfSnapshot;
   @Col.text({ nullable: true }) arguments: string | null;
   @Col.texts({ nullable: true }) conf: string[] | null;
   @Col.text({ nullable: true }) application_id: string | null;

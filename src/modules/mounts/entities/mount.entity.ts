@@ -23,7 +23,7 @@ export class Mount extends TenantColumns {
   encryption_type_id: number | null;
   @Col.text() source: string;
   @Col.text() mount_point: string;
-  @Col.json({ nullable: true }) extra_configs: unknown;
+  @Col.json({ nullable: true }) extra_configs: Record<string, unknown> | null;
   @Col.bool() is_read_only: boolean;
   @Col.bigint() credentials_conf_id: number;
 }
