@@ -1,4 +1,3 @@
-import { jsonb } from '../../platform/persistence/sql';
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import type { LookupRecords } from '../reference-data/reference-data.contract';

@@ -4,7 +4,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import type { AuthorNames } from '../../platform/http/answers';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import type { Moment } from '../../platform/persistence/columns';
-import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { firstRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
@@ -121,13 +121,9 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
     );
   }
 
-  /** Sets or clears the end of a cluster's validity. */
-  async setEnd(tx: Tx, scope: TenantScope, clusterId: number, end: Date | 'infinity'): Promise<void> {
-    await tx.query(
-      `UPDATE clusters SET to_date = $3, modified_by_user_id = $4, last_update_date = platform_now()
-       WHERE tenant_id = $1 AND cluster_id = $2`,
-      [scope.tenantId, clusterId, end, scope.userId],
-    );
+  /** Clears or sets the end of a cluster's validity. */
+  async setEnd(tx: Tx, scope: TenantScope, clusterId: number, isOpen: boolean): Promise<void> {
+    await this.write(tx, scope, clusterId, { to_date: isOpen ? Infinity : NOW });
   }
 
   /** Disabled clusters are read and listed, too. */

@@ -7,7 +7,7 @@ import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
-import { jsonb, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
@@ -174,7 +174,7 @@ export class ClustersService {
       assertEnabled(row);
       if (row.status !== 'DESTROYED')
         throw invalidState(row, 'only a DESTROYED cluster can be disabled', ['DESTROYED']);
-      await this.repository.setEnd(tx, scope, row.cluster_id, new Date());
+      await this.repository.setEnd(tx, scope, row.cluster_id, false);
       return { message: `The cluster "${row.name}" (id ${row.cluster_id}) is disabled.` };
     });
   }
@@ -190,7 +190,7 @@ export class ClustersService {
         });
       }
       await this.assertStillFits(scope, row, tx);
-      await this.repository.setEnd(tx, scope, row.cluster_id, 'infinity');
+      await this.repository.setEnd(tx, scope, row.cluster_id, true);
       const cluster = await this.locked(tx, row);
       if (cluster.status === 'DESTROYED') {
         await transitionCluster(tx, cluster, {

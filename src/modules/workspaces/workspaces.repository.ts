@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { TenantScope } from '../../platform/auth/principal';
 import type { WorkspacePermission } from '../../platform/auth/roles';
 import type { AuthorNames } from '../../platform/http/answers';
-import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
+import { firstRow, insertRow, NOW, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { Workspace } from './entities/workspace.entity';
 import { WorkspaceUser } from './entities/workspace-permissions.entity';
@@ -57,11 +58,9 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     });
   }
 
-  async setEnd(tx: Tx, workspaceId: number, userId: number, end: Date | 'infinity'): Promise<void> {
-    await tx.query(
-      'UPDATE workspaces SET to_date = $2, modified_by_user_id = $3, last_update_date = platform_now() WHERE workspace_id = $1',
-      [workspaceId, end, userId],
-    );
+  /** Clears or sets the end of a workspace's validity. */
+  async setEnd(tx: Tx, scope: TenantScope, workspaceId: number, isOpen: boolean): Promise<void> {
+    await this.write(tx, scope, workspaceId, { to_date: isOpen ? Infinity : NOW });
   }
 
   /** Disabled workspaces are read and listed, too. */

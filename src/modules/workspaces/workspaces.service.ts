@@ -117,7 +117,7 @@ export class WorkspacesService implements WorkspaceAuthorizer {
         const state = active ? 'enabled' : 'disabled';
         throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is ${state} already.`);
       }
-      await this.repository.setEnd(tx, workspace.workspaceId, scope.userId, active ? 'infinity' : new Date());
+      await this.repository.setEnd(tx, scope, workspace.workspaceId, active);
       return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));
     });
   }

@@ -162,7 +162,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
     return rows<Row>(tx, sql, conditions.params);
   }
 
-  private async write(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<void> {
+  protected async write(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
     await updateRows(tx, this.sql.entity, change, { [this.sql.idColumn]: id, ...inTenant(scope) } as Partial<E>);
   }

@@ -5,6 +5,7 @@ import { type Message, readAudit, writeAudit } from '../../../platform/http/answ
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import type { RecordSelector } from '../../../platform/http/selector';
+import { NOW } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
 import { ClusterUsageService } from '../../cluster-usage/cluster-usage.service';
 import { SessionChanges } from '../sessions/session-changes';

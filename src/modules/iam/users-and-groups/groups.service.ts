@@ -5,7 +5,7 @@ import { conflict, notFound } from '../../../platform/errors/domain-error';
 import { idText, type Message, writeAudit } from '../../../platform/http/answers';
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/http/page';
-import type { Tx } from '../../../platform/persistence/sql';
+import { NOW, type Tx } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
 import type { RowLock } from '../../../platform/resources/resource-repository';
 import { WorkspaceUsageService } from '../../workspace-usage/workspace-usage.service';

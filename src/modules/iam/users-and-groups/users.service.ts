@@ -5,7 +5,7 @@ import { conflict, notFound } from '../../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../../platform/http/answers';
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/http/page';
-import type { Tx } from '../../../platform/persistence/sql';
+import { NOW, type Tx } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
