@@ -4,7 +4,7 @@
 
 /** Domains by layer, lowest first. A domain may import its own layer and those below. */
 const layers = [
-  ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs', 'record-usage', 'cluster-usage', 'workspace-usage'],
+  ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs'],
   [
     'volume-confs',
     'network-confs',

@@ -10,6 +10,7 @@ import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER } from './logging/logger';
 import { setProductName } from './product/product-name';
 import { PgListener } from './wakeups/pg-listener';
+import { References } from './resources/references';
 
 /** What every module uses, in both processes. */
 @Global()
@@ -46,9 +47,20 @@ import { PgListener } from './wakeups/pg-listener';
     },
     DatabaseLifecycle,
     Transactions,
+    References,
     AuditTrail,
     PgListener,
   ],
-  exports: [Config, LOGGER, DataSource, OutboundPolicy, Transactions, AuditTrail, PgListener, DiscoveryModule],
+  exports: [
+    Config,
+    LOGGER,
+    DataSource,
+    OutboundPolicy,
+    Transactions,
+    References,
+    AuditTrail,
+    PgListener,
+    DiscoveryModule,
+  ],
 })
 export class PlatformModule {}

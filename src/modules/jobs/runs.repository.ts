@@ -36,13 +36,10 @@ export class RunsRepository extends ResourceRepository<Run, RunDetailRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Run,
-      idColumn: 'run_id',
       further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
         wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
-      code: 'JOB',
-      label: 'job',
     });
   }
 

@@ -6,10 +6,9 @@ import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   addProvider,
   type CloudProviderName,
@@ -23,7 +22,7 @@ import type {
   NetworkConfWrite,
   UpdateNetworkConf,
 } from './dto/network-conf.dto';
-import type { NetworkConf } from './entities/network-conf.entity';
+import { NetworkConf } from './entities/network-conf.entity';
 import { NETWORK_KEYS, type NetworkKey } from './network-keys';
 import { networkConfRef } from './network-confs.contract';
 import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
@@ -43,8 +42,7 @@ export class NetworkConfsService extends ResourceService<
     transactions: Transactions,
     repository: NetworkConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly recordUsage: RecordUsageService,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
   ) {
     super(transactions, repository);
   }
@@ -68,17 +66,17 @@ export class NetworkConfsService extends ResourceService<
     const columns = this.networkColumns(row.cloud_provider_id, body, row);
     if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
       // The nodes of a cluster that is up stay in their network: the configuration would no longer describe it.
-      await this.clusterUsage.assertNotInUse(tx, scope, 'network configuration', row.network_conf_id);
+      await this.references.assertFree(tx, scope, NetworkConf, row.network_conf_id);
     }
     return { name, description, ...columns };
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'network configuration', id);
+    return this.references.lockHolders(tx, scope, NetworkConf, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: NetworkConfRow, tx: Tx): Promise<void> {
-    await this.recordUsage.assertNotReferenced(tx, scope, 'network configuration', row.network_conf_id);
+    await this.references.assertUnused(tx, scope.tenantId, NetworkConf, row.network_conf_id);
   }
 
   protected read(row: NetworkConfRow): NetworkConfRead {

@@ -1,5 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, TenantColumns } from '../../../platform/persistence/columns';
+import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
@@ -18,6 +19,17 @@ import { RUN_STATUSES, type RunStatus } from '../run-state';
 @ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
 @ForeignKey('ClusterNode', ['tenant_id', 'node_id'], ['tenant_id', 'node_id'], { name: 'fk_runs_node' })
+@RecordKind({ code: 'JOB', label: 'job' })
+@KeepsInUse({
+  kept: 'Tenant',
+  column: 'tenant_id',
+  condition: 't.ended_at IS NULL',
+  columns: 't.run_id',
+  code: 'TENANT.IN_USE',
+  named: ({ run_id }) => String(run_id),
+  message: (names) => `The tenant has the unfinished jobs ${names}. Stop them first.`,
+  details: (runs) => ({ job_ids: runs.map(({ run_id }) => run_id) }),
+})
 export class Run extends TenantColumns {
   @Col.identity() run_id: number;
   @Col.bigint() workspace_id: number;
