@@ -109,6 +109,24 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  it('has patterns that validators of any language read', () => {
+    const patterns: string[] = [];
+    const collect = (node: unknown) => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [key, value] of Object.entries(node)) {
+        if (key === 'pattern' && typeof value === 'string') patterns.push(value);
+        else collect(value);
+      }
+    };
+    collect(document);
+    expect(patterns.length).toBeGreaterThan(30);
+    for (const pattern of new Set(patterns)) {
+      for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow();
+      // Properties of Unicode, code units, every kind of group with a question mark, and back-references.
+      expect(pattern).not.toMatch(/\\[pPukK1-9]|\(\?/);
+    }
+  });
+
   it('has every id as int64, or as the UUID of a tenant or session', () => {
     const ofSchemas = schemas.flatMap(([name, { properties = {} }]) =>
       Object.entries(properties).map(([field, schema]) => ({ where: name, field, schema })),

@@ -17,6 +17,8 @@ const NAME = {
   maxLength: 250,
   // Names stand in messages and logs.
   pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,
   meaning: 'one line without control characters, and without white space at its ends',
 };
 const SOURCE = {
