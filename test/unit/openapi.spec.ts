@@ -20,6 +20,7 @@ interface Schema {
 
 interface DocumentedOperation {
   operationId: string;
+  tags: string[];
   parameters?: { name: string; schema: Schema }[];
   responses: Record<string, { $ref?: string }>;
 }
@@ -107,6 +108,12 @@ describe('the OpenAPI document', () => {
       expect(defaultsOf('NewEngineClusterSparkConfig')).toEqual({ max_parallel_spark_job_execution_per_instance: 5 });
       expect(defaultsOf('UpdateCluster')).toEqual({});
     });
+  });
+
+  it('describes each section that operations are in, and no other', () => {
+    const used = operations.flatMap(([, { tags }]) => tags);
+    expect((document.tags ?? []).map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
+    for (const { description } of document.tags ?? []) expect(description).toMatch(/^[A-Z].*\.$/);
   });
 
   it('has patterns that validators of any language read', () => {

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -20,6 +20,7 @@ export class NetworkConfSearchQuery extends NetworkConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) network_conf_name: string;
 }
 
+@Example({ name: 'example-network', cloud_provider_id: 3, bridge: 'vmbr0', model: 'virtio' })
 export class CreateNetworkConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -35,6 +36,7 @@ export class CreateNetworkConf {
   @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateNetworkConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;
