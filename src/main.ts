@@ -12,6 +12,7 @@ import { waitForSchema } from './database/wait-for-schema';
 import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
+import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
@@ -53,9 +54,9 @@ function serveDocs(app: INestApplication): void {
       displayOperationId: true,
       filter: true,
       deepLinking: true,
-      tagsSorter: 'alpha',
     },
   });
+  serveStartPage(app, document.info);
 }
 
 /** Brings schema, reference data and the first identity up to date, once over all pods. */

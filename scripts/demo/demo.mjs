@@ -64,8 +64,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
     describeCluster(session, lookups, { sparkVersion, productName }),
   );
   const workspaceId = await step('Make the workspace and upload script and data', async () => {
-    const body = { name: 'demo', description: 'Made by npm run quickstart' };
-    const id = await findOrCreate(session, '/workspace', 'workspace', body);
+    const id = await makeWorkspace(session);
     await upload(session, id, SCRIPT.remote, join(dirname(fileURLToPath(import.meta.url)), SCRIPT.local));
     await upload(session, id, DATA.remote, join(folder, DATA.local));
     return id;
@@ -196,7 +195,11 @@ export async function describeInfrastructure(session, lookups) {
   return { cloud_env_id, cluster_conf_id, spark_infra_version_id: lookups.infraVersionId };
 }
 
-async function describeCluster(session, lookups, { sparkVersion, productName }) {
+/**
+ * Describes the cluster and all that it is made of.
+ * @returns {Promise<number>} its id
+ */
+export async function describeCluster(session, lookups, { sparkVersion, productName }) {
   const infrastructure = await describeInfrastructure(session, lookups);
   const name = `demo-spark-${sparkVersion}`;
   await enableIfDisabled(session, name);
@@ -210,6 +213,12 @@ async function describeCluster(session, lookups, { sparkVersion, productName }) 
     is_spot_instance: false,
     enable_public_ip: false,
   });
+}
+
+/** @returns {Promise<number>} its id */
+export function makeWorkspace(session) {
+  const body = { name: 'demo', description: 'Made by npm run quickstart' };
+  return findOrCreate(session, '/workspace', 'workspace', body);
 }
 
 /**

@@ -235,12 +235,21 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
   });
 
   it.each<{ path: string } & Query>([
-    ...[{ path: '/a' }, { path: '../a' }, { path: 'a/../b' }, { path: './a' }, { path: 'a/.' }, { path: 'a//b' }],
+    ...[
+      { path: '//a' },
+      { path: '/../a' },
+      { path: '../a' },
+      { path: 'a/../b' },
+      { path: './a' },
+      { path: 'a/.' },
+      { path: 'a//b' },
+    ],
     ...[{ path: 'a/' }, { path: 'a\nb' }, { path: 'a\u0000' }, { path: 'a\\b' }, { path: ' ' }, { path: 'a/ /b' }],
     ...[{ path: 'x'.repeat(1024) }, { path: 'é'.repeat(512) }, { path: 'x'.repeat(512), target_dir: 'y'.repeat(512) }],
     ...[
       { path: 'a', target_dir: '..' },
-      { path: 'a', target_dir: '/etc' },
+      { path: 'a', target_dir: '/../etc' },
+      { path: 'a', target_dir: '//etc' },
       { path: '/', is_dir: true },
     ],
   ])('refuses to upload to %j', async (query) => {
@@ -255,7 +264,29 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     await files.upload('b/c', { body: Buffer.from('x'), query: { target_dir: 'a/' } });
     await files.upload('d', { body: Buffer.from('x'), query: { target_dir: '/' } });
     await files.upload('e', { body: Buffer.from('x'), query: { target_dir: `${ROOT}a` } });
-    expect(await bucket.keys()).toEqual(['a/b/c', 'a/e', 'd']);
+    await files.upload('/f', { body: Buffer.from('x'), query: { target_dir: '/a' } });
+    expect(await bucket.keys()).toEqual(['a/b/c', 'a/e', 'a/f', 'd']);
+  });
+
+  it('takes a slash in front of a path for the root', async () => {
+    const { body: made } = await files.upload('/dir/note.txt', { body: Buffer.from('x') });
+    expect(made.full_file_path).toBe(`${ROOT}dir/note.txt`);
+    expect((await files.upload('/other/', { query: { is_dir: true } })).status).toBe(200);
+    expect((await files.upload('dir/note.txt', { body: Buffer.from('y') })).status).toBe(409);
+    expect(await names({ file_path: '/', recursive: true })).toEqual(['dir/', 'dir/note.txt', 'other/']);
+    for (const file_path of ['dir/note.txt', '/dir/note.txt']) {
+      expect((await files.get({ file_path })).body.object_storage_manager_file_id).toBe(
+        Number(made.object_storage_manager_file_id),
+      );
+      expect(await (await files.download({ file_path })).text()).toBe('x');
+    }
+    expect((await files.search('note', { file_path: '/dir' })).body.data).toHaveLength(1);
+    for (const file_path of ['//dir/note.txt', '/dir//note.txt']) {
+      expect(await files.get({ file_path })).toMatchObject({ status: 400, body: { error_code: 'FILE.INVALID_PATH' } });
+    }
+    expect((await files.delete({ file_path: '/dir/note.txt' })).status).toBe(201);
+    expect((await files.delete({ file_path: '/other' })).status).toBe(201);
+    expect(await bucket.keys()).toEqual([]);
   });
 
   it('replaces a file only when told to, and lets one of two uploads win', async () => {

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -34,11 +34,13 @@ class NetworkConfSettings {
   @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
+@Example({ name: 'example-network', cloud_provider_id: 3, bridge: 'vmbr0', model: 'virtio' })
 export class CreateNetworkConf extends NetworkConfSettings {
   @Field.name() name: string;
   @Field.id() cloud_provider_id: number;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateNetworkConf extends NetworkConfSettings {
   @Field.name({ optional: true }) name?: string;
 }
