@@ -56,7 +56,6 @@ import type {
   NodeLogQuery,
   UpdateCluster,
 } from './dto/cluster-input.dto';
-import { OPERATION_DEADLINE_MS } from './operation-deadlines';
 
 /** Fields that may change in every state; all others only in DESTROYED or ERROR. */
 const ALWAYS_EDITABLE: readonly string[] = [
@@ -295,7 +294,7 @@ export class ClustersService {
       const workflow: WorkflowRef =
         operation === 'start'
           ? await this.starts.begin(tx, cluster, scope.userId, reason)
-          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason, OPERATION_DEADLINE_MS[operation]);
+          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason);
       return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
     });
   }

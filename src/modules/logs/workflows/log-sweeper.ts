@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { LogName } from '../../../../libs/object-storage/directory-log-store';
 import { Config } from '../../../config/config';
 import { rows } from '../../../platform/persistence/sql';
-import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
+import { Reconciler } from '../../../platform/workflows/reconciler';
 import { LogsService } from '../logs.service';
 
 const BATCH = 200;
@@ -16,23 +16,30 @@ const SOURCES: readonly { kind: LogName['kind']; table: string; id: string; ende
 
 /** Removes logs that are older than the configuration keeps them. */
 @Injectable()
-export class LogSweeper implements Reconciler {
+export class LogSweeper extends Reconciler {
   readonly name = 'logs';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 120_000;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly logs: LogsService,
     private readonly config: Config,
-  ) {}
+  ) {
+    super();
+  }
 
-  async reconcile(): Promise<void> {
+  async reconcile(signal: AbortSignal): Promise<void> {
     for (const { kind, table, id, endedAt } of SOURCES) {
       const old = await rows<{ id: number }>(
         this.dataSource.manager,
         `SELECT ${id} AS id FROM ${table} WHERE logs_kept AND ${endedAt} < platform_now() - $1 * interval '1 day' LIMIT ${BATCH}`,
         [this.config.storage.logRetentionDays],
       );
-      for (const { id: subject } of old) await this.logs.delete(kind, subject);
+      for (const { id: subject } of old) {
+        signal.throwIfAborted();
+        await this.logs.delete(kind, subject);
+      }
       if (old.length === 0) continue;
       const ids = old.map((row) => row.id);
       await this.dataSource.query(`UPDATE ${table} SET logs_kept = false WHERE ${id} = ANY($1)`, [ids]);
