@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { LogName } from '../../../../libs/object-storage/directory-log-store';
+import type { LogName } from '../../../../libs/object-storage/log-store';
 import { Config } from '../../../config/config';
 import { rows } from '../../../platform/persistence/sql';
 import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
