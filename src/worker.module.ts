@@ -9,6 +9,7 @@ import { SessionSweeper } from './modules/iam/sessions/workflows/session-sweeper
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { JobReconciler } from './modules/jobs/workflows/job-reconciler';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
+import { LogSettler } from './modules/logs/workflows/log-settler';
 import { LogSweeper } from './modules/logs/workflows/log-sweeper';
 import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
 import { FileIdSweeper } from './modules/object-storage-managers/workflows/file-id-sweeper';
@@ -50,6 +51,7 @@ import { RECONCILERS, type Reconciler, ReconcileLoop } from './platform/workflow
         SsoLoginSweeper,
         SessionSweeper,
         FileIdSweeper,
+        LogSettler,
       ],
       useFactory: (...reconcilers: Reconciler[]) => reconcilers,
     },

@@ -45,11 +45,6 @@ export class LogsService {
     return ofStore(this.store.write(log, offset, chunk));
   }
 
-  /** Removes both streams of a run or node. */
-  delete(kind: LogName['kind'], id: number): Promise<void> {
-    return this.store.delete(kind, id);
-  }
-
   async open(log: LogName, part: LogPart): Promise<LogSlice> {
     const { size, offsetOfLastLines, read } = await ofStore(this.store.open(log));
     const start =

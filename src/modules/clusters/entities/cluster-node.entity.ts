@@ -12,6 +12,7 @@ import { NODE_STATUSES } from '../cluster-state';
   where: 'bootstrap_token_hash IS NOT NULL',
 })
 @Index('ix_cluster_nodes_seen', ['lastSeenAt'], { where: `to_date = 'infinity'` })
+@Index('ix_cluster_nodes_logs', ['toDate'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 export class ClusterNode extends ValidityColumns {
   @Col.identity('node_id') nodeId: string;
@@ -46,4 +47,6 @@ export class ClusterNode extends ValidityColumns {
   @Col.time('last_seen_at', { nullable: true }) lastSeenAt: Date | null;
   /** False once its logs were removed. */
   @Col.bool('logs_kept', { default: true }) logsKept: boolean;
+  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  @Col.bool('logs_settled', { default: false }) logsSettled: boolean;
 }

@@ -9,6 +9,7 @@ import { RUN_STATUSES } from '../run-state';
 @Index('ix_runs_job_conf', ['jobConfId', 'runId'])
 @Index('ix_runs_unfinished_cluster', ['clusterId', 'runId'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_node', ['nodeId'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_logs', ['endedAt'], { where: 'logs_kept AND ended_at IS NOT NULL' })
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenantId', 'applicationId'], { where: 'application_id IS NOT NULL' })
@@ -63,4 +64,6 @@ export class Run extends TenantColumns {
   @Col.time('ended_at', { nullable: true }) endedAt: Date | null;
   /** False once its logs were removed. */
   @Col.bool('logs_kept', { default: true }) logsKept: boolean;
+  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  @Col.bool('logs_settled', { default: false }) logsSettled: boolean;
 }
