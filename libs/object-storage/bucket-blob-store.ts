@@ -11,8 +11,8 @@ import {
 } from './blob-store';
 import { type ObjectStore, ObjectStoreError, type ObjectStoreErrorCode, type StoreEntry } from './object-store';
 
-/** Objects that one sweep looks at, in pages of a thousand; the next one goes on behind them. */
-const SWEPT_PAGES = 500;
+/** What one sweep looks at, in pages of a thousand objects; the next one goes on behind them. */
+const SWEPT_PAGES = 100;
 
 /** Blobs as objects of a bucket. What an upload that broke off has sent is discarded; see `ObjectStore.write`. */
 export class BucketBlobStore extends BlobStore {

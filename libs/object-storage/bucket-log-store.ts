@@ -18,6 +18,8 @@ interface Known {
   end: number;
   /** Segments at the end that nobody has merged. */
   unmerged: number;
+  /** When that was seen or written. */
+  at: number;
 }
 
 const MEBIBYTE = 2 ** 20;
@@ -46,6 +48,9 @@ const MERGE_MS = 4_000;
 const RESUME_MS = 1_000;
 const OPEN_MS = 30_000;
 const DELETE_MS = 60_000;
+
+/** After a pause of its writer a log may have grown by another process: nothing of that is to be written again. */
+const FRESH_MS = 30_000;
 
 const KNOWN_LOGS = 20_000;
 const KNOWN_MS = 10 * 60_000;
@@ -78,13 +83,14 @@ export class BucketLogStore extends LogStore {
     const signal = AbortSignal.timeout(WRITE_MS);
     const folder = this.folder(log);
     let known = this.known.get(folder);
-    if (!known || offset > known.end) known = await this.look(folder, signal);
+    if (!known || offset > known.end || Date.now() - known.at > FRESH_MS) known = await this.look(folder, signal);
     const { end } = known;
     if (offset > end || offset + chunk.length <= end) return end;
     const segment = { start: end, end: offset + chunk.length, level: 0 };
     await this.put(folder, segment, chunk.subarray(end - offset), signal);
     known.end = Math.max(known.end, segment.end);
     known.unmerged += 1;
+    known.at = Date.now();
     this.known.set(folder, known);
     if (known.unmerged >= FAN_OUT && this.merges < MERGES_AT_ONCE) await this.mergeWhatIsDue(folder, known);
     return known.end;
@@ -121,7 +127,7 @@ export class BucketLogStore extends LogStore {
   private async look(folder: string, signal: AbortSignal): Promise<Known> {
     const chain = chainOf(await this.segments(folder, signal));
     const merged = chain.findLastIndex(({ level }) => level > 0);
-    const known = { end: endOf(chain), unmerged: chain.length - 1 - merged };
+    const known = { end: endOf(chain), unmerged: chain.length - 1 - merged, at: Date.now() };
     this.known.set(folder, known);
     return known;
   }

@@ -81,4 +81,13 @@ describe('pods that share a bucket and no disk', () => {
     await eventually(async () => (await platform.sql('SELECT 1 FROM runs WHERE logs_settled')).length === 1);
     expect(await desk.log(jobId, 'stdout')).toContain('SUM 45');
   });
+
+  it('the worker removes a log that is too old', async () => {
+    await platform.sql(`UPDATE runs SET ended_at = ended_at - interval '31 days'`);
+    const kept = async () => (await bucket.keys()).filter((key) => key.startsWith('logs/run/')).length;
+    await eventually(async () => (await kept()) === 0, { timeoutMs: 60_000 });
+    // A pod that knew the log reads none either.
+    expect(await desk.log(jobId, 'stdout')).toBe('');
+    expect((await bucket.keys()).some((key) => key.startsWith('logs/node/'))).toBe(true);
+  });
 });
