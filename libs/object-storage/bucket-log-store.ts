@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
@@ -176,8 +177,11 @@ export class BucketLogStore extends LogStore {
   private async merge(
     folder: string,
     nextRun: (chain: readonly Segment[]) => Segment[] | null,
-    signal: AbortSignal,
+    ended: AbortSignal,
   ): Promise<void> {
+    const signal = AbortSignal.any([ended]);
+    // Each segment that is read listens, and so does its stream.
+    setMaxListeners(READ_AT_ONCE * 3, signal);
     const all = await this.segments(folder, signal);
     let chain = chainOf(all);
     let unneeded = all.filter((segment) => !chain.includes(segment));
