@@ -109,6 +109,16 @@ module.exports = {
       to: { path: '^src/modules/' },
     },
     {
+      name: 'http-ends-at-controllers',
+      comment: 'Services answer what is to be sent; controllers, and those who find out who calls, know requests and answers.',
+      severity: 'error',
+      from: {
+        path: '^src/modules/',
+        pathNot: '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$',
+      },
+      to: { path: 'node_modules/(@types/)?express' },
+    },
+    {
       name: 'config-stands-alone',
       comment: 'Configuration is read before anything else exists.',
       severity: 'error',

@@ -22,8 +22,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 
 async function main(): Promise<void> {
   const config = Config.load();
-  const { dir, filesDir, logsDir } = config.storage;
-  keepPrivate(dir, filesDir, logsDir);
+  const { store } = config.storage;
+  if (store.kind === 'directory') keepPrivate(store.dir, store.filesDir, store.logsDir);
   // One that serves agents alone is started beside others: like a worker it lets them do it.
   if (!config.http.serves.includes('clients')) await waitForSchema(config);
   else if (config.database.migrateOnStart) await prepare(config);

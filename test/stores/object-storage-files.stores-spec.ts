@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import type { Response } from 'express';
 import { ObjectStorageFilesService } from '../../src/modules/object-storage-managers/object-storage-files.service';
 import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { GoogleSignIn } from './harness/emulated-clouds';
@@ -395,28 +392,23 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await text((await files.download({ file_path: 'once' })).body!)).toBe('content');
   });
 
-  it('sends a node the file that a job names', async () => {
+  it('opens the file that a job names for a node', async () => {
     await put('jobs/job.py', 'print()');
     await put('secret-dir/inner');
     const service = api.app.get(ObjectStorageFilesService, { strict: false });
     const statusOf = (error: unknown) => (error as { kind?: string }).kind ?? 'unexpected';
-    const server = createServer((request, response) => {
-      const path = decodeURIComponent(request.url?.slice(1) ?? '');
-      service
-        .sendToNode(tenant.tenantId, files.managerId, path, response as Response)
-        .catch((error: unknown) => response.end(statusOf(error)));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const sent = async (path: string) => (await fetch(`http://127.0.0.1:${port}/${encodeURIComponent(path)}`)).text();
-    try {
-      expect(await sent('jobs/job.py')).toBe('print()');
-      expect(await sent(`${ROOT}jobs/job.py`)).toBe('print()');
-      expect(await sent('secret-dir')).toBe('not-found');
-      expect(await sent('absent')).toBe('not-found');
-    } finally {
-      server.close();
-    }
+    const opened = async (path: string) => {
+      try {
+        const content = await service.openForNode(tenant.tenantId, files.managerId, path);
+        return content.kind === 'file' ? await text(content.stream) : content.kind;
+      } catch (error) {
+        return statusOf(error);
+      }
+    };
+    expect(await opened('jobs/job.py')).toBe('print()');
+    expect(await opened(`${ROOT}jobs/job.py`)).toBe('print()');
+    expect(await opened('secret-dir')).toBe('not-found');
+    expect(await opened('absent')).toBe('not-found');
   });
 
   it('carries a large file both ways', async () => {

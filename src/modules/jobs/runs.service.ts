@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { correlationId } from '../../platform/context/request-context';
 import { conflict, notFound } from '../../platform/errors/domain-error';
+import type { LogSlice } from '../../platform/files/content';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
@@ -144,19 +144,17 @@ export class RunsService {
     };
   }
 
-  async sendLog(
+  async log(
     scope: TenantScope,
     workspace: WorkspaceContext,
     jobId: number,
     stream: LogStream,
     query: JobLogQuery,
-    response: Response,
-  ): Promise<void> {
+  ): Promise<LogSlice> {
     const run = await this.row(scope, workspace, jobId);
-    await this.logs.send(
+    return this.logs.open(
       { kind: 'run', id: run.run_id, stream },
       { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes, offset: query.offset },
-      response,
     );
   }
 

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { BlobStore } from '../../../libs/object-storage/blob-store';
+import { LogStore } from '../../../libs/object-storage/log-store';
 import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
 import { createApi } from '../../../src/create-api';
 import { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
@@ -85,7 +87,7 @@ export class AccessMatrix {
     const store = await MemoryS3.start();
     const keys = { ...MEMORY_S3_KEYS, S3_ENDPOINT: store.url };
     const secrets = app.get(TenantSecretsService, { strict: false });
-    const records = new TenantRecordsMaker(dataSource, config.storage, {
+    const records = new TenantRecordsMaker(dataSource, app.get(BlobStore), app.get(LogStore), {
       store,
       seal: (tx, tenantId, id) => secrets.seal(tx, tenantId, 'credentials_confs', id, keys),
     });

@@ -11,6 +11,7 @@ import { RUN_STATUSES, type RunStatus } from '../run-state';
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
@@ -56,4 +57,6 @@ export class Run extends TenantColumns {
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
+  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  @Col.bool({ default: false }) logs_settled: boolean;
 }
