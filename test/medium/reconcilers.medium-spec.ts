@@ -174,7 +174,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     const loop = loopOf(logger, hung);
     loop.start();
     try {
-      const told = () => errors.mock.calls.map(([fields]) => (fields as unknown as { err: Error }).err.message);
+      const told = () => errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
       await eventually(() => told().includes('3 of its passes did not end'), { timeoutMs: 20_000 });
       expect(hung.passes).toBe(3);
     } finally {
