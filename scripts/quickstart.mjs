@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { destroyCluster, runDemo } from './demo/demo.mjs';
-import { login } from './demo/session.mjs';
+import { ApiError, login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { acquireLock, LockHeldError } from './embedded/lock.mjs';
 import { endLeftoverPlatform, loadSecrets, startPlatform, stopLocalNodes } from './embedded/platform.mjs';
@@ -13,7 +13,7 @@ import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const OLDEST_NODE = [20, 19];
+const OLDEST_NODE = /** @type {const} */ ([20, 19]);
 const SERVICE_RESTARTS = 5;
 
 const HELP = `Usage: npm run quickstart [-- options]
@@ -45,6 +45,7 @@ class Console {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
 
+  /** @type {import('./embedded/install.mjs').OnProgress} */
   print = (text, transient = false) => {
     const line = `[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`;
     if (!process.stdout.isTTY) {
@@ -59,11 +60,13 @@ class Console {
     this.transient = transient;
   };
 
+  /** @param {string} text */
   plain(text) {
     this.clear();
     process.stdout.write(`${text}\n`);
   }
 
+  /** @param {string} text */
   error(text) {
     this.clear();
     process.stderr.write(`${text}\n`);
@@ -75,7 +78,10 @@ class Console {
   }
 }
 
+/** @typedef {import('./embedded/runtime.mjs').Runtime} Runtime */
+
 class Quickstart {
+  /** @param {{exit: boolean, 'no-demo': boolean}} options @param {NodeJS.ProcessEnv} env */
   constructor(options, env) {
     this.options = options;
     this.console = new Console();
@@ -88,8 +94,12 @@ class Quickstart {
     this.signal = this.aborting.signal;
     /** What to undo, in the order it was done. @type {{name: string, undo: () => unknown}[]} */
     this.undo = [];
+    /** @type {(error: unknown) => void} */
+    this.fail = () => {};
+    /** Never fulfilled; rejected by `fail`. @type {Promise<never>} */
     this.fatal = new Promise((_, reject) => (this.fail = reject));
     this.fatal.catch(() => {});
+    this.serving = false;
   }
 
   /** @returns {Promise<number>} exit status */
@@ -136,6 +146,7 @@ class Quickstart {
     setInterval(watch, 200).unref();
   }
 
+  /** @returns {Promise<number>} exit status */
   async serve() {
     const { console, print, signal, runtimeDir } = this;
     mkdirSync(runtimeDir, { recursive: true });
@@ -207,6 +218,7 @@ class Quickstart {
     });
   }
 
+  /** @param {import('./demo/session.mjs').Session} session @param {Runtime} runtime */
   async demo(session, runtime) {
     const { console, print, signal } = this;
     const result = await runDemo({
@@ -261,6 +273,7 @@ class Quickstart {
     return url;
   }
 
+  /** @param {Runtime} runtime */
   async redis(runtime) {
     if (this.env.REDIS_URL) return this.env.REDIS_URL;
     const url = await this.service('Redis', (options) => startRedis(this.runtimeDir, runtime, options));
@@ -277,6 +290,7 @@ class Quickstart {
   async service(name, start) {
     let restarts = 0;
     let restarting = Promise.resolve();
+    /** @param {string} text */
     const onExit = (text) => {
       if (this.signal.aborted) return;
       this.print(`${text}; it is started again`);
@@ -321,6 +335,7 @@ class Quickstart {
   }
 }
 
+/** @param {string | undefined} text */
 function readPort(text) {
   if (!text) return 8080;
   const port = Number(text);
@@ -328,14 +343,17 @@ function readPort(text) {
   throw new SetupError(`PORT is ${JSON.stringify(text)}, but a port is a whole number from 1 to 65535.`);
 }
 
+/** @param {unknown} error */
 function describe(error) {
-  if (error?.code === 'ENOSPC') {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ENOSPC') {
     return 'the disk is full. Free some space or set RUNTIME_DIR to a folder on a larger disk.';
   }
-  if (error instanceof SetupError || error?.name === 'ApiError') return error.message;
-  return error?.stack ?? String(error);
+  if (error instanceof SetupError || error instanceof ApiError) return error.message;
+  return error.stack ?? String(error);
 }
 
+/** @param {string[]} args */
 function readOptions(args) {
   const flag = /** @type {const} */ ({ type: 'boolean', default: false });
   try {
@@ -343,12 +361,12 @@ function readOptions(args) {
     if (values.exit && values['no-demo']) throw new Error('--exit and --no-demo exclude each other');
     return values;
   } catch (error) {
-    throw new SetupError(`${error.message}\n\n${HELP}`);
+    throw new SetupError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }
 }
 
 function assertSystem() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
     const oldest = OLDEST_NODE.join('.');
     throw new SetupError(

@@ -31,6 +31,8 @@ const STABLE_AFTER_MS = 60_000;
 /** What the processes are called in messages; each has a log of its name. */
 const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker' };
 
+/** @typedef {keyof typeof TITLES} ProcessName */
+
 /** The name of the administrator that the first start makes. */
 const ADMIN_USERNAME = 'admin';
 
@@ -145,17 +147,23 @@ export async function startPlatform(options) {
     AGENT_API_URL: agentsUrl,
     ...options.env,
   };
-  /** @type {Record<string, NodeJS.ProcessEnv>} what is not the same for all of them */
-  const own = { api: { API_SERVES: 'clients' }, agents: { API_SERVES: 'agents', ...loopback }, worker: {} };
   await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
 
-  const processes = Object.keys(own).map((name) => {
-    const entry = join(root, 'dist', 'src', name === 'worker' ? 'worker.js' : 'main.js');
-    const onSpawn = () => recordProcesses(runtimeDir, processes);
-    const logFile = join(logs, `${name}.log`);
-    return new SupervisedProcess({ name, entry, env: { ...env, ...own[name] }, root, logFile, onEvent, onSpawn });
-  });
-  const [api, agents, worker] = processes;
+  /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own what is not the same for all of them */
+  const supervised = (name, entry, own) =>
+    new SupervisedProcess({
+      name,
+      entry: join(root, 'dist', 'src', entry),
+      env: { ...env, ...own },
+      root,
+      logFile: join(logs, `${name}.log`),
+      onEvent,
+      onSpawn: () => recordProcesses(runtimeDir, processes),
+    });
+  const api = supervised('api', 'main.js', { API_SERVES: 'clients' });
+  const agents = supervised('agents', 'main.js', { API_SERVES: 'agents', ...loopback });
+  const worker = supervised('worker', 'worker.js', {});
+  const processes = [api, agents, worker];
   const stop = async () => {
     const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
     // The worker must be gone first: it would take ended nodes for lost ones.
@@ -188,6 +196,7 @@ export async function startPlatform(options) {
  */
 export async function endLeftoverPlatform(runtimeDir) {
   const file = join(resolve(runtimeDir), 'processes.json');
+  /** @type {import('./processes.mjs').ProcessRef[]} */
   let refs = [];
   try {
     refs = JSON.parse(readFileSync(file, 'utf8'));
@@ -225,6 +234,7 @@ async function agentsPort(runtimeDir, taken) {
   return port;
 }
 
+/** @param {{root: string, env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} options */
 async function migrate({ root, env, logFile, signal }) {
   const entry = join(root, 'dist', 'src', 'migrate.js');
   if (!existsSync(entry)) return;
@@ -235,8 +245,15 @@ async function migrate({ root, env, logFile, signal }) {
   }
 }
 
+/**
+ * @param {string} baseUrl
+ * @param {SupervisedProcess} asked the one that answers there
+ * @param {SupervisedProcess[]} processes of which none may end
+ * @param {AbortSignal} [signal]
+ */
 async function untilHealthy(baseUrl, asked, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
+  /** @type {string} */
   let last;
   for (;;) {
     signal?.throwIfAborted();
@@ -247,7 +264,8 @@ async function untilHealthy(baseUrl, asked, processes, signal) {
       if (answer.status === 200) return;
       last = `${answer.status} ${text.slice(0, 300)}`;
     } catch (error) {
-      last = error.cause?.code ?? error.message;
+      const { message, cause } = /** @type {Error & {cause?: NodeJS.ErrnoException}} */ (error);
+      last = cause?.code ?? message;
     }
     if (Date.now() > deadline) {
       throw new SetupError(
@@ -258,6 +276,7 @@ async function untilHealthy(baseUrl, asked, processes, signal) {
   }
 }
 
+/** @param {string} runtimeDir @param {SupervisedProcess[]} processes */
 function recordProcesses(runtimeDir, processes) {
   const file = join(runtimeDir, 'processes.json');
   const refs = processes.map(({ ref }) => ref).filter(Boolean);
@@ -266,11 +285,31 @@ function recordProcesses(runtimeDir, processes) {
 }
 
 class SupervisedProcess {
+  /**
+   * @param {object} options
+   * @param {ProcessName} options.name
+   * @param {string} options.entry script
+   * @param {NodeJS.ProcessEnv} options.env
+   * @param {string} options.root project folder
+   * @param {string} options.logFile
+   * @param {(text: string) => void} options.onEvent told of an end that was not asked for
+   * @param {() => void} options.onSpawn
+   */
   constructor({ name, entry, env, root, logFile, onEvent, onSpawn }) {
-    Object.assign(this, { name, entry, env, root, logFile, onEvent, onSpawn });
     this.title = TITLES[name];
+    this.entry = entry;
+    this.env = env;
+    this.root = root;
+    this.logFile = logFile;
+    this.onEvent = onEvent;
+    this.onSpawn = onSpawn;
+    /** @type {import('./processes.mjs').ProcessRef | null} */
     this.ref = null;
+    /** How it ended, null while it has not. @type {string | null} */
     this.end = null;
+    this.startedAt = 0;
+    /** Size of the log before the last start, in bytes. */
+    this.logStart = 0;
     this.supervised = false;
     this.stopping = new AbortController();
     this.nextDelay = RESTART_DELAY_MS.first;
@@ -298,10 +337,11 @@ class SupervisedProcess {
     this.onSpawn();
     once(child, 'exit').then(
       ([code, signal]) => this.onEnd(signal ?? `status ${code}`),
-      (error) => this.onEnd(error.message),
+      (/** @type {Error} */ error) => this.onEnd(error.message),
     );
   }
 
+  /** @param {string} how */
   onEnd(how) {
     this.end = how;
     if (this.supervised) void this.restart();
