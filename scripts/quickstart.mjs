@@ -9,6 +9,7 @@ import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { acquireLock, LockHeldError } from './embedded/lock.mjs';
 import { endLeftoverPlatform, loadSecrets, startPlatform, stopLocalNodes } from './embedded/platform.mjs';
 import { assertPortFree } from './embedded/ports.mjs';
+import { Rebuilds } from './embedded/rebuilds.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
@@ -23,6 +24,7 @@ Starts PostgreSQL, Redis, the API and the worker, runs a Spark job through the R
 Options:
   --exit      end after the job; status 0 only if it is DONE and its figure is right
   --no-demo   start and serve without the job
+  --watch     as --no-demo, and compile the sources and restart API and worker whenever one changes: npm run dev
   --help      show this
 
 Environment:
@@ -81,7 +83,7 @@ class Console {
 /** @typedef {import('./embedded/runtime.mjs').Runtime} Runtime */
 
 class Quickstart {
-  /** @param {{exit: boolean, 'no-demo': boolean}} options @param {NodeJS.ProcessEnv} env */
+  /** @param {{exit: boolean, 'no-demo': boolean, watch: boolean}} options @param {NodeJS.ProcessEnv} env */
   constructor(options, env) {
     this.options = options;
     this.console = new Console();
@@ -168,6 +170,7 @@ class Quickstart {
 
     const databaseUrl = await this.database();
     const redisUrl = await this.redis(runtime);
+    const rebuilds = this.options.watch ? await this.rebuilds() : null;
     const platform = await startPlatform({
       runtimeDir,
       databaseUrl,
@@ -180,11 +183,15 @@ class Quickstart {
     });
     this.freeLater('API, worker and nodes', () => platform.stop());
     print(`API and worker are up at ${platform.baseUrl}`);
+    rebuilds?.follow(async () => {
+      await platform.restart();
+      print('Built, and restarted API and worker');
+    });
 
     const { username, password } = platform;
     const session = await login({ baseUrl: platform.baseUrl, username, password, signal });
     print(`Logged in as ${username}, tenant ${session.tenantId}`);
-    if (!this.options['no-demo']) {
+    if (!this.options['no-demo'] && !this.options.watch) {
       const ok = await this.demo(session, runtime);
       if (this.options.exit || !ok) return ok ? 0 : 1;
     }
@@ -313,6 +320,15 @@ class Quickstart {
     return url;
   }
 
+  async rebuilds() {
+    const { print, signal } = this;
+    const rebuilds = new Rebuilds({ print, signal });
+    this.freeLater('compiler', () => rebuilds.stop());
+    await rebuilds.start();
+    print('Changes of src and libs are compiled and taken over');
+    return rebuilds;
+  }
+
   /** @param {string} name @param {() => unknown} undo */
   freeLater(name, undo) {
     this.undo.push({ name, undo });
@@ -357,8 +373,9 @@ function describe(error) {
 function readOptions(args) {
   const flag = /** @type {const} */ ({ type: 'boolean', default: false });
   try {
-    const { values } = parseArgs({ args, options: { exit: flag, 'no-demo': flag, help: flag } });
+    const { values } = parseArgs({ args, options: { exit: flag, 'no-demo': flag, watch: flag, help: flag } });
     if (values.exit && values['no-demo']) throw new Error('--exit and --no-demo exclude each other');
+    if (values.exit && values.watch) throw new Error('--exit and --watch exclude each other');
     return values;
   } catch (error) {
     throw new SetupError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);

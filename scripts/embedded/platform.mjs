@@ -98,6 +98,8 @@ function baseUrlOf(host, port) {
  * @property {string} password
  * @property {string} nodesDir
  * @property {() => {api: number | null, agents: number | null, worker: number | null}} pids
+ * @property {() => Promise<void>} restart migrates, starts the processes anew from dist and waits until they answer; nodes
+ *   go on. Where it fails, whatever of them ended is started again and again.
  * @property {() => Promise<void>} stop ends the processes, then every local node; may be called again
  */
 
@@ -171,10 +173,22 @@ export async function startPlatform(options) {
     if (left.length > 0) throw new Error(`${left.join(' and ')} could not be ended.`);
     rmSync(join(runtimeDir, 'processes.json'), { force: true });
   };
-  try {
+  const start = async () => {
     for (const child of processes) child.start();
     await untilHealthy(baseUrl, api, processes, signal);
     await untilHealthy(agentsUrl, agents, processes, signal);
+  };
+  const restart = async () => {
+    await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
+    await Promise.all(processes.map((child) => child.pause()));
+    try {
+      await start();
+    } finally {
+      for (const child of processes) child.keepRunning();
+    }
+  };
+  try {
+    await start();
   } catch (error) {
     await stop();
     throw error;
@@ -185,6 +199,7 @@ export async function startPlatform(options) {
     username: ADMIN_USERNAME,
     password: env.BOOTSTRAP_ADMIN_PASSWORD,
     nodesDir,
+    restart,
     pids: () => ({ api: api.pid, agents: agents.pid, worker: worker.pid }),
     stop,
   };
@@ -333,11 +348,13 @@ class SupervisedProcess {
     child.unref();
     this.end = null;
     this.startedAt = Date.now();
-    this.ref = child.pid ? processRef(child.pid) : null;
+    const ref = child.pid ? processRef(child.pid) : null;
+    this.ref = ref;
     this.onSpawn();
+    // What an earlier process came to is nothing of this one.
     once(child, 'exit').then(
-      ([code, signal]) => this.onEnd(signal ?? `status ${code}`),
-      (/** @type {Error} */ error) => this.onEnd(error.message),
+      ([code, signal]) => this.ref === ref && this.onEnd(signal ?? `status ${code}`),
+      (/** @type {Error} */ error) => this.ref === ref && this.onEnd(error.message),
     );
   }
 
@@ -355,15 +372,16 @@ class SupervisedProcess {
   async restart() {
     if (this.stopping.signal.aborted) return;
     if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = RESTART_DELAY_MS.first;
+    const { signal } = this.stopping;
     const pause = this.nextDelay;
     this.nextDelay = Math.min(pause * 2, RESTART_DELAY_MS.longest);
     this.onEvent(`${this.title} ended (${this.end}) and is started again in ${pause / 1000} s; see ${this.logFile}`);
     try {
-      await delay(pause, undefined, { signal: this.stopping.signal });
+      await delay(pause, undefined, { signal });
     } catch {
       return;
     }
-    if (!this.stopping.signal.aborted) this.start();
+    if (!signal.aborted) this.start();
   }
 
   assertAlive() {
@@ -374,6 +392,17 @@ class SupervisedProcess {
   tail() {
     const lines = tailOf(this.logFile, 25, this.logStart);
     return lines === '' ? `${this.logFile} is empty.` : `The last lines of ${this.logFile}:\n${lines}`;
+  }
+
+  /**
+   * Ends the process, or the wait for its next start, until it is told to start.
+   * @throws {Error} when it could not be ended
+   */
+  async pause() {
+    const left = await this.stop();
+    this.stopping = new AbortController();
+    this.nextDelay = RESTART_DELAY_MS.first;
+    if (left !== null) throw new Error(`${left} could not be ended.`);
   }
 
   /** @returns {Promise<string | null>} the title of a process that could not be ended */
