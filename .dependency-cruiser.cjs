@@ -34,6 +34,7 @@ const iamSubjects = [
   'own-account',
 ];
 
+/** @param {string[]} names */
 const domains = (names) => `^src/modules/(${names.join('|')})/`;
 const tests = '\\.spec\\.ts$|^libs/testing/|^test/';
 const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
@@ -74,7 +75,7 @@ module.exports = {
       to: { circular: true },
     },
     ...layers.slice(0, -1).map((names, index) => ({
-      name: `below-${layers[index + 1][0]}`,
+      name: `below-${layers[index + 1]?.[0]}`,
       comment: 'Lower domains never import higher ones.',
       severity: 'error',
       from: { path: domains(names) },

