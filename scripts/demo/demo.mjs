@@ -259,7 +259,10 @@ export async function describeCluster(session, lookups, { sparkVersion, productN
   });
 }
 
-/** @returns {Promise<number>} its id */
+/**
+ * @param {Session} session
+ * @returns {Promise<number>} its id
+ */
 export function makeWorkspace(session) {
   const body = { name: 'demo', description: 'Made by npm run quickstart' };
   return findOrCreate(session, '/workspace', 'workspace', body);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import ts from 'typescript';
 import { createDataSource } from '../../src/database/data-source';
 import { LOOKUP_ENTITIES } from '../../src/modules/reference-data/entities/lookup-tables.entity';

@@ -35,7 +35,7 @@ export class References {
     for (const { entityMetadata: user, columnNames } of this.referringTo(entity)) {
       const kind = findKind(user.target);
       if (!kind || !columnNames.includes('tenant_id')) continue;
-      const key = keyOf(user.target as EntityClass);
+      const key: string = keyOf(user.target as EntityClass);
       const column = columnNames.find((name) => name !== 'tenant_id');
       const using = await rows<{ name: string }>(
         tx,

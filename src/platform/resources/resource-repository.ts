@@ -131,7 +131,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
       ...inTenant(scope),
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
-    } as Values<E>);
+    });
     return this.get(scope, { id: Number(inserted[this.idColumn]) }, tx);
   }
 
@@ -143,7 +143,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
 
   /** Ends the record's validity; its history stays readable. */
   async close(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    await this.write(tx, scope, id, { to_date: NOW } as Values<E>);
+    await this.write(tx, scope, id, { to_date: NOW });
   }
 
   /** Lists show current records; kinds that keep closed ones in their lists override this. */

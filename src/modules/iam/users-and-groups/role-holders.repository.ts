@@ -158,7 +158,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends RoleHolde
       owner_tenant_id: actingTenant(caller),
       created_by_user_id: caller.userId,
       modified_by_user_id: caller.userId,
-    } as Values<E>);
+    });
     return this.get((inserted as unknown as Record<RoleHolderSql<E>['idColumn'], number>)[this.sql.idColumn], tx);
   }
 
