@@ -1,13 +1,4 @@
-import {
-  Body,
-  Controller,
-  type ExecutionContext,
-  createParamDecorator,
-  Query,
-  Req,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, type ExecutionContext, createParamDecorator, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type {
   LogChunkResponse,
@@ -16,17 +7,18 @@ import type {
   RegisterResponse,
 } from '../../../libs/contracts/agent-protocol';
 import { Allow } from '../../platform/auth/access';
+import type { AuthenticatedRequest } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
 import type { NodeRow } from '../clusters/clusters.contract';
 import { AgentsService } from './agents.service';
 import { FileKey, LogOffset, Poll, Register, Report } from './dto/agent.dto';
-import { NodeTokenGuard, type NodeRequest } from './node-token.guard';
 
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): NodeRow => {
-  const { node } = context.switchToHttp().getRequest<NodeRequest>();
-  if (!node) throw new Error('The route has no node guard');
-  return node;
+  const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
+  if (!node) throw new Error('The operation does not declare that nodes call it');
+  // As NodeTokens has read it.
+  return node as NodeRow;
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
@@ -47,6 +39,7 @@ export class AgentsController {
     path: '/register',
     id: 'agentRegister',
     summary: 'Exchange a bootstrap token',
+    access: Allow.bootstrap,
     answer: Answers.none,
     answersSecret: true,
     maxBodyBytes: SMALL_BODY_BYTES,
@@ -55,7 +48,6 @@ export class AgentsController {
     return this.agents.register(request.get('authorization'), body);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'POST',
@@ -70,7 +62,6 @@ export class AgentsController {
     return this.agents.poll(node, body, request);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'POST',
@@ -83,7 +74,6 @@ export class AgentsController {
     return this.agents.report(node, body);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'PUT',
@@ -104,7 +94,6 @@ export class AgentsController {
     return this.agents.runLog(node, runId, stream as LogStream, query.offset, request);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'PUT',
@@ -124,7 +113,6 @@ export class AgentsController {
     return this.agents.nodeLog(node, stream as LogStream, query.offset, request);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'GET',

@@ -37,12 +37,7 @@ export class ClusterNodesService {
    */
   async register(bootstrapToken: string, agentId: string): Promise<{ node: NodeRow; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
-      const node = await firstRow<NodeRow>(
-        tx,
-        `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' FOR UPDATE`,
-        [hash(bootstrapToken)],
-      );
-      if (!node) throw unauthenticated('The bootstrap token is not known.');
+      const node = await this.ofBootstrapToken(bootstrapToken, tx, 'FOR UPDATE');
       if (node.agent_id !== null && node.agent_id !== agentId)
         throw unauthenticated('The bootstrap token was used before.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
@@ -54,6 +49,11 @@ export class ClusterNodesService {
       await this.nodes.heard(node.node_id, tx);
       return { node, nodeToken };
     });
+  }
+
+  /** The node that waits for its agent with this bootstrap token; 401 for one that is not known, or spent. Spends nothing. */
+  authenticateBootstrap(bootstrapToken: string): Promise<NodeRow> {
+    return this.ofBootstrapToken(bootstrapToken, this.dataSource.manager);
   }
 
   /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
@@ -155,6 +155,16 @@ export class ClusterNodesService {
     if (daemons.state === 'failed' || all.every((other) => other.daemons_state === 'ready')) {
       await wakeWorkflow(tx, cluster.workflow_job_instance_id);
     }
+  }
+
+  private async ofBootstrapToken(bootstrapToken: string, tx: Tx, lock: 'FOR UPDATE' | '' = ''): Promise<NodeRow> {
+    const node = await firstRow<NodeRow>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' ${lock}`,
+      [hash(bootstrapToken)],
+    );
+    if (!node) throw unauthenticated('The bootstrap token is not known.');
+    return node;
   }
 
   private async wakeWorkers(tx: Tx, master: NodeRow): Promise<void> {

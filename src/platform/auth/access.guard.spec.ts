@@ -59,7 +59,7 @@ describe('AccessGuard', () => {
     },
   );
 
-  it.each([Allow.everyone, Allow.nodes])('lists no role for %p', (access) => {
+  it.each([Allow.everyone, Allow.nodes, Allow.bootstrap])('lists no role for %p', (access) => {
     expect(admittedRoles(access)).toEqual([]);
   });
 });

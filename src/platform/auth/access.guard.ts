@@ -1,11 +1,18 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { forbidden, invalid } from '../errors/domain-error';
 import { noteCaller } from '../http/connections/request-caller';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
-import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
-import type { Principal } from './principal';
+import {
+  AUTHENTICATOR,
+  type Authenticator,
+  NODE_AUTHENTICATOR,
+  type NodeAuthenticator,
+  WORKSPACE_AUTHORIZER,
+  type WorkspaceAuthorizer,
+} from './authentication';
+import type { AuthenticatedNode, Principal } from './principal';
 import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
 import { PLATFORM_ROLES, type Role } from './roles';
 
@@ -16,6 +23,8 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(WORKSPACE_AUTHORIZER) private readonly workspaces: WorkspaceAuthorizer,
+    // Absent in a process that does not serve agents.
+    @Optional() @Inject(NODE_AUTHENTICATOR) private readonly nodes?: NodeAuthenticator,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -30,7 +39,12 @@ export class AccessGuard implements CanActivate {
   private async admit(request: AuthenticatedRequest, access: Access): Promise<void> {
     switch (access.kind) {
       case 'public':
+        return;
       case 'node':
+        admitNode(request, await this.nodeAuthenticator().authenticate(request));
+        return;
+      case 'bootstrap':
+        admitNode(request, await this.nodeAuthenticator().authenticateBootstrap(request));
         return;
       case 'signed-in':
         await this.authenticate(request);
@@ -60,12 +74,22 @@ export class AccessGuard implements CanActivate {
     }
   }
 
+  private nodeAuthenticator(): NodeAuthenticator {
+    if (!this.nodes) throw new Error('An operation of node agents is served where nobody knows nodes');
+    return this.nodes;
+  }
+
   private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
     const principal = await this.authenticator.authenticate(request);
     request.principal = principal;
     noteCaller(request, { kind: 'user', id: principal.userId });
     return principal;
   }
+}
+
+function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
+  request.node = node;
+  noteCaller(request, { kind: 'node', id: node.node_id });
 }
 
 function assertTenant(principal: Principal): asserts principal is Principal & { tenantId: string } {

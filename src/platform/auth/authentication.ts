@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Principal, WorkspaceContext } from './principal';
+import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal';
 import type { WorkspacePermission } from './roles';
 
 /** Injection token of {@link Authenticator}; the `iam` module provides it. */
@@ -8,6 +8,17 @@ export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 /** Finds the caller behind a request's bearer token; throws an `unauthenticated` error otherwise. */
 export interface Authenticator {
   authenticate(request: Request): Promise<Principal>;
+}
+
+/** Injection token of {@link NodeAuthenticator}; the `agents` module provides it, where agents are served. */
+export const NODE_AUTHENTICATOR = Symbol('NODE_AUTHENTICATOR');
+
+/** Finds the node behind a request's bearer token; throws an `unauthenticated` error otherwise. */
+export interface NodeAuthenticator {
+  /** By the token of the node; a `gone` error for that of a destroyed one. */
+  authenticate(request: Request): Promise<AuthenticatedNode>;
+  /** By its bootstrap token, which this does not spend. */
+  authenticateBootstrap(request: Request): Promise<AuthenticatedNode>;
 }
 
 /** Injection token of {@link WorkspaceAuthorizer}; the `workspaces` module provides it. */

@@ -1,4 +1,5 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
+import { isOfNodes } from '../auth/access';
 import { API_PREFIX } from './openapi';
 import { describeAccess } from './operation';
 import type { OperationOptions } from './operation-options';
@@ -11,9 +12,8 @@ operation by path: whoever reviews a change sees here whose access it widens or 
 
 /** Markdown with one line for each operation: method, path, operation id, who may call it. */
 export function accessSnapshot(operations: readonly OperationOptions[]): string {
-  const isOfNodes = ({ access }: OperationOptions) => access.kind === 'node';
-  const open = operations.filter((operation) => !isOfNodes(operation));
-  const nodes = operations.filter(isOfNodes);
+  const open = operations.filter(({ access }) => !isOfNodes(access));
+  const nodes = operations.filter(({ access }) => isOfNodes(access));
   return [HEAD, section(API_PREFIX, open), section(AGENT_BASE_PATH, nodes)].join('\n');
 }
 

@@ -19,7 +19,7 @@ import {
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { Access } from '../auth/access';
+import { type Access, isOfNodes } from '../auth/access';
 import { AuditInterceptor } from '../audit/audit.interceptor';
 import { Message } from './answers';
 import { JsonBodyInterceptor } from './bodies/json-body.interceptor';
@@ -107,7 +107,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
-    ...(options.access.kind === 'public' || options.access.kind === 'node' ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
     ...(options.binaryBody ? [ApiBody({ required: false, schema: { type: 'string', format: 'binary' } })] : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
@@ -164,6 +164,8 @@ export function describeAccess(access: Access): string {
       return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
     case 'node':
       return 'A node agent with its token.';
+    case 'bootstrap':
+      return 'A node agent with the bootstrap token of its node.';
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NextFunction, Response } from 'express';
+import { isOfNodes } from '../auth/access';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import type { Logger } from '../logging/logger';
 
@@ -34,5 +35,5 @@ function levelOf(
 ): 'error' | 'warn' | 'info' | 'debug' {
   if (fault === 'upstream' || fault === 'load') return 'warn';
   if (statusCode >= 500) return 'error';
-  return operation?.access.kind === 'node' ? 'debug' : 'info';
+  return operation && isOfNodes(operation.access) ? 'debug' : 'info';
 }
