@@ -26,7 +26,7 @@ import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
-/** Express tries the routes in this order: those that are asked for most come first. */
+/** Of routes of equal rank Express tries those of the first first: these are asked for most. */
 const OF_CLIENTS = [
   ReferenceDataApiModule,
   VolumeConfsApiModule,

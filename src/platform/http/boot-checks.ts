@@ -2,8 +2,9 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { OPERATION_METADATA, type OperationOptions } from './operation-options';
+import { assertDistinctRoutes } from './route-ranks';
 
-/** Every declared operation; throws when a route declares none or two routes share an operation id. */
+/** Every declared operation; throws when a route declares none, or two share an operation id or could match one request. */
 export function declaredOperations(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
@@ -26,5 +27,6 @@ export function declaredOperations(
       operations.set(operation.id, operation);
     }
   }
+  assertDistinctRoutes([...operations.values()]);
   return [...operations.values()];
 }
