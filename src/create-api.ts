@@ -1,4 +1,4 @@
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApiModule } from './api.module';
@@ -13,18 +13,29 @@ import { securityHeadersMiddleware } from './platform/http/security-headers';
 import { createValidationPipe } from './platform/http/validation';
 import { LOGGER, type Logger } from './platform/logging/logger';
 
-/** The API application; `preview` builds no providers and serves only to describe it. */
-export async function createApi(options: { preview: boolean; http: HttpConfig }): Promise<INestApplication> {
-  const { preview, http } = options;
-  const app = await NestFactory.create<NestExpressApplication>(ApiModule.serving(http.serves), new ApiAdapter(http), {
-    preview,
-    // Bodies are read once the guards have said whose they are.
-    bodyParser: false,
-    bufferLogs: !preview,
-    logger: preview ? ['error'] : undefined,
-    abortOnError: false,
-    ...ROUTE_OPTIONS,
-  });
+interface ApiOptions {
+  /** Builds no providers, and serves only to describe the API. */
+  preview: boolean;
+  http: HttpConfig;
+  /** Domains beside those of the product. */
+  more?: readonly Type[];
+}
+
+/** The API application. */
+export async function createApi({ preview, http, more }: ApiOptions): Promise<INestApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(
+    ApiModule.serving(http.serves, more),
+    new ApiAdapter(http),
+    {
+      preview,
+      // Bodies are read once the guards have said whose they are.
+      bodyParser: false,
+      bufferLogs: !preview,
+      logger: preview ? ['error'] : undefined,
+      abortOnError: false,
+      ...ROUTE_OPTIONS,
+    },
+  );
   app.disable('x-powered-by');
   app.set('trust proxy', http.trustedProxies);
   app.set('query parser', 'simple');

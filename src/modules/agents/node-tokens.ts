@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { NodeAuthenticator } from '../../platform/auth/authentication';
-import { unauthenticated } from '../../platform/errors/domain-error';
+import { type DomainError, unauthenticated } from '../../platform/errors/domain-error';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { NodeRow } from '../clusters/clusters.contract';
 
@@ -19,6 +19,10 @@ export class NodeTokens implements NodeAuthenticator {
 
   authenticate(request: Request): Promise<NodeRow> {
     return this.nodes.authenticate(tokenOf(request));
+  }
+
+  reauthenticate(requests: readonly Request[]): Promise<(NodeRow | DomainError)[]> {
+    return this.nodes.authenticateAll(requests.map(tokenOf));
   }
 
   authenticateBootstrap(request: Request): Promise<NodeRow> {

@@ -71,6 +71,11 @@ export class ClusterNodesRepository {
     ]);
   }
 
+  /** Those of the nodes that there are, in any order. */
+  async getAll(nodeIds: readonly number[]): Promise<NodeRow[]> {
+    return rows<NodeRow>(this.dataSource.manager, 'SELECT * FROM cluster_nodes WHERE node_id = ANY($1)', [nodeIds]);
+  }
+
   async insert(tx: Tx, values: Readonly<Record<string, unknown>>): Promise<NodeRow> {
     return insertRow<NodeRow>(tx, 'cluster_nodes', values);
   }

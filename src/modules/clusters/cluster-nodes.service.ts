@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
-import { DomainError, unauthenticated } from '../../platform/errors/domain-error';
+import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { lockCluster, settleRuns } from './cluster-lifecycle';
@@ -58,15 +58,24 @@ export class ClusterNodesService {
 
   /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
   async authenticate(nodeToken: string): Promise<NodeRow> {
-    const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
-    const node = id === undefined ? null : await this.nodes.get(Number(id));
-    const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
-    if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
-      throw unauthenticated('The node token is not valid.');
-    }
-    if (node.status === 'DESTROYED') throw gone();
+    const id = nodeIdIn(nodeToken);
+    const node = id === null ? null : await this.nodes.get(id);
+    assertTokenOf(node, nodeToken);
     if (node.bootstrap_token_hash !== null) await this.nodes.spendBootstrapToken(node);
     return node;
+  }
+
+  /** The same for many tokens at once, but that their use is not noted: for each the node, or the error. */
+  async authenticateAll(nodeTokens: readonly string[]): Promise<(NodeRow | DomainError)[]> {
+    const ids = nodeTokens.map(nodeIdIn).filter((id) => id !== null);
+    const found = new Map((await this.nodes.getAll(ids)).map((node) => [node.node_id, node]));
+    return nodeTokens.map((nodeToken) =>
+      orRefusal(() => {
+        const node = found.get(nodeIdIn(nodeToken) ?? 0) ?? null;
+        assertTokenOf(node, nodeToken);
+        return node;
+      }),
+    );
   }
 
   /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
@@ -175,6 +184,19 @@ export class ClusterNodesService {
     );
     for (const worker of workers) await this.nodes.wake(tx, worker.node_id);
   }
+}
+
+function nodeIdIn(nodeToken: string): number | null {
+  const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+function assertTokenOf(node: NodeRow | null, nodeToken: string): asserts node is NodeRow {
+  const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
+  if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
+    throw unauthenticated('The node token is not valid.');
+  }
+  if (node.status === 'DESTROYED') throw gone();
 }
 
 function gone(): DomainError {

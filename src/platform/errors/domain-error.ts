@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'timeout'
   | 'too-large'
   | 'unsupported-media'
+  | 'upgrade-required'
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
@@ -26,6 +27,16 @@ export class DomainError extends Error {
   ) {
     super(message, options);
     this.name = 'DomainError';
+  }
+}
+
+/** What `fn` gives, or the domain error that it throws. */
+export function orRefusal<T>(fn: () => T): T | DomainError {
+  try {
+    return fn();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
   }
 }
 

@@ -21,6 +21,9 @@ function section(prefix: string, operations: readonly OperationOptions[]): strin
   const lines = operations
     .map((operation) => ({ ...operation, key: `${operation.path} ${operation.method}` }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ method, path, id, access }) => `- \`${method} ${path}\` ${id}: ${describeAccess(access)}\n`);
+    .map(
+      ({ method, path, id, access, isUpgrade }) =>
+        `- \`${method} ${path}\` ${id}${isUpgrade ? ' (WebSocket)' : ''}: ${describeAccess(access)}\n`,
+    );
   return `## Below \`/${prefix.replace(/^\//, '')}\`\n\n${lines.join('')}`;
 }

@@ -23,6 +23,9 @@ export function declaredOperations(
         const verb = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))];
         throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
       }
+      if (operation.isUpgrade && operation.access.kind === 'public') {
+        throw new Error(`The upgrade ${operation.id} admits everybody: somebody has to be known`);
+      }
       if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
       operations.set(operation.id, operation);
     }

@@ -36,6 +36,7 @@ import {
 } from './operation-options';
 import { declareNoQuery } from './no-query';
 import { ResultSet } from './page';
+import { UpgradeInterceptor } from './upgrades/upgrade.interceptor';
 
 /** What an operation answers on success. */
 export const Answers = {
@@ -128,6 +129,7 @@ function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   return [
     ...(carriesStream(options) ? [StreamInterceptor] : []),
     ...(changesRecords(options) ? [JsonBodyInterceptor, AuditInterceptor, IdempotencyInterceptor] : []),
+    ...(options.isUpgrade ? [UpgradeInterceptor] : []),
   ];
 }
 

@@ -18,7 +18,7 @@ export function requestLogMiddleware(logger: Logger) {
           user_id: request.principal?.userId,
           tenant_id: request.principal?.tenantId,
           status: response.statusCode,
-          completed: response.writableFinished,
+          completed: response.writableFinished || response.statusCode === 101,
           duration_ms: Number(process.hrtime.bigint() - started) / 1e6,
           correlation_id: response.getHeader('x-correlation-id'),
         },

@@ -112,8 +112,8 @@ export class TestApi {
   }
 
   /** The API as it is served, all domains included. */
-  static async startWhole(config: Config): Promise<TestApi> {
-    const app = await createApi({ preview: false, http: config.http });
+  static async startWhole(config: Config, more: readonly Type[] = []): Promise<TestApi> {
+    const app = await createApi({ preview: false, http: config.http, more });
     app.useLogger(false);
     return TestApi.listening(app);
   }
@@ -189,12 +189,13 @@ function required(name: string): string {
 /** The API as it is served, over a database of its own. */
 export async function startWholeApi(
   environment: Record<string, string> = {},
+  more: readonly Type[] = [],
 ): Promise<{ api: TestApi; database: TestDatabase; stop(): Promise<void> }> {
   const database = await createTestDatabase();
   try {
     const config = configure(database.url, environment);
     await prepare(config);
-    const api = await TestApi.startWhole(config);
+    const api = await TestApi.startWhole(config, more);
     const stop = async () => {
       await api.stop();
       await database.drop();
