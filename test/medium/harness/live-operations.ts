@@ -6,7 +6,8 @@ import { CurrentPrincipal, CurrentWorkspace } from '../../../src/platform/auth/r
 import { notFound } from '../../../src/platform/errors/domain-error';
 import { Answers, Operation } from '../../../src/platform/http/operation';
 import { IdParam } from '../../../src/platform/http/parameters';
-import { Upgrade, type UpgradeHandler } from '../../../src/platform/http/upgrades/upgrade';
+import { Upgrade } from '../../../src/platform/http/upgrades/upgrade';
+import type { UpgradeHandler } from '../../../src/platform/http/upgrades/upgrades';
 
 const EVERY_MS = 20;
 const shared = { summary: 'For tests', tag: 'Tests' };

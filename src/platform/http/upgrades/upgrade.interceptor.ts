@@ -2,8 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { AuthenticatedRequest } from '../../auth/request-principal';
-import type { UpgradeHandler } from './upgrade';
-import { Upgrades } from './upgrades';
+import { type UpgradeHandler, Upgrades } from './upgrades';
 
 /** Accepts the WebSocket of an operation that has nothing against it. */
 @Injectable()

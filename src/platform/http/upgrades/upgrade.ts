@@ -1,5 +1,4 @@
 import { applyDecorators, Res } from '@nestjs/common';
-import type { WebSocket } from 'ws';
 import type { Access } from '../../auth/access';
 import { Operation } from '../operation';
 
@@ -15,12 +14,9 @@ export interface UpgradeOptions {
   access: Access;
 }
 
-/** Takes over the accepted socket; what it throws closes the socket. */
-export type UpgradeHandler = (socket: WebSocket) => void;
-
 /**
  * Declares a method as what answers a request for a WebSocket. Its parameters are filled and validated as those of an
- * {@link Operation}; it looks at whatever can refuse the request, by an error as anywhere, and answers an {@link UpgradeHandler},
+ * {@link Operation}; it looks at whatever can refuse the request, by an error as anywhere, and answers an `UpgradeHandler`,
  * which gets the socket once the handshake is done. The socket is closed when the caller would be admitted no more.
  */
 export function Upgrade(options: UpgradeOptions): MethodDecorator {

@@ -9,7 +9,6 @@ import type { AuthenticatedRequest, Caller } from '../../auth/request-principal'
 import { DomainError, forbidden, invalid, overloaded, tooMany } from '../../errors/domain-error';
 import { LOGGER, type Logger } from '../../logging/logger';
 import { KeyedSlots } from '../connections/keyed-slots';
-import type { UpgradeHandler } from './upgrade';
 import { ACCEPTED, type AskedUpgrade, askedUpgrade } from './upgrade-requests';
 
 /** How often a peer has to show that it is there, and to have taken what was sent. */
@@ -21,6 +20,9 @@ const CLOSE_MS = 250;
 /** Of RFC 6455. */
 const CLOSE = { goingAway: 1001, policy: 1008, failed: 1011 } as const;
 
+/** Takes over the accepted socket; what it throws closes the socket. */
+export type UpgradeHandler = (socket: WebSocket) => void;
+
 /** The WebSockets of a process: bounded in number and in what they hold, and closed when their callers are admitted no more. */
 @Injectable()
 export class Upgrades implements OnModuleDestroy {
@@ -28,6 +30,8 @@ export class Upgrades implements OnModuleDestroy {
   private readonly slots: Readonly<Record<Caller['kind'], KeyedSlots>>;
   /** Whether the peer has answered the last ping. */
   private readonly open = new Map<WebSocket, boolean>();
+  /** What is wrong with a handshake. */
+  private readonly refusals = new WeakMap<IncomingMessage, Error>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -50,8 +54,6 @@ export class Upgrades implements OnModuleDestroy {
     });
     this.timer = setInterval(() => this.closeSilent(), ALIVE_MS).unref();
   }
-
-  private readonly refusals = new WeakMap<IncomingMessage, Error>();
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
