@@ -75,8 +75,10 @@ const SESSIONS = `
 export class SessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  find(sessionId: string): Promise<SessionRow | null> {
-    return firstRow<SessionRow>(this.dataSource.manager, `${SESSIONS} WHERE s.session_id = $1`, [sessionId]);
+  /** By the statement of {@link findAll}: what is looked at again is looked at in the same way. */
+  async find(sessionId: string): Promise<SessionRow | null> {
+    const [session] = await this.findAll([sessionId]);
+    return session ?? null;
   }
 
   /** Those of the sessions that there are, in any order. */
