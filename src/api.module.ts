@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, RouterModule } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import type { Served } from './config/http.config';
@@ -26,7 +26,7 @@ import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
-/** Express tries the routes in this order: those that are asked for most come first. */
+/** Of routes of equal rank Express tries those of the first first: these are asked for most. */
 const OF_CLIENTS = [
   ReferenceDataApiModule,
   VolumeConfsApiModule,
@@ -55,8 +55,8 @@ const OF_CLIENTS = [
 })
 export class ApiModule {
   /** Probes, and the routes of those whom the process is for. */
-  static serving(whom: readonly Served[]): DynamicModule {
-    const domains = whom.includes('clients') ? OF_CLIENTS : [];
+  static serving(whom: readonly Served[], more: readonly Type[] = []): DynamicModule {
+    const domains = [...(whom.includes('clients') ? OF_CLIENTS : []), ...more];
     const agents = whom.includes('agents') ? [AgentsApiModule] : [];
     return {
       module: ApiModule,

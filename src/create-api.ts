@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApiModule } from './api.module';
@@ -9,21 +9,34 @@ import { unknownRequestsMiddleware } from './platform/http/connections/unknown-r
 import { DOCS_PATH } from './platform/http/openapi';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { requestLogMiddleware } from './platform/http/request-log.middleware';
+import { ROUTE_OPTIONS } from './platform/http/route-options';
 import { securityHeadersMiddleware } from './platform/http/security-headers';
 import { createValidationPipe } from './platform/http/validation';
 import { LOGGER, type Logger } from './platform/logging/logger';
 
-/** The API application; `preview` builds no providers and serves only to describe it. */
-export async function createApi(options: { preview: boolean; http: HttpConfig }): Promise<INestApplication> {
-  const { preview, http } = options;
-  const app = await NestFactory.create<NestExpressApplication>(ApiModule.serving(http.serves), new ApiAdapter(http), {
-    preview,
-    // Bodies are read once the guards have said whose they are.
-    bodyParser: false,
-    bufferLogs: !preview,
-    logger: preview ? ['error'] : undefined,
-    abortOnError: false,
-  });
+interface ApiOptions {
+  /** Builds no providers, and serves only to describe the API. */
+  preview: boolean;
+  http: HttpConfig;
+  /** Domains beside those of the product. */
+  more?: readonly Type[];
+}
+
+/** The API application. */
+export async function createApi({ preview, http, more }: ApiOptions): Promise<INestApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(
+    ApiModule.serving(http.serves, more),
+    new ApiAdapter(http),
+    {
+      preview,
+      // Bodies are read once the guards have said whose they are.
+      bodyParser: false,
+      bufferLogs: !preview,
+      logger: preview ? ['error'] : undefined,
+      abortOnError: false,
+      ...ROUTE_OPTIONS,
+    },
+  );
   app.disable('x-powered-by');
   app.set('trust proxy', http.trustedProxies);
   // All of it: its length is bounded with the head, and a filter of which a part is left out finds something else.

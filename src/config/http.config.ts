@@ -33,6 +33,10 @@ export interface HttpConfig {
   maxStreams: number;
   /** Of them, those of one user or node. */
   maxStreamsOfCaller: number;
+  /** WebSockets at once. */
+  maxSockets: number;
+  /** Of them, those of one user or node. */
+  maxSocketsOfCaller: number;
   /** Polls of nodes that wait at once. */
   maxPolls: number;
   /** Connections that are idle longer are closed, milliseconds; above what a load balancer in front keeps them. */
@@ -61,6 +65,8 @@ export function readHttpConfig(env: EnvReader): HttpConfig {
     maxUnknownOfAddress: env.integer('HTTP_MAX_UNKNOWN_PER_ADDRESS', { default: 256, min: 1 }),
     maxStreams: env.integer('HTTP_MAX_STREAMS', { default: 512, min: 1 }),
     maxStreamsOfCaller: env.integer('HTTP_MAX_STREAMS_PER_CALLER', { default: 64, min: 1 }),
+    maxSockets: env.integer('HTTP_MAX_SOCKETS', { default: 2048, min: 1 }),
+    maxSocketsOfCaller: env.integer('HTTP_MAX_SOCKETS_PER_CALLER', { default: 64, min: 1 }),
     maxPolls: env.integer('HTTP_MAX_POLLS', { default: 10_000, min: 1 }),
     keepAliveMs: env.integer('HTTP_KEEP_ALIVE_MS', { default: 75_000, min: 1000 }),
     shutdownMs: env.integer('SHUTDOWN_TIMEOUT_MS', { default: 10_000, min: 100 }),

@@ -64,9 +64,9 @@ describe('the columns of entities', () => {
     const entities = dataSource.entityMetadatas.filter(({ target }) => !lookups.has(target));
     const wrong: string[] = [];
     for (const { name, tableName, columns } of entities) {
-      const found = (await dataSource.query(
+      const found = await dataSource.query<Record<string, unknown>[]>(
         `SELECT ${columns.map((column) => `${sample(column)} AS "${column.databaseName}"`).join(', ')}`,
-      )) as Record<string, unknown>[];
+      );
       for (const column of columns) {
         const kinds = declared(name, column.propertyName);
         const read = kindOf(found[0]?.[column.databaseName]);
@@ -79,10 +79,10 @@ describe('the columns of entities', () => {
   });
 
   it('say where a time may be infinite', async () => {
-    const columns = (await dataSource.query(
+    const columns = await dataSource.query<{ table_name: string; column_name: string }[]>(
       `SELECT table_name, column_name FROM information_schema.columns
        WHERE table_schema = 'public' AND column_default LIKE '''infinity''%'`,
-    )) as { table_name: string; column_name: string }[];
+    );
     const lookups = new Set(LOOKUP_ENTITIES.map((entity) => dataSource.getMetadata(entity).tableName));
     const wrong = columns
       .filter(({ table_name }) => !lookups.has(table_name))

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { NODE_AUTHENTICATOR } from '../../platform/auth/authentication';
 import { ClustersModule } from '../clusters/clusters.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
@@ -7,12 +8,19 @@ import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
 import { AnswerProbe } from './answer-probe';
-import { NodeTokenGuard } from './node-token.guard';
+import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
   imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, WorkspacesModule],
-  providers: [AgentsService, AnswerProbe, NodeTokenGuard, NodeWakeUps],
+  providers: [
+    AgentsService,
+    AnswerProbe,
+    NodeTokens,
+    NodeWakeUps,
+    { provide: NODE_AUTHENTICATOR, useExisting: NodeTokens },
+  ],
   controllers: [AgentsController],
+  exports: [NODE_AUTHENTICATOR],
 })
 export class AgentsApiModule {}

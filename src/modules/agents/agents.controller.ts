@@ -1,13 +1,4 @@
-import {
-  Body,
-  Controller,
-  type ExecutionContext,
-  createParamDecorator,
-  Query,
-  Req,
-  Res,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, type ExecutionContext, createParamDecorator, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type {
   LogChunkResponse,
@@ -18,17 +9,18 @@ import type {
 import { Allow } from '../../platform/auth/access';
 import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { sendContent } from '../../platform/http/file-answer';
+import type { AuthenticatedRequest } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
 import type { ClusterNode } from '../clusters/clusters.contract';
 import { AgentsService } from './agents.service';
 import { FileKey, LogOffset, Poll, Register, Report } from './dto/agent.dto';
-import { NodeTokenGuard, type NodeRequest } from './node-token.guard';
 
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
-  const { node } = context.switchToHttp().getRequest<NodeRequest>();
-  if (!node) throw new Error('The route has no node guard');
-  return node;
+  const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
+  if (!node) throw new Error('The operation does not declare that nodes call it');
+  // As NodeTokens has read it.
+  return node as ClusterNode;
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
@@ -52,6 +44,7 @@ export class AgentsController {
     path: '/register',
     id: 'agentRegister',
     summary: 'Exchange a bootstrap token',
+    access: Allow.bootstrap,
     answer: Answers.none,
     answersSecret: true,
     maxBodyBytes: SMALL_BODY_BYTES,
@@ -60,7 +53,6 @@ export class AgentsController {
     return this.agents.register(request.get('authorization'), body);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'POST',
@@ -76,7 +68,6 @@ export class AgentsController {
     return this.agents.poll(node, body, gone);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'POST',
@@ -89,7 +80,6 @@ export class AgentsController {
     return this.agents.report(node, body);
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'PUT',
@@ -110,7 +100,6 @@ export class AgentsController {
     return this.agents.runLog(node, runId, stream as LogStream, this.chunk(query, request));
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'PUT',
@@ -130,7 +119,6 @@ export class AgentsController {
     return this.agents.nodeLog(node, stream as LogStream, this.chunk(query, request));
   }
 
-  @UseGuards(NodeTokenGuard)
   @Operation({
     ...shared,
     method: 'GET',

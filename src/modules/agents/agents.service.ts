@@ -16,7 +16,7 @@ import { LogsService } from '../logs/logs.service';
 import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import type { Poll, Register, Report } from './dto/agent.dto';
-import { bearerToken } from './node-token.guard';
+import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 /** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */

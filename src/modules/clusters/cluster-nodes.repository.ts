@@ -52,6 +52,11 @@ export class ClusterNodesRepository {
     ]);
   }
 
+  /** Those of the nodes that there are, in any order. */
+  async getAll(nodeIds: readonly number[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(this.dataSource.manager, 'SELECT * FROM cluster_nodes WHERE node_id = ANY($1)', [nodeIds]);
+  }
+
   async insert(tx: Tx, values: Values<ClusterNode>): Promise<ClusterNode> {
     return insertRow(tx, ClusterNode, values);
   }

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
-import { DomainError, unauthenticated } from '../../platform/errors/domain-error';
+import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { lockCluster, settleRuns } from './cluster-lifecycle';
@@ -38,12 +38,7 @@ export class ClusterNodesService {
    */
   async register(bootstrapToken: string, agentId: string): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
-      const node = await firstRow<ClusterNode>(
-        tx,
-        `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' FOR UPDATE`,
-        [hash(bootstrapToken)],
-      );
-      if (!node) throw unauthenticated('The bootstrap token is not known.');
+      const node = await this.ofBootstrapToken(bootstrapToken, tx, 'FOR UPDATE');
       if (node.agent_id !== null && node.agent_id !== agentId)
         throw unauthenticated('The bootstrap token was used before.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
@@ -57,17 +52,31 @@ export class ClusterNodesService {
     });
   }
 
+  /** The node that waits for its agent with this bootstrap token; 401 for one that is not known, or spent. Spends nothing. */
+  authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
+    return this.ofBootstrapToken(bootstrapToken, this.dataSource.manager);
+  }
+
   /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
   async authenticate(nodeToken: string): Promise<ClusterNode> {
-    const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
-    const node = id === undefined ? null : await this.nodes.get(Number(id));
-    const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
-    if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
-      throw unauthenticated('The node token is not valid.');
-    }
-    if (node.status === 'DESTROYED') throw gone();
+    const id = nodeIdIn(nodeToken);
+    const node = id === null ? null : await this.nodes.get(id);
+    assertTokenOf(node, nodeToken);
     if (node.bootstrap_token_hash !== null) await this.nodes.spendBootstrapToken(node);
     return node;
+  }
+
+  /** The same for many tokens at once, but that their use is not noted: for each the node, or the error. */
+  async authenticateAll(nodeTokens: readonly string[]): Promise<(ClusterNode | DomainError)[]> {
+    const ids = nodeTokens.map(nodeIdIn).filter((id) => id !== null);
+    const found = new Map((await this.nodes.getAll(ids)).map((node) => [node.node_id, node]));
+    return nodeTokens.map((nodeToken) =>
+      orRefusal(() => {
+        const node = found.get(nodeIdIn(nodeToken) ?? 0) ?? null;
+        assertTokenOf(node, nodeToken);
+        return node;
+      }),
+    );
   }
 
   /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
@@ -158,6 +167,16 @@ export class ClusterNodesService {
     }
   }
 
+  private async ofBootstrapToken(bootstrapToken: string, tx: Tx, lock: 'FOR UPDATE' | '' = ''): Promise<ClusterNode> {
+    const node = await firstRow<ClusterNode>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' ${lock}`,
+      [hash(bootstrapToken)],
+    );
+    if (!node) throw unauthenticated('The bootstrap token is not known.');
+    return node;
+  }
+
   private async wakeWorkers(tx: Tx, master: ClusterNode): Promise<void> {
     const workers = await rows<{ node_id: number }>(
       tx,
@@ -166,6 +185,19 @@ export class ClusterNodesService {
     );
     for (const worker of workers) await this.nodes.wake(tx, worker.node_id);
   }
+}
+
+function nodeIdIn(nodeToken: string): number | null {
+  const id = /^(\d{1,15})\./.exec(nodeToken)?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts node is ClusterNode {
+  const expected = Buffer.from(node?.node_token_hash ?? hash('absent'));
+  if (!node?.node_token_hash || !timingSafeEqual(expected, Buffer.from(hash(nodeToken)))) {
+    throw unauthenticated('The node token is not valid.');
+  }
+  if (node.status === 'DESTROYED') throw gone();
 }
 
 function gone(): DomainError {

@@ -35,7 +35,6 @@ const tag = 'Jobs';
 const base = '/workspace/{workspace_id}/spark';
 const view = Allow.workspace('VIEW');
 
-/** Paths with literal segments stand before those with an id in the same place: the first match wins. */
 @Controller()
 export class JobsController {
   constructor(

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
 import type { WorkspacePermission } from '../../platform/auth/roles';
 import type { AuthorNames } from '../../platform/http/answers';
-import { firstRow, insertRow, NOW, type Tx } from '../../platform/persistence/sql';
+import { firstRow, insertRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { Workspace } from './entities/workspace.entity';
 import { WorkspaceUser } from './entities/workspace-permissions.entity';
@@ -19,6 +19,17 @@ export const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE 
   OR EXISTS (SELECT 1 FROM workspace_groups wg JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
     WHERE wg.workspace_id = t.workspace_id AND gu.user_id = ? AND wg.to_date = 'infinity')`;
 
+/** SQL of the name of a user's strongest permission on a workspace, directly or through a group. */
+const STRONGEST_PERMISSION = (workspace: string, user: string) => `
+  SELECT p.name FROM workspace_permissions p WHERE p.permission_id IN (
+    SELECT wu.permission_id FROM workspace_users wu
+    WHERE wu.workspace_id = ${workspace} AND wu.user_id = ${user} AND wu.to_date = 'infinity'
+    UNION ALL
+    SELECT wg.permission_id FROM workspace_groups wg
+    JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
+    WHERE wg.workspace_id = ${workspace} AND gu.user_id = ${user} AND wg.to_date = 'infinity')
+  ORDER BY p.permission_id DESC LIMIT 1`;
+
 @Injectable()
 export class WorkspacesRepository extends ResourceRepository<Workspace> {
   constructor(dataSource: DataSource) {
@@ -31,17 +42,23 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
   async permissionOf(workspaceId: number, userId: number): Promise<WorkspacePermission | null> {
     const row = await firstRow<{ name: WorkspacePermission }>(
       this.dataSource.manager,
-      `SELECT p.name FROM workspace_permissions p WHERE p.permission_id IN (
-         SELECT wu.permission_id FROM workspace_users wu
-         WHERE wu.workspace_id = $1 AND wu.user_id = $2 AND wu.to_date = 'infinity'
-         UNION ALL
-         SELECT wg.permission_id FROM workspace_groups wg
-         JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
-         WHERE wg.workspace_id = $1 AND gu.user_id = $2 AND wg.to_date = 'infinity')
-       ORDER BY p.permission_id DESC LIMIT 1`,
+      STRONGEST_PERMISSION('$1', '$2'),
       [workspaceId, userId],
     );
     return row?.name ?? null;
+  }
+
+  /** The workspaces of the ids with the strongest permission of the user beside each, in any order. */
+  async withPermissions(
+    asked: readonly { workspaceId: number; userId: number }[],
+  ): Promise<(WorkspaceRow & { user_id: number; held: WorkspacePermission | null })[]> {
+    return rows(
+      this.dataSource.manager,
+      `SELECT t.*, asked.user_id, (${STRONGEST_PERMISSION('t.workspace_id', 'asked.user_id')}) AS held
+       FROM unnest($1::bigint[], $2::bigint[]) AS asked (workspace_id, user_id)
+       JOIN workspaces t ON t.workspace_id = asked.workspace_id`,
+      [asked.map(({ workspaceId }) => workspaceId), asked.map(({ userId }) => userId)],
+    );
   }
 
   async grantToUser(tx: Tx, workspace: WorkspaceRow, userId: number, permission: WorkspacePermission): Promise<void> {

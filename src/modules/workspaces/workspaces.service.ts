@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
-import type { WorkspaceAuthorizer } from '../../platform/auth/authentication';
+import type { WorkspaceAuthorizer, WorkspaceEntry } from '../../platform/auth/authentication';
 import { includesPermission, type WorkspacePermission } from '../../platform/auth/roles';
-import { conflict, forbidden } from '../../platform/errors/domain-error';
+import { conflict, type DomainError, forbidden, notFound, orRefusal } from '../../platform/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
@@ -36,20 +36,24 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     const scope = { tenantId: principal.tenantId, userId: principal.userId, username: principal.username };
     const row = await this.repository.get(scope, selector);
     if (!isTenantAdmin(principal)) {
-      const held = await this.repository.permissionOf(row.workspace_id, principal.userId);
-      if (held === null || !includesPermission(held, needed)) {
-        throw forbidden('WORKSPACE.PERMISSION_REQUIRED', `This operation needs ${needed} on the workspace.`, {
-          needed,
-          held,
-        });
-      }
+      assertHolds(await this.repository.permissionOf(row.workspace_id, principal.userId), needed);
     }
-    return {
-      workspaceId: row.workspace_id,
-      name: row.name,
-      description: row.description,
-      active: openEnded(row.to_date) === null,
-    };
+    return contextOf(row);
+  }
+
+  async reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]> {
+    const asked = entries.map(({ principal, workspaceId }) => ({ workspaceId, userId: principal.userId }));
+    const found = new Map(
+      (await this.repository.withPermissions(asked)).map((row) => [`${row.workspace_id} ${row.user_id}`, row]),
+    );
+    return entries.map(({ principal, workspaceId, needed }) =>
+      orRefusal(() => {
+        const row = found.get(`${workspaceId} ${principal.userId}`);
+        if (row?.tenant_id !== principal.tenantId) throw notFound('WORKSPACE.NOT_FOUND', 'The workspace is gone.');
+        if (!isTenantAdmin(principal)) assertHolds(row.held, needed);
+        return contextOf(row);
+      }),
+    );
   }
 
   async list(
@@ -121,6 +125,21 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));
     });
   }
+}
+
+function assertHolds(held: WorkspacePermission | null, needed: WorkspacePermission): void {
+  if (held !== null && includesPermission(held, needed)) return;
+  const text = `This operation needs ${needed} on the workspace.`;
+  throw forbidden('WORKSPACE.PERMISSION_REQUIRED', text, { needed, held });
+}
+
+function contextOf(row: WorkspaceRow): WorkspaceContext {
+  return {
+    workspaceId: row.workspace_id,
+    name: row.name,
+    description: row.description,
+    active: openEnded(row.to_date) === null,
+  };
 }
 
 function read(row: WorkspaceRow): WorkspaceRead {

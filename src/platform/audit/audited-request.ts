@@ -1,3 +1,4 @@
+import { isOfNodes } from '../auth/access';
 import type { Principal } from '../auth/principal';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { currentContext } from '../context/request-context';
@@ -52,7 +53,7 @@ function actorOf({ userId, username, tenantId, sessionId, sessionKind }: Princip
 
 function isAudited(operation: OperationOptions): boolean {
   if (operation.opensSession) return true;
-  return changesRecords(operation) && operation.access.kind !== 'public' && operation.access.kind !== 'node';
+  return changesRecords(operation) && operation.access.kind !== 'public' && !isOfNodes(operation.access);
 }
 
 function userAgentOf(request: AuthenticatedRequest): string | null {

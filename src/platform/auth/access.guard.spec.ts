@@ -3,7 +3,8 @@ import { Reflector } from '@nestjs/core';
 import { Answers, Operation } from '../http/operation';
 import { type Access, admittedRoles, Allow } from './access';
 import { AccessGuard } from './access.guard';
-import type { WorkspaceAuthorizer } from './authentication';
+import type { Authenticator, WorkspaceAuthorizer } from './authentication';
+import type { LiveAccess } from './live-access';
 import type { Principal } from './principal';
 import { EVERY_TENANT_ROLE, type Role, ROLES } from './roles';
 
@@ -26,9 +27,14 @@ async function isAdmitted(access: Access, role: Role): Promise<boolean> {
       return;
     }
   }
-  const guard = new AccessGuard(new Reflector(), { authenticate: () => Promise.resolve(principalWith(role)) }, {
-    authorize: () => Promise.resolve({ workspaceId: 1 }),
-  } as unknown as WorkspaceAuthorizer);
+  const guard = new AccessGuard(
+    new Reflector(),
+    { authenticate: () => Promise.resolve(principalWith(role)) } as unknown as Authenticator,
+    {
+      authorize: () => Promise.resolve({ workspaceId: 1 }),
+    } as unknown as WorkspaceAuthorizer,
+    { checkBy: () => undefined } as unknown as LiveAccess,
+  );
   const request = { params: { workspace_id: '1' }, query: {} };
   const context = {
     getHandler: () => Object.getOwnPropertyDescriptor(Routes.prototype, 'handle')?.value,
@@ -59,7 +65,7 @@ describe('AccessGuard', () => {
     },
   );
 
-  it.each([Allow.everyone, Allow.nodes])('lists no role for %p', (access) => {
+  it.each([Allow.everyone, Allow.nodes, Allow.bootstrap])('lists no role for %p', (access) => {
     expect(admittedRoles(access)).toEqual([]);
   });
 });

@@ -1,22 +1,36 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { forbidden, invalid } from '../errors/domain-error';
+import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../errors/domain-error';
 import { noteCaller } from '../http/connections/request-caller';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
-import { AUTHENTICATOR, type Authenticator, WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from './authentication';
-import type { Principal } from './principal';
+import {
+  AUTHENTICATOR,
+  type Authenticator,
+  NODE_AUTHENTICATOR,
+  type NodeAuthenticator,
+  WORKSPACE_AUTHORIZER,
+  type WorkspaceAuthorizer,
+  type WorkspaceEntry,
+} from './authentication';
+import { type AccessChecker, LiveAccess } from './live-access';
+import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal';
 import { type AuthenticatedRequest, tenantNotSelected } from './request-principal';
 import { PLATFORM_ROLES, type Role } from './roles';
 
-/** Enforces the access that an operation declares; a route without a declaration is refused. */
+/** Enforces the access that an operation declares, as long as its request is open; a route without a declaration is refused. */
 @Injectable()
-export class AccessGuard implements CanActivate {
+export class AccessGuard implements CanActivate, AccessChecker {
   constructor(
     private readonly reflector: Reflector,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(WORKSPACE_AUTHORIZER) private readonly workspaces: WorkspaceAuthorizer,
-  ) {}
+    live: LiveAccess,
+    // Absent in a process that does not serve agents.
+    @Optional() @Inject(NODE_AUTHENTICATOR) private readonly nodes?: NodeAuthenticator,
+  ) {
+    live.checkBy(this);
+  }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const operation = this.reflector.get<OperationOptions | undefined>(OPERATION_METADATA, context.getHandler());
@@ -27,37 +41,79 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
+  /** The same as at the door, for requests that have been let in: read anew, once for each caller. */
+  async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
+    const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
+    const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some));
+    const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
+    const refusals = requests.map((request) => {
+      const found = (request.node ? nodes : principals).get(tokenOf(request));
+      if (found === undefined) return unauthenticated('Nobody is known by this token any more.');
+      if (found instanceof DomainError) return found;
+      return 'userId' in found ? refusalOf(request, found) : null;
+    });
+    const workspaces = await this.recheckWorkspaces(requests, principals);
+    return requests.map((request, index) => refusals[index] ?? workspaces.get(request) ?? null);
+  }
+
+  private async recheckWorkspaces(
+    requests: readonly AuthenticatedRequest[],
+    principals: ReadonlyMap<string, Principal | DomainError>,
+  ): Promise<Map<AuthenticatedRequest, DomainError>> {
+    const asked = new Map<string, { entry: WorkspaceEntry; requests: AuthenticatedRequest[] }>();
+    for (const request of requests) {
+      const { workspace, operation } = request;
+      const principal = principals.get(tokenOf(request));
+      if (operation?.access.kind !== 'workspace' || !workspace) continue;
+      if (!principal || principal instanceof DomainError) continue;
+      const { permission: needed } = operation.access;
+      const { workspaceId } = workspace;
+      const key = `${tokenOf(request)} ${workspaceId} ${needed}`;
+      const same = asked.get(key) ?? { entry: { principal, workspaceId, needed }, requests: [] };
+      same.requests.push(request);
+      asked.set(key, same);
+    }
+    const refusals = new Map<AuthenticatedRequest, DomainError>();
+    if (asked.size === 0) return refusals;
+    const answers = await this.workspaces.reauthorize([...asked.values()].map(({ entry }) => entry));
+    [...asked.values()].forEach(({ requests: same }, index) => {
+      const found = answers[index];
+      for (const request of same) {
+        if (found instanceof DomainError) refusals.set(request, found);
+        // What is read of a disabled workspace may be; what was begun before it was disabled ends.
+        else if (found && !found.active && request.workspace?.active) refusals.set(request, disabled(found));
+      }
+    });
+    return refusals;
+  }
+
   private async admit(request: AuthenticatedRequest, access: Access): Promise<void> {
     switch (access.kind) {
       case 'public':
+        return;
       case 'node':
+        admitNode(request, await this.nodeAuthenticator().authenticate(request));
+        return;
+      case 'bootstrap':
+        admitNode(request, await this.nodeAuthenticator().authenticateBootstrap(request));
         return;
       case 'signed-in':
-        await this.authenticate(request);
+      case 'platform':
+      case 'tenant':
+        assertAdmits(access, await this.authenticate(request));
         return;
-      case 'platform': {
-        const principal = await this.authenticate(request);
-        // The role may be one that the caller holds in a tenant: say how to use it.
-        if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
-          throw tenantNotSelected();
-        }
-        requireRole(principal, admittedRoles(access));
-        return;
-      }
-      case 'tenant': {
-        const principal = await this.authenticate(request);
-        assertTenant(principal);
-        requireRole(principal, admittedRoles(access));
-        return;
-      }
       case 'workspace': {
         const principal = await this.authenticate(request);
+        assertAdmits(access, principal);
         assertTenant(principal);
-        // A permission alone admits nobody: it may have outlived the last role in the tenant.
-        requireRole(principal, admittedRoles(access));
         request.workspace = await this.workspaces.authorize(principal, workspaceSelector(request), access.permission);
       }
     }
+  }
+
+  private nodeAuthenticator(): NodeAuthenticator {
+    if (!this.nodes) throw new Error('An operation of node agents is served where nobody knows nodes');
+    return this.nodes;
   }
 
   private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
@@ -66,6 +122,58 @@ export class AccessGuard implements CanActivate {
     noteCaller(request, { kind: 'user', id: principal.userId });
     return principal;
   }
+}
+
+/** Throws where the caller lacks a role, or the tenant to have it in. */
+function assertAdmits(access: Access, principal: Principal): void {
+  if (access.kind === 'signed-in') return;
+  if (access.kind !== 'platform') {
+    assertTenant(principal);
+  } else if (principal.tenantId === null && !holdsOne(principal, access.roles) && !access.roles.every(isPlatformRole)) {
+    // The role may be one that the caller holds in a tenant: say how to use it.
+    throw tenantNotSelected();
+  }
+  // A permission on a workspace alone admits nobody: it may have outlived the last role in the tenant.
+  requireRole(principal, admittedRoles(access));
+}
+
+/** Why the caller, as read anew, would not be admitted; what was begun in one tenant is not gone on with in another. */
+function refusalOf({ operation, principal: before }: AuthenticatedRequest, principal: Principal): DomainError | null {
+  const access = operation?.access;
+  if (!access || !before) return null;
+  if (principal.tenantId !== before.tenantId) {
+    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this was begun.');
+  }
+  return orRefusal(() => assertAdmits(access, principal)) ?? null;
+}
+
+/** Callers by their tokens: for many requests of one caller it is asked once. */
+async function ofCallers<T>(
+  requests: readonly AuthenticatedRequest[],
+  find: (requests: readonly AuthenticatedRequest[]) => Promise<(T | DomainError)[]>,
+): Promise<Map<string, T | DomainError>> {
+  const byToken = new Map(requests.map((request) => [tokenOf(request), request]));
+  if (byToken.size === 0) return new Map();
+  const found = await find([...byToken.values()]);
+  return new Map(
+    [...byToken.keys()].flatMap((token, index) => {
+      const caller = found[index];
+      return caller === undefined ? [] : [[token, caller] as const];
+    }),
+  );
+}
+
+function tokenOf(request: AuthenticatedRequest): string {
+  return request.headers.authorization ?? '';
+}
+
+function disabled({ name }: WorkspaceContext): DomainError {
+  return forbidden('WORKSPACE.DISABLED', `The workspace "${name}" was disabled.`);
+}
+
+function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
+  request.node = node;
+  noteCaller(request, { kind: 'node', id: node.node_id });
 }
 
 function assertTenant(principal: Principal): asserts principal is Principal & { tenantId: string } {

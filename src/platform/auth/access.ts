@@ -11,18 +11,26 @@ export type Access =
   | { kind: 'platform'; roles: readonly Role[] }
   /** At least `permission` in the workspace that path or query names; ADMIN and PLATFORM ADMIN pass without. */
   | { kind: 'workspace'; permission: WorkspacePermission }
-  /** A node agent with its own token; checked by the agents' guard. */
-  | { kind: 'node' };
+  /** A node agent with the token of its node. */
+  | { kind: 'node' }
+  /** A node agent that has yet to get that token, with the bootstrap token of its node. */
+  | { kind: 'bootstrap' };
 
 export const Allow = {
   everyone: { kind: 'public' } as Access,
   signedIn: { kind: 'signed-in' } as Access,
   nodes: { kind: 'node' } as Access,
+  bootstrap: { kind: 'bootstrap' } as Access,
   /** Members of the selected tenant, with one of the roles when any is named. */
   tenant: (roles: readonly Role[] | null = null): Access => ({ kind: 'tenant', roles }),
   platform: (roles: readonly Role[]): Access => ({ kind: 'platform', roles }),
   workspace: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission }),
 };
+
+/** Whether it is node agents that an access is for, and nobody else. */
+export function isOfNodes({ kind }: Access): boolean {
+  return kind === 'node' || kind === 'bootstrap';
+}
 
 /**
  * Roles that pass this access, as the guard holds it and as the rules are listed. In a workspace a permission has to
@@ -32,6 +40,7 @@ export function admittedRoles(access: Access): readonly Role[] {
   switch (access.kind) {
     case 'public':
     case 'node':
+    case 'bootstrap':
       return [];
     case 'signed-in':
       return ROLES;

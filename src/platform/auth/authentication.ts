@@ -1,5 +1,6 @@
 import type { Request } from 'express';
-import type { Principal, WorkspaceContext } from './principal';
+import type { DomainError } from '../errors/domain-error';
+import type { AuthenticatedNode, Principal, WorkspaceContext } from './principal';
 import type { WorkspacePermission } from './roles';
 
 /** Injection token of {@link Authenticator}; the `iam` module provides it. */
@@ -8,6 +9,21 @@ export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 /** Finds the caller behind a request's bearer token; throws an `unauthenticated` error otherwise. */
 export interface Authenticator {
   authenticate(request: Request): Promise<Principal>;
+  /** Reads the callers of requests anew, all at once: for each the caller, or why there is none any more. */
+  reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]>;
+}
+
+/** Injection token of {@link NodeAuthenticator}; the `agents` module provides it, where agents are served. */
+export const NODE_AUTHENTICATOR = Symbol('NODE_AUTHENTICATOR');
+
+/** Finds the node behind a request's bearer token; throws an `unauthenticated` error otherwise. */
+export interface NodeAuthenticator {
+  /** By the token of the node; a `gone` error for that of a destroyed one. */
+  authenticate(request: Request): Promise<AuthenticatedNode>;
+  /** By its bootstrap token, which this does not spend. */
+  authenticateBootstrap(request: Request): Promise<AuthenticatedNode>;
+  /** Reads the nodes of requests anew, all at once: for each the node, or why there is none any more. */
+  reauthenticate(requests: readonly Request[]): Promise<(AuthenticatedNode | DomainError)[]>;
 }
 
 /** Injection token of {@link WorkspaceAuthorizer}; the `workspaces` module provides it. */
@@ -20,4 +36,13 @@ export interface WorkspaceAuthorizer {
     selector: { id?: number; name?: string },
     needed: WorkspacePermission,
   ): Promise<WorkspaceContext>;
+  /** Looks again at callers in workspaces, all at once: for each the workspace, or why there is none any more. */
+  reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]>;
+}
+
+/** A caller who has been admitted to a workspace. */
+export interface WorkspaceEntry {
+  principal: Principal;
+  workspaceId: number;
+  needed: WorkspacePermission;
 }

@@ -12,6 +12,11 @@ export interface Principal {
   roles: ReadonlySet<Role>;
 }
 
+/** The node whose agent calls, as a row of its table; the agents' API knows the rest of its columns. */
+export interface AuthenticatedNode {
+  node_id: number;
+}
+
 /** What every repository method of a tenant's records takes first. */
 export interface TenantScope {
   tenantId: string;

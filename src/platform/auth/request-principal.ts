@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../errors/domain-error';
 import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
-import type { Principal, TenantScope, WorkspaceContext } from './principal';
+import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext } from './principal';
 
 /** Whose request it is: a user's, or the agent's of a node. */
 export interface Caller {
@@ -17,6 +17,7 @@ export interface AuthenticatedRequest extends Request {
   /** Absent until a guard has found it, and where nobody has to be known. */
   caller?: Caller;
   principal?: Principal;
+  node?: AuthenticatedNode;
   workspace?: WorkspaceContext;
   fault?: Fault | null;
 }

@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'too-large'
   | 'unsupported-media'
   | 'head-too-large'
+  | 'upgrade-required'
   | 'rate-limited'
   | 'upstream'
   | 'damaged'
@@ -27,6 +28,16 @@ export class DomainError extends Error {
   ) {
     super(message, options);
     this.name = 'DomainError';
+  }
+}
+
+/** What `fn` gives, or the domain error that it throws. */
+export function orRefusal<T>(fn: () => T): T | DomainError {
+  try {
+    return fn();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
   }
 }
 

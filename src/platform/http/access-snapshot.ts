@@ -1,4 +1,5 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
+import { isOfNodes } from '../auth/access';
 import { API_PREFIX } from './openapi';
 import { describeAccess } from './operation';
 import type { OperationOptions } from './operation-options';
@@ -11,9 +12,8 @@ operation by path: whoever reviews a change sees here whose access it widens or 
 
 /** Markdown with one line for each operation: method, path, operation id, who may call it. */
 export function accessSnapshot(operations: readonly OperationOptions[]): string {
-  const isOfNodes = ({ access }: OperationOptions) => access.kind === 'node';
-  const open = operations.filter((operation) => !isOfNodes(operation));
-  const nodes = operations.filter(isOfNodes);
+  const open = operations.filter(({ access }) => !isOfNodes(access));
+  const nodes = operations.filter(({ access }) => isOfNodes(access));
   return [HEAD, section(API_PREFIX, open), section(AGENT_BASE_PATH, nodes)].join('\n');
 }
 
@@ -21,6 +21,9 @@ function section(prefix: string, operations: readonly OperationOptions[]): strin
   const lines = operations
     .map((operation) => ({ ...operation, key: `${operation.path} ${operation.method}` }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ method, path, id, access }) => `- \`${method} ${path}\` ${id}: ${describeAccess(access)}\n`);
+    .map(
+      ({ method, path, id, access, isUpgrade }) =>
+        `- \`${method} ${path}\` ${id}${isUpgrade ? ' (WebSocket)' : ''}: ${describeAccess(access)}\n`,
+    );
   return `## Below \`/${prefix.replace(/^\//, '')}\`\n\n${lines.join('')}`;
 }

@@ -4,6 +4,7 @@ import type { Express, Response } from 'express';
 import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
 import { MAX_HEAD_BYTES } from './connections/unread-requests';
+import { serveUpgrades, WebSocketOnlyRequest } from './upgrades/upgrade-requests';
 
 interface Rendered {
   json: Buffer;
@@ -28,6 +29,7 @@ export class ApiAdapter extends ExpressAdapter {
     const { headTimeoutMs, keepAliveMs, trustedProxies, stallMs } = this.http;
     const options = {
       maxHeaderSize: MAX_HEAD_BYTES,
+      IncomingMessage: WebSocketOnlyRequest,
       headersTimeout: headTimeoutMs,
       connectionsCheckingInterval: LOOK_FOR_SLOW_MS,
       keepAliveTimeout: keepAliveMs,
@@ -42,6 +44,7 @@ export class ApiAdapter extends ExpressAdapter {
       answerTakenMs: stallMs,
     });
     connections.watch(server);
+    serveUpgrades(server, headTimeoutMs);
     this.setHttpServer(server);
   }
 

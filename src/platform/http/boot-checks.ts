@@ -2,8 +2,9 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { OPERATION_METADATA, type OperationOptions } from './operation-options';
+import { assertDistinctRoutes } from './route-ranks';
 
-/** Every declared operation; throws when a route declares none or two routes share an operation id. */
+/** Every declared operation; throws when a route declares none, or two share an operation id or could match one request. */
 export function declaredOperations(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
@@ -22,9 +23,13 @@ export function declaredOperations(
         const verb = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))];
         throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
       }
+      if (operation.isUpgrade && operation.access.kind === 'public') {
+        throw new Error(`The upgrade ${operation.id} admits everybody: somebody has to be known`);
+      }
       if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
       operations.set(operation.id, operation);
     }
   }
+  assertDistinctRoutes([...operations.values()]);
   return [...operations.values()];
 }

@@ -38,6 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('Retry-After', String(thrown.details['retry_after_seconds']));
     }
     if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+    if (status === 426) response.setHeader('Upgrade', 'websocket');
     response.removeHeader('Content-Disposition');
     response.status(status).json(body);
   }

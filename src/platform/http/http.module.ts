@@ -1,10 +1,15 @@
 import { Global, Module } from '@nestjs/common';
 import { JsonParser } from './bodies/json-parser';
+import { LiveAccess } from '../auth/live-access';
 import { LargeBodyTurns } from './bodies/large-body-turns';
 import { RequestBodies } from './bodies/request-bodies';
 import { Streams } from './connections/streams';
+import { Upgrades } from './upgrades/upgrades';
 
 /** What the operations of all domains share: room for bodies and turns for streams are one for the process. */
 @Global()
-@Module({ providers: [LargeBodyTurns, JsonParser, RequestBodies, Streams], exports: [RequestBodies, Streams] })
+@Module({
+  providers: [LargeBodyTurns, JsonParser, LiveAccess, RequestBodies, Streams, Upgrades],
+  exports: [LiveAccess, RequestBodies, Streams, Upgrades],
+})
 export class HttpModule {}

@@ -37,7 +37,9 @@ export interface OperationOptions {
   readsRawQuery?: boolean;
   /** Request headers beside the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
-  /** Left out of the document: the node agents' own API. */
+  /** Accepts a WebSocket instead of an answer; by `@Upgrade`, which says the rest that follows from it. */
+  isUpgrade?: boolean;
+  /** Left out of the document: the node agents' own API, and upgrades, of which it could say nothing. */
   internal?: boolean;
 }
 

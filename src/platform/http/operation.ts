@@ -19,7 +19,7 @@ import {
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { Access } from '../auth/access';
+import { type Access, isOfNodes } from '../auth/access';
 import { AuditInterceptor } from '../audit/audit.interceptor';
 import { Message } from './answers';
 import { JsonBodyInterceptor } from './bodies/json-body.interceptor';
@@ -36,6 +36,7 @@ import {
 } from './operation-options';
 import { declareNoQuery } from './no-query';
 import { ResultSet } from './page';
+import { UpgradeInterceptor } from './upgrades/upgrade.interceptor';
 
 /** What an operation answers on success. */
 export const Answers = {
@@ -100,7 +101,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       tags: [options.tag],
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
-    ...(options.access.kind === 'public' || options.access.kind === 'node' ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
     ...(options.binaryBody ? [ApiBody({ required: false, schema: { type: 'string', format: 'binary' } })] : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
@@ -121,6 +122,7 @@ function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   return [
     ...(carriesStream(options) ? [StreamInterceptor] : []),
     ...(changesRecords(options) ? [JsonBodyInterceptor, AuditInterceptor, IdempotencyInterceptor] : []),
+    ...(options.isUpgrade ? [UpgradeInterceptor] : []),
   ];
 }
 
@@ -157,6 +159,8 @@ export function describeAccess(access: Access): string {
       return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
     case 'node':
       return 'A node agent with its token.';
+    case 'bootstrap':
+      return 'A node agent with the bootstrap token of its node.';
   }
 }
 

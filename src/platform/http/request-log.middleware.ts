@@ -1,4 +1,5 @@
 import type { NextFunction, Response } from 'express';
+import { isOfNodes } from '../auth/access';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import type { Logger } from '../logging/logger';
 
@@ -17,7 +18,7 @@ export function requestLogMiddleware(logger: Logger) {
           user_id: request.principal?.userId,
           tenant_id: request.principal?.tenantId,
           status: response.statusCode,
-          completed: response.writableFinished,
+          completed: response.writableFinished || response.statusCode === 101,
           duration_ms: Number(process.hrtime.bigint() - started) / 1e6,
           correlation_id: response.getHeader('x-correlation-id'),
         },
@@ -34,5 +35,5 @@ function levelOf(
 ): 'error' | 'warn' | 'info' | 'debug' {
   if (fault === 'upstream' || fault === 'load') return 'warn';
   if (statusCode >= 500) return 'error';
-  return operation?.access.kind === 'node' ? 'debug' : 'info';
+  return operation && isOfNodes(operation.access) ? 'debug' : 'info';
 }

@@ -4,6 +4,7 @@ import { finished, Transform, type TransformCallback } from 'node:stream';
 import { currentContext } from '../context/request-context';
 import { DomainError, invalid } from '../errors/domain-error';
 import { freeTransferred } from '../files/transfer-memory';
+import { follow } from './connections/request-caller';
 
 /** How long it may take to come out whether a body without an announced length is empty. */
 const FIRST_BYTE_MS = 10_000;
@@ -63,7 +64,7 @@ function announcedSize(header: string | undefined): number | null {
 
 /**
  * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, with what
- * `admit` throws, with a 408 when none come for `stallMs` although they are waited for, and when the client goes away; it
+ * `admit` throws, when its caller is admitted no more, with a 408 when none come for `stallMs` although they are waited for, and when the client goes away; it
  * may take any time otherwise. Unlike the request itself it can be destroyed without the connection, which has yet to carry the answer.
  */
 export class UploadBody extends Transform {
@@ -89,6 +90,7 @@ export class UploadBody extends Transform {
     finished(request, { writable: false }, (error) => {
       if (error) this.destroy(error);
     });
+    follow(request, { onRefused: (reason) => this.destroy(reason) });
     request.pipe(this);
   }
 

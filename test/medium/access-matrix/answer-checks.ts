@@ -119,6 +119,8 @@ function hiddenFrom(caller: CallerSpec, { access, foreign }: ExpectedOperation):
   if (caller.badToken) return sides;
   switch (access.kind) {
     case 'public':
+    case 'node':
+    case 'bootstrap':
       return sides;
     case 'signed-in':
     case 'own-tenant': {

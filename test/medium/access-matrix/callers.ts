@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Config } from '../../../src/config/config';
-import type { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
+import { type AccessTokens, tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
 import { hashPassword } from '../../../src/modules/iam/users-and-groups/passwords';
 import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../../../src/platform/auth/roles';
 import { insertRow } from '../../../src/platform/persistence/sql';
@@ -22,6 +22,8 @@ interface Minting {
   tx: EntityManager;
   userId: number;
   keyId: string | undefined;
+  /** A node of the records' own tenant. */
+  nodeId: number;
   /** Opens a session of the user and answers its id. */
   open: (more?: object) => Promise<string>;
   /** Signs a token for an hour, or until the given moment. */
@@ -47,6 +49,16 @@ const BAD_TOKENS = {
   'of a disabled account': async ({ tx, userId, open, sign }: Minting) => {
     await tx.query('UPDATE users SET to_date = now() WHERE user_id = $1', [userId]);
     return sign({ sessionId: await open() });
+  },
+  'of a node': async ({ tx, nodeId }: Minting) => {
+    const token = `${nodeId}.${randomUUID()}`;
+    await tx.query('UPDATE cluster_nodes SET node_token_hash = $2 WHERE node_id = $1', [nodeId, tokenHash(token)]);
+    return token;
+  },
+  'that is a bootstrap token': async ({ tx, nodeId }: Minting) => {
+    const token = randomUUID();
+    await tx.query('UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1', [nodeId, tokenHash(token)]);
+    return token;
   },
   'of a closed tenant': async ({ tx, open, sign }: Minting) => {
     const closed = { name: `closed-${randomUUID()}`, to_date: past() };
@@ -224,7 +236,8 @@ export class CallerMaker {
     const sign: Minting['sign'] = (claims, expiresAt = future) => this.tokens.sign({ userId, ...claims }, expiresAt);
     if (spec.badToken === undefined) return sign({ sessionId: await open() });
     const keyId = this.config.auth.signingKeys[0]?.id;
-    return BAD_TOKENS[spec.badToken]({ tx, userId, keyId, open, sign });
+    const { nodeId } = tenants.own;
+    return BAD_TOKENS[spec.badToken]({ tx, userId, keyId, nodeId, open, sign });
   }
 }
 

@@ -12,7 +12,7 @@ import {
 
 /** Who may call an operation by the contract; see expected-access.yaml. */
 export type ExpectedAccess =
-  | { kind: 'public' | 'signed-in' | 'own-tenant' | 'member' }
+  | { kind: 'public' | 'signed-in' | 'own-tenant' | 'member' | 'node' | 'bootstrap' }
   | { kind: 'roles' | 'platform'; roles: readonly Role[] }
   | { kind: 'workspace'; permission: WorkspacePermission; roles: readonly Role[] | null };
 
@@ -49,7 +49,7 @@ export function readExpectedAccess(): Map<string, ExpectedOperation> {
 function expectedOperation(id: string, entry: unknown): ExpectedOperation {
   const isDetailed = typeof entry === 'object' && entry !== null && 'access' in entry;
   const access = expectedAccess(id, isDetailed ? entry.access : entry);
-  const ofATenant = access.kind === 'member' || access.kind === 'roles' || access.kind === 'workspace';
+  const ofATenant = ['member', 'roles', 'workspace', 'node'].includes(access.kind);
   const { foreign = ofATenant ? 404 : 'admitted', by_token = 'admitted' } = (isDetailed ? entry : {}) as Record<
     string,
     unknown
@@ -59,9 +59,11 @@ function expectedOperation(id: string, entry: unknown): ExpectedOperation {
   return { access, foreign, byToken: by_token === 'admitted' };
 }
 
+const PLAIN_KINDS = ['public', 'signed-in', 'own-tenant', 'member', 'node', 'bootstrap'] as const;
+
 function expectedAccess(id: string, entry: unknown): ExpectedAccess {
-  if (entry === 'public' || entry === 'signed-in' || entry === 'own-tenant' || entry === 'member')
-    return { kind: entry };
+  const plain = PLAIN_KINDS.find((kind) => kind === entry);
+  if (plain) return { kind: plain };
   if (Array.isArray(entry)) return { kind: 'roles', roles: entry.map((role) => roleOf(id, role)) };
   if (typeof entry !== 'object' || entry === null) throw odd(id, entry);
   const { platform, workspace, roles } = entry as Record<string, unknown>;
@@ -101,6 +103,9 @@ function mayCall(access: ExpectedAccess, caller: Standing): boolean {
     case 'public':
     case 'signed-in':
       return true;
+    case 'node':
+    case 'bootstrap':
+      return false;
     case 'own-tenant':
       return maySelect(caller);
     case 'platform':

@@ -20,8 +20,11 @@ export function wideningsOf(access: Access): Widening[] {
   const member = { name: 'any role of the tenant', access: Allow.tenant() };
   switch (access.kind) {
     case 'public':
-    case 'node':
       return [];
+    case 'node':
+      return [{ name: 'bootstrap tokens', access: Allow.bootstrap }, signedIn, everyone];
+    case 'bootstrap':
+      return [{ name: 'nodes', access: Allow.nodes }, signedIn, everyone];
     case 'signed-in':
       return [everyone];
     case 'tenant': {
@@ -61,6 +64,10 @@ export class Declarations {
         if (options) this.handlers.set(options.id, handler);
       }
     }
+  }
+
+  all(): OperationOptions[] {
+    return [...this.handlers.keys()].map((id) => this.optionsOf(id));
   }
 
   accessOf(id: string): Access {

@@ -52,6 +52,8 @@ export interface TenantRecords {
   /** Credentials that open an object store. */
   storeCredentials: Record<string, string | number>;
   clusters: Record<'running' | 'stopped' | 'destroyed' | 'disabled', { cluster_id: number; cluster_name: string }>;
+  /** A node of the running cluster. */
+  nodeId: number;
   disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
   /** A file of the object storage manager. */
@@ -160,6 +162,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
       disabledUser: people.disabledUser,
       storeCredentials,
       clusters: clusters.byState,
+      nodeId: clusters.nodeId,
       disabledWorkspace: work.disabled,
       otherWorkspace: work.other,
     },

@@ -6,27 +6,33 @@ import type { TestApi } from './test-api';
 
 /** Speaks to the API as the agent of a node. */
 export class TestAgent {
-  private readonly agentId = randomUUID();
-  private token = '';
+  readonly agentId = randomUUID();
+  /** Of the node; empty until the agent has registered. */
+  token = '';
 
   private constructor(
     private readonly api: TestApi,
     readonly nodeId: number,
     private readonly baseUrl: string,
-    private readonly bootstrapToken: string,
+    readonly bootstrapToken: string,
   ) {}
 
   /** A node of the tenancy's cluster, registered as its agent does it. */
   static async ofNewNode(api: TestApi, tenancy: Tenancy): Promise<TestAgent> {
-    const nodeId = await makeNode(api.database.manager, tenancy, 0);
+    const agent = await TestAgent.unregistered(api, tenancy);
+    expect(await agent.register()).toBe(200);
+    return agent;
+  }
+
+  /** A node of the tenancy's cluster that waits for its agent. */
+  static async unregistered(api: TestApi, tenancy: Tenancy, nodeNumber = 0): Promise<TestAgent> {
+    const nodeId = await makeNode(api.database.manager, tenancy, nodeNumber);
     const bootstrapToken = `bootstrap-${nodeId}`;
     const hash = createHash('sha256').update(bootstrapToken).digest('hex');
     const sql = 'UPDATE cluster_nodes SET bootstrap_token_hash = $2 WHERE node_id = $1';
     await api.database.query(sql, [nodeId, hash]);
     const baseUrl = new URL(AGENT_BASE_PATH, await api.app.getUrl()).href;
-    const agent = new TestAgent(api, nodeId, baseUrl, bootstrapToken);
-    expect(await agent.register()).toBe(200);
-    return agent;
+    return new TestAgent(api, nodeId, baseUrl, bootstrapToken);
   }
 
   /** Exchanges the bootstrap token for a node token, which is used from then on; answers the status. */

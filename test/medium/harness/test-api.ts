@@ -15,6 +15,7 @@ import { ErrorFilter } from '../../../src/platform/http/error.filter';
 import { HttpModule } from '../../../src/platform/http/http.module';
 import { API_PREFIX } from '../../../src/platform/http/openapi';
 import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
+import { ROUTE_OPTIONS } from '../../../src/platform/http/route-options';
 import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
@@ -102,7 +103,8 @@ export class TestApi {
       ],
     })
     class TestModule {}
-    const app = await NestFactory.create(TestModule, { bodyParser: false, logger: false, abortOnError: false });
+    const options = { bodyParser: false, abortOnError: false, ...ROUTE_OPTIONS } as const;
+    const app = await NestFactory.create(TestModule, { logger: false, ...options });
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());
@@ -110,8 +112,8 @@ export class TestApi {
   }
 
   /** The API as it is served, all domains included. */
-  static async startWhole(config: Config): Promise<TestApi> {
-    const app = await createApi({ preview: false, http: config.http });
+  static async startWhole(config: Config, more: readonly Type[] = []): Promise<TestApi> {
+    const app = await createApi({ preview: false, http: config.http, more });
     app.useLogger(false);
     return TestApi.listening(app);
   }
@@ -187,12 +189,13 @@ function required(name: string): string {
 /** The API as it is served, over a database of its own. */
 export async function startWholeApi(
   environment: Record<string, string> = {},
+  more: readonly Type[] = [],
 ): Promise<{ api: TestApi; database: TestDatabase; stop(): Promise<void> }> {
   const database = await createTestDatabase();
   try {
     const config = configure(database.url, environment);
     await prepare(config);
-    const api = await TestApi.startWhole(config);
+    const api = await TestApi.startWhole(config, more);
     const stop = async () => {
       await api.stop();
       await database.drop();

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config';
 import type { Authenticator } from '../../../platform/auth/authentication';
 import type { Principal } from '../../../platform/auth/principal';
-import { unauthenticated } from '../../../platform/errors/domain-error';
+import { DomainError, orRefusal, unauthenticated } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { PgListener } from '../../../platform/wakeups/pg-listener';
 import { AccessTokens, type TokenClaims } from './access-tokens';
@@ -63,6 +63,23 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     return principal;
   }
 
+  /** Past what is kept: whatever stays open has to end as soon as its session does. */
+  async reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]> {
+    const claims = await Promise.all(
+      requests.map((request) => this.tokens.verify(request).catch((error: unknown) => orRefusal(() => rethrow(error)))),
+    );
+    const ids = claims.flatMap((claim) => (claim instanceof DomainError ? [] : [claim.sessionId]));
+    const sessions = new Map((await this.sessions.findAll([...new Set(ids)])).map((row) => [row.session_id, row]));
+    return claims.map((claim) => {
+      if (claim instanceof DomainError) return claim;
+      const session = sessions.get(claim.sessionId) ?? null;
+      return orRefusal(() => {
+        assertAdmitted(session, claim.userId, claim.tokenHash);
+        return principalOf(session);
+      });
+    });
+  }
+
   /** Drops what is known of the sessions that the payload of a `session` wake-up names. */
   forget(payload: string): void {
     if (!this.principals) return;
@@ -86,6 +103,10 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     }
     return principalOf(session);
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: string): asserts session is SessionRow {

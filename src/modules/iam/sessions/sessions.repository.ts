@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
-import { firstRow, insertRow, type Tx } from '../../../platform/persistence/sql';
+import { firstRow, insertRow, rows, type Tx } from '../../../platform/persistence/sql';
 import { Session } from '../entities/session.entity';
 import { heldRoles } from '../roles/held-roles';
 
@@ -58,28 +58,33 @@ export interface OpenedSession {
 /** For so long an address stays one that the account has logged in from. */
 const LATELY_DAYS = 30;
 
+const SESSIONS = `
+  SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
+    COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
+              WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
+    s.revoked_at IS NOT NULL AS revoked,
+    s.expires_at <= platform_now() AS expired,
+    u.to_date <> 'infinity' AS user_disabled,
+    COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
+    COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS use_unnoted
+  FROM sessions s
+  JOIN users u ON u.user_id = s.user_id
+  LEFT JOIN tenants t ON t.tenant_id = s.tenant_id`;
+
 /** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  find(sessionId: string): Promise<SessionRow | null> {
-    return firstRow<SessionRow>(
-      this.dataSource.manager,
-      `SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
-         COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
-                   WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
-         s.revoked_at IS NOT NULL AS revoked,
-         s.expires_at <= platform_now() AS expired,
-         u.to_date <> 'infinity' AS user_disabled,
-         COALESCE(t.to_date <> 'infinity', false) AS tenant_closed,
-         COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS use_unnoted
-       FROM sessions s
-       JOIN users u ON u.user_id = s.user_id
-       LEFT JOIN tenants t ON t.tenant_id = s.tenant_id
-       WHERE s.session_id = $1`,
-      [sessionId],
-    );
+  /** By the statement of {@link findAll}: what is looked at again is looked at in the same way. */
+  async find(sessionId: string): Promise<SessionRow | null> {
+    const [session] = await this.findAll([sessionId]);
+    return session ?? null;
+  }
+
+  /** Those of the sessions that there are, in any order. */
+  findAll(sessionIds: readonly string[]): Promise<SessionRow[]> {
+    return rows<SessionRow>(this.dataSource.manager, `${SESSIONS} WHERE s.session_id = ANY($1)`, [sessionIds]);
   }
 
   /** Whether the account of this name, if there is one, has logged in from there within {@link LATELY_DAYS}. */

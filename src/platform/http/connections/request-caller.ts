@@ -7,6 +7,8 @@ export interface RequestListener {
   onKnown?(): void;
   /** It begins, or ceases, to wait for something that the client has yet to send. */
   onAwaited?(isAwaited: boolean): void;
+  /** Its caller is admitted no more: what is under way for it ends. */
+  onRefused?(reason: Error): void;
 }
 
 const LISTENERS = Symbol('listeners of the request');
@@ -24,6 +26,11 @@ export function follow(request: FollowedRequest, listener: RequestListener): voi
 export function noteCaller(request: AuthenticatedRequest, caller: Caller): void {
   request.caller = caller;
   for (const listener of (request as FollowedRequest)[LISTENERS] ?? []) listener.onKnown?.();
+}
+
+/** Ends what is under way for a request whose caller is admitted no more. */
+export function refuse(request: FollowedRequest, reason: Error): void {
+  for (const listener of request[LISTENERS] ?? []) listener.onRefused?.(reason);
 }
 
 /** Waits for something that the client has yet to send. */

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import type { OperationOptions } from '../../../src/platform/http/operation-options';
+import { type Access, isOfNodes } from '../../../src/platform/auth/access';
+import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
+import { ClusterNodesService } from '../../../src/modules/clusters/cluster-nodes.service';
+import { makeTenancy, type Tenancy } from '../harness/records';
+import { TestAgent } from '../harness/test-agent';
+import { startWholeApi, type TestApi } from '../harness/test-api';
+import { readExpectedAccess } from './expected-access';
+import { Declarations, wideningsOf } from './mutations';
+
+/** What a call of one of the agents' operations carries, and whom it is about. */
+interface Call {
+  token: string | null;
+  /** The agent that the call says it is. */
+  agentId: string;
+  /** A run of the node of the records. */
+  runId: number;
+}
+
+/** What a caller is to be answered by operations of nodes, by those about a run of the node, and by the registration. */
+interface Verdicts {
+  node: Verdict;
+  ofRun: Verdict;
+  bootstrap: Verdict;
+}
+type Verdict = 'admitted' | 401 | 404 | 410;
+
+interface Caller extends Verdicts {
+  name: string;
+  token: (world: World) => Promise<string | null>;
+}
+
+const REFUSED: Verdicts = { node: 401, ofRun: 401, bootstrap: 401 };
+const WAITING: Verdicts = { ...REFUSED, bootstrap: 'admitted' };
+const DESTROY = `UPDATE cluster_nodes SET status = 'DESTROYED', to_date = now() WHERE node_id = $1`;
+
+const CALLERS: Caller[] = [
+  {
+    ...{ name: 'the node', node: 'admitted', ofRun: 'admitted', bootstrap: 401 },
+    token: ({ agent }) => Promise.resolve(agent.token),
+  },
+  {
+    ...{ name: 'another node of its cluster', node: 'admitted', ofRun: 404, bootstrap: 401 },
+    token: async (world) => (await registered(world, world.own)).token,
+  },
+  {
+    ...{ name: "a node of another tenant's", node: 'admitted', ofRun: 404, bootstrap: 401 },
+    token: async (world) => (await registered(world, world.foreign)).token,
+  },
+  {
+    ...{ name: 'the node, destroyed', node: 410, ofRun: 410, bootstrap: 401 },
+    token: async ({ api, agent }) => {
+      await api.database.query(DESTROY, [agent.nodeId]);
+      return agent.token;
+    },
+  },
+  {
+    ...{ name: 'a token of the node before its last registration', ...REFUSED },
+    token: async ({ agent }) => {
+      const { token } = agent;
+      await agent.register();
+      return token;
+    },
+  },
+  {
+    ...{ name: "the node's number with another secret", ...REFUSED },
+    token: ({ agent }) => Promise.resolve(`${agent.nodeId}.${randomUUID()}`),
+  },
+  {
+    ...{ name: 'a fresh bootstrap token', ...WAITING },
+    token: async ({ api, own }) => (await TestAgent.unregistered(api, own, nextNumber())).bootstrapToken,
+  },
+  {
+    ...{ name: 'the bootstrap token, its answer lost', ...WAITING },
+    token: ({ agent }) => Promise.resolve(agent.bootstrapToken),
+  },
+  {
+    ...{ name: 'a bootstrap token that another agent has used', ...REFUSED },
+    token: async (world) => (await registered(world, world.own)).bootstrapToken,
+  },
+  {
+    ...{ name: 'the bootstrap token, spent', ...REFUSED },
+    token: async ({ agent }) => {
+      await agent.poll();
+      return agent.bootstrapToken;
+    },
+  },
+  {
+    ...{ name: 'the bootstrap token of a destroyed node', ...REFUSED },
+    token: async ({ api, own }) => {
+      const agent = await TestAgent.unregistered(api, own, nextNumber());
+      await api.database.query(DESTROY, [agent.nodeId]);
+      return agent.bootstrapToken;
+    },
+  },
+  { name: 'PLATFORM ADMIN', ...REFUSED, token: ({ adminToken }) => Promise.resolve(adminToken) },
+  { name: 'nobody', ...REFUSED, token: () => Promise.resolve(null) },
+  { name: 'nonsense', ...REFUSED, token: () => Promise.resolve('nonsense') },
+];
+
+/** What is called for, made anew for each call: some of them change it. */
+interface World {
+  api: TestApi;
+  own: Tenancy;
+  foreign: Tenancy;
+  adminToken: string;
+  agent: TestAgent;
+}
+
+let numbers = 0;
+const nextNumber = () => ++numbers;
+
+async function registered({ api }: World, tenancy: Tenancy): Promise<TestAgent> {
+  const agent = await TestAgent.unregistered(api, tenancy, nextNumber());
+  expect(await agent.register()).toBe(200);
+  return agent;
+}
+
+const BODIES: Record<string, (call: Call) => object> = {
+  agentRegister: ({ agentId }) => ({ agent_id: agentId, hostname: 'node', pid: 1 }),
+  agentPoll: () => ({ version: 0, wait_ms: 0 }),
+  agentReport: () => ({ daemons: { state: 'ready', master_url: null, error: null }, runs: [] }),
+  agentRunLog: () => ({ line: 'of a log' }),
+  agentNodeLog: () => ({ line: 'of a log' }),
+};
+
+const QUERIES: Record<string, string> = { agentRunLog: '?offset=0', agentNodeLog: '?offset=0' };
+
+/** Where the run has no file to give, whoever gets as far as that is admitted. */
+const NO_FILE = 'JOB.FILE_NOT_FOUND';
+
+/**
+ * Every operation of node agents, called by everybody, is answered as expected-access.yaml says.
+ * Real: the whole API and PostgreSQL. Left out: the agents, whose calls the test makes.
+ */
+describe('access to the API of agents', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let own: Tenancy;
+  let foreign: Tenancy;
+  let adminToken: string;
+  let declarations: Declarations;
+  let operations: OperationOptions[];
+  const expected = readExpectedAccess();
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    adminToken = await api.login();
+    own = await makeTenancy(api.database.manager, 'own');
+    foreign = await makeTenancy(api.database.manager, 'foreign');
+    declarations = new Declarations(api.app);
+    operations = declarations.all().filter(({ access }) => isOfNodes(access));
+  });
+
+  afterAll(() => stop?.());
+
+  /** What is wrong with the answer to a caller; null when nothing is. */
+  async function problemOf(operation: OperationOptions, caller: Caller): Promise<string | null> {
+    const agent = await TestAgent.unregistered(api, own, nextNumber());
+    if ((await agent.register()) !== 200) return `${operation.id}: the agent of the node cannot register`;
+    const runId = await agent.giveRun(own);
+    const token = await caller.token({ api, own, foreign, adminToken, agent });
+    const answer = await send(operation, { token, agentId: agent.agentId, runId });
+    await api.database.query('DELETE FROM runs WHERE run_id = $1', [runId]);
+    const isAdmitted = answer.status === 200 || answer.text.includes(NO_FILE);
+    const verdict = verdictOf(operation, caller);
+    if (verdict === 'admitted' ? isAdmitted : !isAdmitted && answer.status === verdict) return null;
+    return `${operation.id}: ${caller.name} was answered ${answer.status} instead of ${verdict}; ${answer.text}`;
+  }
+
+  function verdictOf({ id, path }: OperationOptions, caller: Caller): Verdict {
+    const kind = expected.get(id)?.access.kind;
+    if (kind === 'bootstrap') return caller.bootstrap;
+    if (kind === 'node') return path.includes('{run_id}') ? caller.ofRun : caller.node;
+    throw new Error(`expected-access.yaml does not say that ${id} is for nodes`);
+  }
+
+  async function send({ id, method, path }: OperationOptions, call: Call): Promise<{ status: number; text: string }> {
+    const values: Record<string, string> = { '{run_id}': String(call.runId), '{stream}': 'stdout', '{index}': '0' };
+    const address = path.replaceAll(/\{\w+\}/g, (name) => values[name] ?? name) + (QUERIES[id] ?? '');
+    const answer = await fetch(`${new URL('/agent/v1', api.urlOf('/')).href}${address}`, {
+      method,
+      headers: {
+        ...(call.token === null ? {} : { authorization: `Bearer ${call.token}` }),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      },
+      body: method === 'GET' ? undefined : JSON.stringify(BODIES[id]?.(call)),
+    });
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  /** What is wrong with the answers of operations, up to so many. */
+  async function problemsOf(concerned: readonly OperationOptions[], atMost = Infinity): Promise<string[]> {
+    const problems: string[] = [];
+    for (const operation of concerned) {
+      for (const caller of CALLERS) {
+        if (problems.length >= atMost) return problems;
+        const problem = await problemOf(operation, caller);
+        if (problem !== null) problems.push(problem);
+      }
+    }
+    return problems;
+  }
+
+  it('is as expected in every cell', async () => {
+    expect(operations).toHaveLength(6);
+    expect(await problemsOf(operations)).toEqual([]);
+  });
+
+  it('notices each declaration that is widened', async () => {
+    const unnoticed: string[] = [];
+    for (const operation of operations) {
+      for (const { name, access } of wideningsOf(operation.access)) {
+        const problems = await declarations.declaring(operation.id, access, () => problemsOf([operation], 1));
+        if (problems.length === 0) unnoticed.push(`${operation.id}: ${name}`);
+      }
+    }
+    // The exchange looks for the token once more, in the transaction that spends it.
+    expect(unnoticed).toEqual(['agentRegister: public']);
+  });
+
+  describe('notices a check of the guard that is gone:', () => {
+    const repository = () => api.app.get(ClusterNodesRepository, { strict: false });
+    const service = () => api.app.get(ClusterNodesService, { strict: false });
+
+    const checks: [string, Access['kind'], () => void][] = [
+      [
+        'whether the token is that of the node',
+        'node',
+        () => {
+          jest
+            .spyOn(service(), 'authenticate')
+            .mockImplementation((token) => service().current(Number.parseInt(token)));
+        },
+      ],
+      [
+        'whether the node is destroyed',
+        'node',
+        () => {
+          const get = ClusterNodesRepository.prototype.get.bind(repository());
+          jest.spyOn(repository(), 'get').mockImplementation(async (...given) => {
+            const node = await get(...given);
+            return node && { ...node, status: 'RUNNING' };
+          });
+        },
+      ],
+      [
+        'whether the bootstrap token is spent',
+        'bootstrap',
+        () => {
+          jest.spyOn(repository(), 'spendBootstrapToken').mockResolvedValue();
+        },
+      ],
+    ];
+
+    it.each(checks)('%s', async (_what, kind, takeAway) => {
+      takeAway();
+      expect(
+        await problemsOf(
+          operations.filter(({ access }) => access.kind === kind),
+          1,
+        ),
+      ).not.toEqual([]);
+    });
+  });
+});
