@@ -38,23 +38,23 @@ const READY_DEADLINE_MS = 60_000;
  * @typedef {object} StorePrograms
  * @property {string} motoPython interpreter that has moto
  * @property {string} azurite script of the Blob service
- * @property {string} minio
+ * @property {string | null} minio null where it was not asked for
  * @property {string} fakeGcs
  */
 
 /**
- * Installs moto, azurite, MinIO and fake-gcs-server in `$runtimeDir/store-servers`, once for each version. The latter two
- * are built from their Go modules, which takes some minutes.
+ * Installs moto, azurite, fake-gcs-server and, where asked for, MinIO in `$runtimeDir/store-servers`, once for each
+ * version. The latter two are built from their Go modules: a minute or two, and some minutes for MinIO.
  * @param {string} runtimeDir
- * @param {import('./runtime.mjs').Runtime} runtime
- * @param {{onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @param {Pick<import('./runtime.mjs').Runtime, 'python'>} runtime
+ * @param {{withMinio?: boolean, onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<StorePrograms>}
  * @throws {SetupError}
  */
 export async function prepareStoreServers(
   runtimeDir,
   { python },
-  { onProgress = () => {}, signal, env = process.env } = {},
+  { withMinio = false, onProgress = () => {}, signal, env = process.env } = {},
 ) {
   const folder = join(resolve(runtimeDir), 'store-servers');
   mkdirSync(folder, { recursive: true });
@@ -65,7 +65,7 @@ export async function prepareStoreServers(
     return {
       motoPython: await setup.pythonPackages('moto', join('bin', 'python')),
       azurite: await setup.azurite(join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
-      minio: await setup.goProgram(MINIO, 'minio'),
+      minio: withMinio ? await setup.goProgram(MINIO, 'minio') : null,
       fakeGcs: await setup.goProgram(FAKE_GCS, 'fake-gcs-server'),
     };
   } finally {
@@ -126,7 +126,8 @@ class StoreServersSetup {
       mkdirSync(draft);
       // As the main module, so that its own list of checksums counts for all that it needs.
       const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'];
-      await this.run(go, ['build', '-C', source, ...flags, '-o', join(draft, file), '.'], env);
+      // The tests that do not wait for it come first.
+      await this.run('nice', ['-n', '5', go, 'build', '-C', source, ...flags, '-o', join(draft, file), '.'], env);
       rmSync(target, { recursive: true, force: true });
       renameSync(draft, target);
     });
@@ -190,10 +191,14 @@ async function isGoRecent(go) {
 }
 
 /**
+ * @typedef {{url: string, accessKeyId: string, secretAccessKey: string}} S3Server
+ *
  * Where the servers answer and who may use them, as tests read it from the file that TEST_STORE_SERVERS names.
  * @typedef {object} StoreServers
- * @property {{url: string, accessKeyId: string, secretAccessKey: string}} moto checks no signatures
- * @property {{url: string, accessKeyId: string, secretAccessKey: string}} minio
+ * @property {S3Server} moto checks no signatures
+ * @property {S3Server & {name: string}} s3 checks them: MinIO where it was asked for, else another moto
+ * @property {S3Server} hadoop MinIO where it was asked for, else the first moto, which cannot check the signatures of Hadoop's
+ *   client: they are about the name of the client, too, which botocore leaves out
  * @property {{url: string}} fakeGcs asks for no credential
  * @property {{url: string, accountName: string, accountKey: string}} azurite
  */
@@ -227,33 +232,31 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
     return url;
   };
   const secret = () => randomBytes(24).toString('hex');
-  const [moto, minio] = [0, 1].map(() => ({
-    accessKeyId: `id${randomBytes(8).toString('hex')}`,
-    secretAccessKey: secret(),
-  }));
+  const keys = { accessKeyId: `id${randomBytes(8).toString('hex')}`, secretAccessKey: secret() };
   const azurite = { accountName: 'testaccount', accountKey: randomBytes(64).toString('base64') };
   try {
-    const [motoUrl, minioUrl, gcsUrl, azuriteUrl] = await Promise.all([
-      start('moto', '/moto-api/', ({ port }) => [
+    const startMoto = (name) =>
+      start(name, '/moto-api/', ({ port }) => [
         programs.motoPython,
-        '-m',
-        'moto.server',
-        '-H',
-        '127.0.0.1',
-        '-p',
-        port,
-      ]),
-      start(
+        ...['-m', 'moto.server', '-H', '127.0.0.1', '-p', port],
+      ]);
+    const startMinio = async (program) => {
+      const url = await start(
         'minio',
         '/minio/health/ready',
-        ({ port, home }) => [programs.minio, 'server', '--quiet', '--address', `127.0.0.1:${port}`, join(home, 'data')],
+        ({ port, home }) => [program, 'server', '--quiet', '--address', `127.0.0.1:${port}`, join(home, 'data')],
         {
-          MINIO_ROOT_USER: minio.accessKeyId,
-          MINIO_ROOT_PASSWORD: minio.secretAccessKey,
+          MINIO_ROOT_USER: keys.accessKeyId,
+          MINIO_ROOT_PASSWORD: keys.secretAccessKey,
           MINIO_BROWSER: 'off',
           MINIO_UPDATE: 'off',
         },
-      ),
+      );
+      return { name: 'MinIO', url, ...keys };
+    };
+    const [motoUrl, s3, gcsUrl, azuriteUrl] = await Promise.all([
+      startMoto('moto'),
+      programs.minio ? startMinio(programs.minio) : startMoto('moto-s3').then(askForSignatures),
       start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
         programs.fakeGcs,
         ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
@@ -271,9 +274,11 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
         { AZURITE_ACCOUNTS: `${azurite.accountName}:${azurite.accountKey}` },
       ),
     ]);
+    const moto = { url: motoUrl, ...keys };
     const servers = {
-      moto: { url: motoUrl, ...moto },
-      minio: { url: minioUrl, ...minio },
+      moto,
+      s3,
+      hadoop: programs.minio ? s3 : moto,
       fakeGcs: { url: gcsUrl },
       azurite: { url: `${azuriteUrl}/${azurite.accountName}`, ...azurite },
     };
@@ -282,6 +287,35 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
     await stop();
     throw error;
   }
+}
+
+/**
+ * Makes the one who may use a moto for S3, and has it check the signature of every call from then on.
+ * @param {string} url
+ * @returns {Promise<S3Server & {name: string}>}
+ */
+async function askForSignatures(url) {
+  const post = async (path, body, headers = {}) => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', body, headers });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`moto answered ${answer.status} ${text}`);
+    return text;
+  };
+  // moto finds the service by the scope of the signature, which it does not look at yet.
+  const scope = 'Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
+  const iam = (parameters) =>
+    post('/', new URLSearchParams({ Version: '2010-05-08', UserName: 'tests', ...parameters }), {
+      authorization: `AWS4-HMAC-SHA256 ${scope}`,
+    });
+  const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 's3:*', Resource: '*' }] };
+  await iam({ Action: 'CreateUser' });
+  await iam({ Action: 'PutUserPolicy', PolicyName: 's3', PolicyDocument: JSON.stringify(everything) });
+  const made = await iam({ Action: 'CreateAccessKey' });
+  const [accessKeyId = '', secretAccessKey = ''] = ['AccessKeyId', 'SecretAccessKey'].map(
+    (element) => new RegExp(`<${element}>([^<]+)<`).exec(made)?.[1],
+  );
+  await post('/moto-api/reset-auth', '0');
+  return { name: 'moto', url, accessKeyId, secretAccessKey };
 }
 
 /** Any answer will do, a refusal too. */

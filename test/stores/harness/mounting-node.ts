@@ -151,7 +151,7 @@ export function results(run: EndedRun): Record<string, unknown> {
 
 function preparedRuntime(): SparkRuntime {
   const file = process.env.TEST_RUNTIME_JSON;
-  if (!file) throw new Error('TEST_RUNTIME_JSON is not set; run `npm test -- --only=stores`.');
+  if (!file) throw new Error('TEST_RUNTIME_JSON is not set: jest.config.cjs prepares it');
   return JSON.parse(readFileSync(file, 'utf8')) as SparkRuntime;
 }
 
