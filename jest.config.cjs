@@ -75,7 +75,7 @@ module.exports = {
       testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
     },
     withServices('medium', 'medium-spec', 60_000),
-    withServices('attacks', 'attack-spec', 120_000),
+    withServices('attacks', 'attack-spec', 300_000),
     withServices('stores', 'stores-spec', 120_000),
     withServices('e2e', 'e2e-spec', 300_000),
   ],

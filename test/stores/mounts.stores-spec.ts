@@ -3,7 +3,7 @@ import type { RunMount } from '../../libs/contracts/agent-protocol';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(400_000);
+jest.setTimeout(600_000);
 
 const { url, accessKeyId, secretAccessKey } = storeServers().hadoop;
 const s3 = new S3Client({

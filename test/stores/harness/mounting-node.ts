@@ -13,7 +13,7 @@ import type { SparkRuntime } from '../../../libs/spark/submit-command';
 import { eventually } from '../../../libs/testing/eventually';
 import { plainRunSpec } from '../../../libs/testing/run-spec';
 
-const RUN_DEADLINE_MS = 150_000;
+const RUN_DEADLINE_MS = 300_000;
 
 const SPEC = plainRunSpec({
   name: 'mounts',
