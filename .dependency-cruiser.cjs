@@ -4,7 +4,7 @@
 
 /** Domains by layer, lowest first. A domain may import its own layer and those below. */
 const layers = [
-  ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs', 'record-usage', 'cluster-usage', 'workspace-usage'],
+  ['health', 'iam', 'audit', 'reference-data', 'secrets', 'logs'],
   [
     'volume-confs',
     'network-confs',
@@ -34,6 +34,7 @@ const iamSubjects = [
   'own-account',
 ];
 
+/** @param {string[]} names */
 const domains = (names) => `^src/modules/(${names.join('|')})/`;
 const tests = '\\.spec\\.ts$|^libs/testing/|^test/';
 const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
@@ -74,7 +75,7 @@ module.exports = {
       to: { circular: true },
     },
     ...layers.slice(0, -1).map((names, index) => ({
-      name: `below-${layers[index + 1][0]}`,
+      name: `below-${layers[index + 1]?.[0]}`,
       comment: 'Lower domains never import higher ones.',
       severity: 'error',
       from: { path: domains(names) },
@@ -107,6 +108,16 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(platform|config)/', pathNot: '\\.spec\\.ts$' },
       to: { path: '^src/modules/' },
+    },
+    {
+      name: 'http-ends-at-controllers',
+      comment: 'Services answer what is to be sent; controllers, and those who find out who calls, know requests and answers.',
+      severity: 'error',
+      from: {
+        path: '^src/modules/',
+        pathNot: '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$',
+      },
+      to: { path: 'node_modules/(@types/)?express' },
     },
     {
       name: 'config-stands-alone',

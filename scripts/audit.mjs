@@ -17,6 +17,15 @@ const DEADLINE_MS = 120_000;
  */
 
 /**
+ * A package in npm's report; `via` has advisories, or names of the packages that this one has its own from.
+ * @typedef {object} Finding
+ * @property {string} name
+ * @property {string} severity
+ * @property {string} range
+ * @property {(string | {title: string, url?: string})[]} via
+ */
+
+/**
  * @param {{signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<Audit>}
  */
@@ -24,7 +33,13 @@ export async function auditProduction({ signal, env = process.env } = {}) {
   const [command, ...first] = npmCommand();
   const args = [...first, 'audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=30000'];
   const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
-  const output = await outputOf(command, args, { cwd: projectRoot, env, maxBuffer: 2 ** 26, signal: limit });
+  const output = await outputOf(command, args, {
+    cwd: projectRoot,
+    env,
+    maxBuffer: 2 ** 26,
+    signal: limit,
+    encoding: 'utf8',
+  });
   signal?.throwIfAborted();
   const report = parse(output);
   if (!report.vulnerabilities) return { unread: report.message ?? 'npm gave no report', serious: [], others: 0 };
@@ -33,11 +48,18 @@ export async function auditProduction({ signal, env = process.env } = {}) {
   return { unread: null, serious: serious.map(describe), others: found.length - serious.length };
 }
 
-/** npm ends with an error status when there are findings, too. */
+/**
+ * npm ends with an error status when there are findings, too.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').ExecFileOptionsWithStringEncoding} options
+ * @returns {Promise<string>}
+ */
 function outputOf(command, args, options) {
   return new Promise((done) => execFile(command, args, options, (_, stdout) => done(stdout)));
 }
 
+/** @param {string} output @returns {{vulnerabilities?: Record<string, Finding>, message?: string}} */
 function parse(output) {
   try {
     return JSON.parse(output);
@@ -46,7 +68,7 @@ function parse(output) {
   }
 }
 
-/** `via` has advisories, or names of the packages that this one has its own from. */
+/** @param {Finding} finding */
 function describe({ name, severity, range, via }) {
   const reasons = via.map((cause) => (typeof cause === 'string' ? `by ${cause}` : `${cause.title} ${cause.url ?? ''}`));
   return `${severity}: ${`${name} ${range}`.trim()}: ${[...new Set(reasons)].join('; ').trim()}`;

@@ -12,8 +12,10 @@ import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
+import { ApiError } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
+import { SetupError } from './embedded/setup-error.mjs';
 
 const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer', 'latency', 'body'];
 /** Those that need a cluster. */
@@ -53,6 +55,7 @@ A missed goal does not make it fail; a failure to measure does. RUNTIME_DIR (.ru
 
 class UsageError extends Error {}
 
+/** @param {string[]} args */
 function readOptions(args) {
   const text = /** @type {const} */ ({ type: 'string' });
   try {
@@ -65,9 +68,18 @@ function readOptions(args) {
     if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number from 1.');
     return { only, rounds, json: values.json, help: values.help ?? false };
   } catch (error) {
-    throw new UsageError(`${error.message}\n\n${HELP}`);
+    throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }
 }
+
+/**
+ * @typedef {import('./bench/comparison.mjs').Comparison} Comparison
+ * @typedef {import('./bench/comparison.mjs').Goal} Goal
+ * @typedef {import('./bench/comparison.mjs').Measure} Measure
+ * @typedef {import('./bench/comparison.mjs').Sides} Sides
+ * @typedef {Awaited<ReturnType<typeof prepareMillion>>} Million
+ * @typedef {Awaited<ReturnType<typeof prepareBodies>>} Bodies
+ */
 
 class Bench {
   /** @param {{only: string[], rounds: number}} options @param {AbortSignal} signal */
@@ -78,12 +90,13 @@ class Bench {
     this.started = performance.now();
   }
 
+  /** @type {import('./embedded/install.mjs').OnProgress} */
   print = (text, transient = false) => {
     if (transient) return;
     console.log(`[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`);
   };
 
-  /** @returns {Promise<(import('./bench/comparison.mjs').Comparison | import('./bench/comparison.mjs').Measure)[]>} */
+  /** @returns {Promise<(Comparison | Measure)[]>} */
   async run() {
     const { print, signal } = this;
     const install = { onProgress: print, signal };
@@ -98,14 +111,16 @@ class Bench {
     let measured = false;
     try {
       await platform.start();
-      this.platform = platform;
-      this.byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal });
+      const byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal });
       print('PostgreSQL, Redis, API and worker are up');
-      const results = this.only.some((name) => OF_CLUSTER.includes(name)) ? await this.ofCluster() : [];
-      if (this.only.includes('lookup')) results.push(await this.lookup());
-      if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion()));
-      if (this.only.includes('transfer')) results.push(...(await this.transfer()));
-      if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies()));
+      /** @type {(Comparison | Measure)[]} */
+      const results = [];
+      if (this.only.some((name) => OF_CLUSTER.includes(name)))
+        results.push(...(await this.ofCluster(platform, byHand)));
+      if (this.only.includes('lookup')) results.push(await this.lookup(platform));
+      if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
+      if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
+      if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
       measured = true;
       return results;
     } finally {
@@ -114,26 +129,27 @@ class Bench {
     }
   }
 
-  async ofCluster() {
-    const { platform } = this;
+  /** @param {PlatformUnderBench} platform @param {SparkByHand} byHand */
+  async ofCluster(platform, byHand) {
     await platform.startCluster();
     this.print('The cluster is up');
     const results = [];
-    if (this.only.includes('job')) results.push(await this.job());
+    if (this.only.includes('job')) results.push(await this.job(platform, byHand));
     await platform.stopCluster();
-    if (this.only.includes('cluster')) results.push(await this.cluster());
-    if (this.only.includes('get')) results.push(await this.get());
+    if (this.only.includes('cluster')) results.push(await this.cluster(platform, byHand));
+    if (this.only.includes('get')) results.push(await this.get(platform));
     return results;
   }
 
-  async job() {
-    const { platform, byHand } = this;
+  /** @param {PlatformUnderBench} platform @param {SparkByHand} byHand */
+  async job(platform, byHand) {
     const { log } = await platform.runJob();
     const master = /^MASTER (spark:\S+)$/m.exec(log)?.[1];
     const secret = /^SECRET (\S+)$/m.exec(log)?.[1];
     if (!master || !secret) throw new Error(`The job does not name its master and secret; its log is:\n${log}`);
     const properties = byHand.propertiesOf(secret);
     const expected = resultOf(log);
+    /** @param {{ms: number, text: string}} run */
     const checked = async ({ ms, text }) => {
       if (resultOf(text) !== expected) throw new Error(`The job gave another result than before:\n${text}`);
       await this.settle();
@@ -155,8 +171,8 @@ class Bench {
     });
   }
 
-  async cluster() {
-    const { platform, byHand } = this;
+  /** @param {PlatformUnderBench} platform @param {SparkByHand} byHand */
+  async cluster(platform, byHand) {
     const worker = { cores: platform.workerCores, memory: WORKER_MEMORY };
     return this.compare({
       name: 'cluster',
@@ -177,25 +193,28 @@ class Bench {
     });
   }
 
-  async get() {
-    return this.served(await prepareGet(this.platform, this.signal), {
+  /** @param {PlatformUnderBench} platform */
+  async get(platform) {
+    return this.served(await prepareGet(platform, this.signal), {
       name: 'get',
       title: 'GET of a cluster by id, against a bare express handler with the same query',
       goal: { atLeast: 0.7 },
     });
   }
 
-  async lookup() {
-    return this.served(await prepareLookup(this.platform, this.signal), {
+  /** @param {PlatformUnderBench} platform */
+  async lookup(platform) {
+    return this.served(await prepareLookup(platform, this.signal), {
       name: 'lookup',
       title: 'GET of a lookup, signed in, against the same express handler without authentication',
       goal: { atLeast: 0.6 },
     });
   }
 
-  async ofMillion() {
+  /** @param {PlatformUnderBench} platform */
+  async ofMillion(platform) {
     this.print('Filling a tenant with a million configurations');
-    const million = await prepareMillion(this.platform, this.signal);
+    const million = await prepareMillion(platform, this.signal);
     try {
       const results = [];
       if (this.only.includes('list')) results.push(await this.list(million));
@@ -206,6 +225,7 @@ class Bench {
     }
   }
 
+  /** @param {Million} million */
   async list(million) {
     return this.compare({
       name: 'list',
@@ -216,6 +236,7 @@ class Bench {
     });
   }
 
+  /** @param {Million} million */
   async search({ searches }) {
     const results = [];
     for (const { part, sides } of searches) {
@@ -229,11 +250,13 @@ class Bench {
       this.print(`search: the ratio for ${part} is ${comparison.ratio.toFixed(3)}`);
       results.push(comparison);
     }
-    return results.reduce((worse, other) => (other.ratio > worse.ratio ? other : worse));
+    return worstOf(results);
   }
 
-  async transfer() {
-    const { machine, network, growth, close } = await prepareTransfer(this.platform, this.signal);
+  /** @param {PlatformUnderBench} platform */
+  async transfer(platform) {
+    const { machine, network, growth, close } = await prepareTransfer(platform, this.signal);
+    /** @param {string} name @param {'upload' | 'download'} direction @param {typeof machine} sides @param {string} store */
     const through = (name, direction, sides, store) =>
       this.compare({
         ...sides[direction],
@@ -261,8 +284,9 @@ class Bench {
     }
   }
 
-  async ofBodies() {
-    const { latency, costs, close } = await prepareBodies(this.platform, this.signal);
+  /** @param {PlatformUnderBench} platform */
+  async ofBodies(platform) {
+    const { latency, costs, close } = await prepareBodies(platform, this.signal);
     const results = [];
     try {
       if (this.only.includes('latency')) results.push(await this.latency(latency));
@@ -273,6 +297,7 @@ class Bench {
     }
   }
 
+  /** @param {Sides} sides */
   async latency(sides) {
     return this.compare({
       name: 'latency',
@@ -283,6 +308,7 @@ class Bench {
     });
   }
 
+  /** @param {Bodies['costs']} costs */
   async body(costs) {
     const results = [];
     for (const { kind, sides } of costs) {
@@ -296,9 +322,13 @@ class Bench {
       this.print(`body: the ratio for ${kind} is ${comparison.ratio.toFixed(3)}`);
       results.push(comparison);
     }
-    return results.reduce((worst, other) => (other.ratio > worst.ratio ? other : worst));
+    return worstOf(results);
   }
 
+  /**
+   * @param {Sides & {close: () => Promise<unknown>}} sides
+   * @param {{name: string, title: string, goal: Goal}} comparison
+   */
   async served({ baseline, product, close }, comparison) {
     try {
       return await this.compare({ ...comparison, unit: '/s', baseline, product });
@@ -307,6 +337,7 @@ class Bench {
     }
   }
 
+  /** @param {Sides & {name: string, title: string, unit: string, goal: Goal}} sides */
   compare(sides) {
     return compare({ ...sides, rounds: this.rounds, print: this.print });
   }
@@ -316,11 +347,20 @@ class Bench {
   }
 }
 
+/** @param {Comparison[]} results of which more is worse */
+function worstOf(results) {
+  return results.reduce((worst, other) => (other.ratio > worst.ratio ? other : worst));
+}
+
+/** @param {string} output @returns {string | null} the line with the result of a job */
 function resultOf(output) {
   return /^RESULT \d+$/m.exec(output)?.[0] ?? null;
 }
 
-/** npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word. */
+/**
+ * npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word.
+ * @param {() => void} action
+ */
 function onLossOfNpm(action) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
@@ -337,16 +377,18 @@ async function main() {
     return 0;
   }
   const controller = new AbortController();
+  /** @param {string} why */
   const interrupt = (why) => controller.abort(new Error(`Interrupted by ${why}.`));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interrupt(name));
   onLossOfNpm(() => interrupt('the end of npm'));
-  const machine = { node: process.version, cpus: availableParallelism(), load_before: loadavg()[0] };
+  const [load = 0] = loadavg();
+  const machine = { node: process.version, cpus: availableParallelism(), load_before: load };
   let results;
   try {
     results = await new Bench(options, controller.signal).run();
   } catch (error) {
     if (!controller.signal.aborted) throw error;
-    process.stderr.write(`${controller.signal.reason.message}\n`);
+    process.stderr.write(`${/** @type {Error} */ (controller.signal.reason).message}\n`);
     return 130;
   }
   console.log(['', ...results.map(describe)].join('\n'));
@@ -361,7 +403,8 @@ async function main() {
 try {
   process.exit(await main());
 } catch (error) {
-  const known = error instanceof UsageError || error?.name === 'SetupError' || error?.name === 'ApiError';
-  process.stderr.write(`bench failed: ${known ? error.message : (error?.stack ?? error)}\n`);
+  const isKnown = error instanceof UsageError || error instanceof SetupError || error instanceof ApiError;
+  const stack = error instanceof Error ? error.stack : undefined;
+  process.stderr.write(`bench failed: ${isKnown ? error.message : (stack ?? String(error))}\n`);
   process.exit(error instanceof UsageError ? 2 : 1);
 }

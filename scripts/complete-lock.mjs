@@ -10,6 +10,7 @@ const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', '
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 
 const file = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', 'package-lock.json');
+/** @type {{packages: Record<string, {optionalDependencies?: Record<string, string>, dev?: boolean}>}} */
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const unresolved = [];
 
@@ -19,13 +20,8 @@ for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.pac
     const { os, cpu } = platformOf(name);
     // Such packages are pinned by what they belong to; a range would have to be resolved, and cannot be.
     if (os && cpu && /^\d+\.\d+\.\d+[\w.+-]*$/.test(range)) {
-      lock.packages[`node_modules/${name}`] = {
-        version: range,
-        cpu: [cpu],
-        ...(dev ? { dev: true } : {}),
-        optional: true,
-        os: [os],
-      };
+      const entry = { version: range, cpu: [cpu], ...(dev ? { dev: true } : {}), optional: true, os: [os] };
+      lock.packages[`node_modules/${name}`] = entry;
       console.log(`added ${name}@${range} (${os}, ${cpu})`);
     } else {
       unresolved.push(`${name}@${range} of ${path}`);
@@ -40,7 +36,11 @@ if (unresolved.length > 0) {
   process.exitCode = 1;
 }
 
-/** Whether Node's way up from the folder of a package finds this dependency. */
+/**
+ * Whether Node's way up from the folder of a package finds this dependency.
+ * @param {string} from folder of a package
+ * @param {string} name
+ */
 function isLocked(from, name) {
   for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
     if (lock.packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]) return true;
@@ -48,7 +48,10 @@ function isLocked(from, name) {
   }
 }
 
-/** Read from the name: `@swc/core-linux-arm-gnueabihf` is for Linux on arm. */
+/**
+ * Read from the name: `@swc/core-linux-arm-gnueabihf` is for Linux on arm.
+ * @param {string} name of a package
+ */
 function platformOf(name) {
   const words = name.slice(name.lastIndexOf('/') + 1).split(/[-_]/);
   return { os: SYSTEMS.find((system) => words.includes(system)), cpu: PROCESSORS.find((cpu) => words.includes(cpu)) };

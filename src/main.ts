@@ -12,6 +12,7 @@ import { waitForSchema } from './database/wait-for-schema';
 import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
+import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
@@ -21,8 +22,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 
 async function main(): Promise<void> {
   const config = Config.load();
-  const { dir, filesDir, logsDir } = config.storage;
-  keepPrivate(dir, filesDir, logsDir);
+  const { store } = config.storage;
+  if (store.kind === 'directory') keepPrivate(store.dir, store.filesDir, store.logsDir);
   // One that serves agents alone is started beside others: like a worker it lets them do it.
   if (!config.http.serves.includes('clients')) await waitForSchema(config);
   else if (config.database.migrateOnStart) await prepare(config);
@@ -53,9 +54,9 @@ function serveDocs(app: INestApplication): void {
       displayOperationId: true,
       filter: true,
       deepLinking: true,
-      tagsSorter: 'alpha',
     },
   });
+  serveStartPage(app, document.info);
 }
 
 /** Brings schema, reference data and the first identity up to date, once over all pods. */

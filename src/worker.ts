@@ -26,6 +26,7 @@ async function main(): Promise<void> {
   const health = app.get(WorkerHealthServer);
   const workflows = app.get(WorkflowRunner);
   runtime.discover();
+  reconcilers.discover();
   health.start();
   stopOnSignals(app, config.http.shutdownMs, logger, async () => {
     health.markReady(false);

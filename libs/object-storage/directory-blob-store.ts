@@ -1,75 +1,50 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-
-/** A stored file: its key in the store, its length in bytes and the SHA-256 of its content in hex. */
-export interface StoredBlob {
-  key: string;
-  size: number;
-  sha256: string;
-}
-
-export type BlobProblem = 'too-large' | 'no-space' | 'cut-off' | 'absent';
-
-/** Why a blob could not be written or read; nothing half-made stays. */
-export class BlobStoreError extends Error {
-  constructor(
-    readonly problem: BlobProblem,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options);
-    this.name = 'BlobStoreError';
-  }
-}
+import {
+  BLOB_KEY,
+  BlobMeter,
+  BlobStore,
+  BlobStoreError,
+  newBlobKey,
+  sourceFailure,
+  type StoredBlob,
+} from './blob-store';
 
 /** So many bytes of one upload pass between two looks at the room that is left. */
 const LOOK_EVERY_BYTES = 16 * 2 ** 20;
 
-const KEY = /^[0-9a-f]{2}\/[0-9a-f-]{36}$/;
-
 /**
- * Immutable files in a directory that all API pods share. A blob appears under its key only when all its bytes are on
- * disk, so a crash or a cut-off upload leaves at most a temporary file, which {@link sweep} removes.
+ * Blobs as files of a directory that all API pods share. They appear under their keys when all their bytes are on disk, so a
+ * crash or a cut-off upload leaves at most a temporary file, which {@link sweep} removes.
  */
-export class DirectoryBlobStore {
+export class DirectoryBlobStore extends BlobStore {
   /** @param reserveBytes what uploads leave free in the file system, for all else that is written there */
   constructor(
     private readonly root: string,
     private readonly reserveBytes = 0,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Throws `no-space` when so many bytes more would leave less than the reserve. */
   async assertSpace(bytes: number): Promise<void> {
     await mkdir(join(this.root, 'incoming'), { recursive: true });
     const { bavail, bsize } = await statfs(join(this.root, 'incoming'));
     if (bavail * bsize - bytes < this.reserveBytes) throw new BlobStoreError('no-space', 'The file store is full.');
   }
 
-  /** Writes the stream in constant memory; throws {@link BlobStoreError}. */
   async write(source: Readable, maxBytes: number): Promise<StoredBlob> {
-    const id = randomUUID();
-    const key = `${id.slice(0, 2)}/${id}`;
-    const temporary = join(this.root, 'incoming', id);
+    const key = newBlobKey();
+    const temporary = join(this.root, 'incoming', randomUUID());
     // The source may fail before its first byte is asked for; without a listener that ends the process.
     source.on('error', () => {});
-    const hash = createHash('sha256');
-    let size = 0;
     let lookAt = LOOK_EVERY_BYTES;
-    const meter = new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        size += chunk.length;
-        hash.update(chunk);
-        if (size > maxBytes) done(new BlobStoreError('too-large', `The file is larger than ${maxBytes} bytes.`));
-        else if (size < lookAt) done(null, chunk);
-        else {
-          lookAt = size + LOOK_EVERY_BYTES;
-          this.assertSpace(0).then(() => done(null, chunk), done);
-        }
-      },
+    const meter = new BlobMeter(maxBytes, (size) => {
+      if (size < lookAt) return null;
+      lookAt = size + LOOK_EVERY_BYTES;
+      return this.assertSpace(0);
     });
     try {
       await this.assertSpace(0);
@@ -82,10 +57,9 @@ export class DirectoryBlobStore {
       await rm(temporary, { force: true });
       throw asBlobError(error);
     }
-    return { key, size, sha256: hash.digest('hex') };
+    return meter.blob(key);
   }
 
-  /** Opens a blob, whole or a range of it (`end` inclusive); throws `absent` when the store does not have it. */
   async read(key: string, range: { start?: number; end?: number } = {}): Promise<Readable> {
     const file = await open(this.path(key)).catch((error: unknown) => {
       throw new BlobStoreError('absent', 'The file is not in the store any more.', { cause: error });
@@ -97,7 +71,7 @@ export class DirectoryBlobStore {
     await rm(this.path(key), { force: true });
   }
 
-  /** Removes temporary files older than the given age and blobs as old that `isUsed` does not claim. Answers how many. */
+  /** Takes temporary files along. */
   async sweep(olderThanMs: number, isUsed: (keys: string[]) => Promise<Set<string>>): Promise<number> {
     const limit = Date.now() - olderThanMs;
     let removed = 0;
@@ -119,7 +93,7 @@ export class DirectoryBlobStore {
   }
 
   private path(key: string): string {
-    if (!KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
+    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
     return join(this.root, key);
   }
 }
@@ -129,13 +103,9 @@ async function namesIn(directory: string): Promise<string[]> {
 }
 
 function asBlobError(error: unknown): Error {
-  if (error instanceof BlobStoreError) return error;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new BlobStoreError('no-space', 'The file store is full.', { cause: error });
   }
-  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNABORTED') {
-    return new BlobStoreError('cut-off', 'The upload ended before all bytes had arrived.', { cause: error });
-  }
-  return error instanceof Error ? error : new Error(String(error));
+  return sourceFailure(error);
 }

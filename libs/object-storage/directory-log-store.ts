@@ -1,31 +1,21 @@
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
+import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { LogStream } from '../contracts/agent-protocol';
+import { findLineStart, logFolder, type LogName, LogStore, type OpenLog } from './log-store';
 
-/** Which log: of a run or of a node. */
-export interface LogName {
-  kind: 'run' | 'node';
-  id: number;
-  stream: LogStream;
-}
+/** Logs as files of a directory that all API pods share. */
+export class DirectoryLogStore extends LogStore {
+  readonly settles = false;
 
-const BLOCK = 64 * 1024;
-
-/**
- * Append-only logs in a directory that all API pods share, addressed by byte offset: writing a chunk again at its
- * offset changes nothing, so agents may repeat themselves and a tail resumes anywhere.
- */
-export class DirectoryLogStore {
-  constructor(private readonly root: string) {}
-
-  /** Bytes held; 0 for a log nobody wrote. */
-  async size(log: LogName): Promise<number> {
-    return (await stat(this.path(log)).catch(() => ({ size: 0 }))).size;
+  constructor(private readonly root: string) {
+    super();
   }
 
-  /** Writes the chunk at its offset and answers the size. A chunk that would leave a gap is not written. */
+  resumeAt(log: LogName): Promise<number> {
+    return this.size(log);
+  }
+
   async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
     const path = this.path(log);
     const size = await this.size(log);
@@ -41,52 +31,49 @@ export class DirectoryLogStore {
     return Math.max(size, offset + chunk.length);
   }
 
-  /** The log from an offset on, at most `length` bytes; empty for a log nobody wrote. */
-  async read(log: LogName, offset = 0, length = Number.MAX_SAFE_INTEGER): Promise<Readable> {
+  async open(log: LogName): Promise<OpenLog> {
+    const path = this.path(log);
     const size = await this.size(log);
-    if (offset >= size || length <= 0) return Readable.from([]);
-    return createReadStream(this.path(log), { start: offset, end: Math.min(size, offset + length) - 1 });
-  }
-
-  /** Offset at which the last `lines` lines begin; an unfinished last line counts as one. */
-  async offsetOfLastLines(log: LogName, lines: number): Promise<number> {
-    const size = await this.size(log);
-    if (size === 0) return 0;
-    const file = await open(this.path(log), 'r');
-    try {
-      return await findLineStart(file, size, lines);
-    } finally {
-      await file.close();
-    }
+    return {
+      size,
+      offsetOfLastLines: (lines) => offsetOfLastLines(path, size, lines),
+      read: (offset, length) =>
+        offset >= size || length <= 0
+          ? Readable.from([])
+          : createReadStream(path, { start: offset, end: Math.min(size, offset + length) - 1 }),
+    };
   }
 
   async delete(kind: LogName['kind'], id: number): Promise<void> {
-    await rm(this.directory(kind, id), { recursive: true, force: true });
+    await rm(this.folder(kind, id), { recursive: true, force: true });
+  }
+
+  async settle(): Promise<void> {
+    // A file is one piece from the beginning.
+  }
+
+  private async size(log: LogName): Promise<number> {
+    return (await stat(this.path(log)).catch(() => ({ size: 0 }))).size;
   }
 
   private path(log: LogName): string {
-    return join(this.directory(log.kind, log.id), log.stream);
+    return join(this.folder(log.kind, log.id), log.stream);
   }
 
-  private directory(kind: LogName['kind'], id: number): string {
-    // Two levels keep directories small with millions of runs.
-    return join(this.root, kind, String(id % 1000).padStart(3, '0'), String(id));
+  private folder(kind: LogName['kind'], id: number): string {
+    return join(this.root, logFolder(kind, id));
   }
 }
 
-async function findLineStart(file: FileHandle, size: number, lines: number): Promise<number> {
-  const block = Buffer.alloc(BLOCK);
-  let found = 0;
-  for (let end = size; end > 0;) {
-    const start = Math.max(0, end - BLOCK);
-    const { bytesRead } = await file.read(block, 0, end - start, start);
-    for (let index = bytesRead - 1; index >= 0; index -= 1) {
-      // The newline that ends the last line begins no further one.
-      if (block[index] !== 0x0a || start + index === size - 1) continue;
-      found += 1;
-      if (found === lines) return start + index + 1;
-    }
-    end = start;
+async function offsetOfLastLines(path: string, size: number, lines: number): Promise<number> {
+  if (size === 0) return 0;
+  const file = await open(path, 'r');
+  try {
+    return await findLineStart(size, lines, async (offset, length) => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+      return buffer.subarray(0, bytesRead);
+    });
+  } finally {
+    await file.close();
   }
-  return 0;
 }

@@ -5,6 +5,7 @@ import {
   type ListOptions,
   type ObjectStore,
   ObjectStoreError,
+  type PutOptions,
   type ReadOptions,
   type StatOptions,
   type StoreContent,
@@ -107,6 +108,27 @@ export class KeyedObjectStore implements ObjectStore {
     }
   }
 
+  async put(path: string, content: Buffer, options: PutOptions): Promise<void> {
+    const { overwrite, contentType = 'application/octet-stream', signal } = options;
+    assertPath(path);
+    const upload = this.keys.upload({
+      key: path,
+      contentType,
+      overwrite,
+      sizeBytes: content.length,
+      isDirectory: false,
+    });
+    const part: Part = { number: 1, offset: 0, data: content, isLast: true };
+    try {
+      await this.send((ended) => upload.send(part, ended), part, signal);
+      await this.call(signal, (ended) => upload.finish(ended));
+    } catch (error) {
+      await withDeadline(this.timeouts.callMs, undefined, (ended) => upload.discard(ended)).catch(() => {});
+      if (error instanceof ObjectStoreError && error.code === 'ALREADY_EXISTS') throw alreadyExists(path);
+      throw error;
+    }
+  }
+
   async makeDirectory(path: string, { signal }: CallOptions = {}): Promise<void> {
     assertPath(path);
     const present = await this.stat(path, { signal });
@@ -125,6 +147,11 @@ export class KeyedObjectStore implements ObjectStore {
   async deleteFile(path: string, { signal }: CallOptions = {}): Promise<void> {
     assertPath(path);
     await this.call(signal, (ended) => this.keys.delete([path], ended));
+  }
+
+  async deleteFiles(paths: readonly string[], { signal }: CallOptions = {}): Promise<void> {
+    paths.forEach(assertPath);
+    await this.deleteKeys([...paths], signal);
   }
 
   async deleteDirectory(path: string, { signal }: CallOptions = {}): Promise<number> {
@@ -199,7 +226,11 @@ export class KeyedObjectStore implements ObjectStore {
     }
   }
 
-  private send(send: (signal: AbortSignal) => Promise<void>, part: Part, signal: AbortSignal): Promise<void> {
+  private send(
+    send: (signal: AbortSignal) => Promise<void>,
+    part: Part,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     return this.call(signal, send, this.timeouts.callMs + (part.data.length / MIN_RATE) * 1000);
   }
 

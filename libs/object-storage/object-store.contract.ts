@@ -101,6 +101,20 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await contentOf('empty')).toBe('');
     });
 
+    it('stores what is in memory at once, and deletes several files at once', async () => {
+      await store.put('at/once', Buffer.from('content'), { overwrite: false });
+      await store.put('at/once-empty', Buffer.alloc(0), { overwrite: false });
+      expect(await contentOf('at/once')).toBe('content');
+      const again = store.put('at/once', Buffer.from('other'), { overwrite: false });
+      await expect(again).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+      expect(await contentOf('at/once')).toBe('content');
+      await store.put('at/once', Buffer.from('other'), { overwrite: true });
+      expect(await contentOf('at/once')).toBe('other');
+      await store.deleteFiles([]);
+      await store.deleteFiles(['at/once', 'at/once-empty', 'absent']);
+      expect(await names('', { recursive: true })).toEqual([]);
+    });
+
     it('reads parts of a file', async () => {
       await put('digits', '0123456789');
       expect(await contentOf('digits', { start: 2, end: 4 })).toBe('234');

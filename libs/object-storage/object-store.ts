@@ -50,13 +50,16 @@ export interface ReadOptions extends CallOptions {
   range?: { start: number; end?: number };
 }
 
-export interface WriteOptions extends CallOptions {
-  /** Bytes the source will give; more or fewer end the write with `SIZE_MISMATCH`. Unknown: at most 78 GiB. */
-  sizeBytes?: number;
+export interface PutOptions extends CallOptions {
   /** False refuses to replace a file, with `ALREADY_EXISTS`. */
   overwrite: boolean;
   /** Default `application/octet-stream`. */
   contentType?: string;
+}
+
+export interface WriteOptions extends PutOptions {
+  /** Bytes the source will give; more or fewer end the write with `SIZE_MISMATCH`. Unknown: at most 78 GiB. */
+  sizeBytes?: number;
 }
 
 /**
@@ -81,10 +84,14 @@ export interface ObjectStore {
    * file was stored.
    */
   write(path: string, source: Readable, options: WriteOptions): Promise<StoreEntry>;
+  /** Stores what is in memory already; of a small file it is the one request that a write surrounds with others. */
+  put(path: string, content: Buffer, options: PutOptions): Promise<void>;
   /** Makes an empty directory; one that exists is left as it is. */
   makeDirectory(path: string, options?: CallOptions): Promise<void>;
   /** A file that is absent already is no error. */
   deleteFile(path: string, options?: CallOptions): Promise<void>;
+  /** At most 1000 files, with one request where the store takes that; absent ones are no error. */
+  deleteFiles(paths: readonly string[], options?: CallOptions): Promise<void>;
   /** Deletes everything below a directory, then the directory; answers how many files that were. */
   deleteDirectory(path: string, options?: CallOptions): Promise<number>;
   /** Throws unless the bucket exists and the credential may list it. */

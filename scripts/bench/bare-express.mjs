@@ -3,14 +3,34 @@
 import express from 'express';
 import pg from 'pg';
 
-/** A handler that reads a cluster. */
+/**
+ * The body of an answer.
+ * @typedef {Record<string, unknown>} Body
+ *
+ * How a cluster is read. `params` go with `sql`; that of the index `idParam` is the id of the cluster.
+ * @typedef {{pool: import('pg').PoolConfig, sql: string, params: unknown[], idParam: number}} Query
+ *
+ * What the parent tells: where to answer, and with what; `query` where the database is to be read for it.
+ * @typedef {{path: string, body: Body, query?: Query}} Told
+ */
+
+/**
+ * A handler that reads a cluster.
+ * @param {Query} query
+ * @param {Body} body
+ * @returns {import('express').RequestHandler}
+ */
 function fromDatabase({ pool: poolOptions, sql, params, idParam }, body) {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool(poolOptions);
-  /** Fields that come from the row; what else the product makes up from its memory comes from a body it once gave. */
+  /**
+   * Fields that come from the row; what else the product makes up from its memory comes from a body it once gave.
+   * @type {string[] | undefined}
+   */
   let fromRow;
   return async (request, response) => {
     const values = params.with(idParam, Number(request.query.cluster_id));
+    /** @type {{rows: Body[]}} */
     const { rows } = await pool.query(sql, values);
     const [row] = rows;
     if (!row) {
@@ -24,19 +44,24 @@ function fromDatabase({ pool: poolOptions, sql, params, idParam }, body) {
   };
 }
 
-/** A handler that has its answer in memory. */
+/**
+ * A handler that has its answer in memory.
+ * @param {Body} body
+ * @returns {import('express').RequestHandler}
+ */
 function fromMemory(body) {
   return (_request, response) => {
     response.json(body);
   };
 }
 
-process.once('message', ({ path, query, body }) => {
+process.once('message', (/** @type {Told} */ { path, query, body }) => {
   const app = express();
   app.get(path, query ? fromDatabase(query, body) : fromMemory(body));
   const server = app.listen(0, '127.0.0.1', () => {
     server.keepAliveTimeout = 75_000;
-    process.send({ port: server.address().port });
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    process.send?.({ port });
   });
 });
 process.once('disconnect', () => process.exit(0));

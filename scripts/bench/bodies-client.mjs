@@ -7,12 +7,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const ANSWER_WITHIN_MS = 60_000;
 
+/**
+ * @typedef {{method: string, path: string, headers: Record<string, string>, port: number}} Request
+ *
+ * A request that is sent again over each connection for so many seconds, to measure its answers.
+ * @typedef {Request & {connections: number, seconds: number}} Repeated
+ * @typedef {Repeated & {body: string, status: number}} Sending status is the one of every answer
+ * @typedef {Repeated & {everyMs: number}} Pacing
+ */
+
 /** A kept connection: one request at a time. */
 class Connection {
   /** @param {number} port */
   constructor(port) {
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    /** @type {Buffer} */
     this.received = Buffer.alloc(0);
+    /** @type {(status: number) => void} */
+    this.answered = () => {};
+    /** @type {(error: Error) => void} */
     this.fail = () => {};
     this.socket.on('data', (chunk) => this.onData(chunk));
     this.socket.on('error', (error) => this.fail(error));
@@ -28,6 +41,7 @@ class Connection {
     });
   }
 
+  /** @param {Buffer} chunk */
   onData(chunk) {
     this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
     const headEnd = this.received.indexOf(HEAD_END);
@@ -45,14 +59,17 @@ class Connection {
   }
 }
 
-/** @returns {Buffer} */
+/** @param {Request} request @param {number} length of the body @returns {Buffer} */
 function headOf({ method, path, headers, port }, length) {
   const all = { host: `127.0.0.1:${port}`, ...headers, ...(length === 0 ? {} : { 'content-length': length }) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
 }
 
-/** Sends the body until told to stop; answers how many were answered with the status. */
+/**
+ * Sends the body until told to stop; answers how many were answered with the status.
+ * @param {Sending} sending
+ */
 async function send({ connections, seconds, body, status, ...request }) {
   const bytes = Buffer.from(body);
   const head = headOf(request, bytes.length);
@@ -72,10 +89,14 @@ async function send({ connections, seconds, body, status, ...request }) {
   return { answers };
 }
 
-/** Asks at a steady pace; answers how long the slowest of a hundred took, in milliseconds. */
+/**
+ * Asks at a steady pace; answers how long the slowest of a hundred took, in milliseconds.
+ * @param {Pacing} pacing
+ */
 async function pace({ connections, seconds, everyMs, ...request }) {
   const head = headOf(request, 0);
   const end = performance.now() + seconds * 1_000;
+  /** @type {number[]} */
   const latencies = [];
   await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -94,10 +115,10 @@ async function pace({ connections, seconds, everyMs, ...request }) {
   return { p50: latencies[Math.floor(latencies.length / 2)], p99: latencies[Math.floor(latencies.length * 0.99)] };
 }
 
-process.on('message', ({ kind, ...told }) => {
-  (kind === 'send' ? send(told) : pace(told)).then(
-    (measured) => process.send(measured),
-    (error) => process.send({ error: error.message }),
+process.on('message', (/** @type {({kind: 'send'} & Sending) | ({kind: 'pace'} & Pacing)} */ told) => {
+  (told.kind === 'send' ? send(told) : pace(told)).then(
+    (measured) => process.send?.(measured),
+    (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );
 });
 process.once('disconnect', () => process.exit(0));

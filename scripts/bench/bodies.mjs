@@ -23,20 +23,33 @@ function largest() {
   return bodyOf('é'.repeat(Math.floor(rest / 2)), values);
 }
 
-/** A job configuration; its name is refused, so that each is looked at whole and none is kept. */
+/**
+ * A job configuration; its name is refused, so that each is looked at whole and none is kept.
+ * @param {string} command
+ * @param {Record<string, number>} values
+ */
 function bodyOf(command, values) {
   return JSON.stringify({ name: 'NOT A NAME', command, extra_info: values });
 }
 
+/** @param {number} count @returns {Record<string, number>} */
 const keys = (count) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key ${index}`, 1]));
 
-/** Small and largest bodies of some kinds: by their bytes, or by their values. */
-const KINDS = {
-  text: [16 * KIBIBYTE, LIMIT - KIBIBYTE].map((bytes) => bodyOf('é'.repeat(bytes / 2), {})),
-  'free keys': [700, VALUES - 100].map((count) => bodyOf('', keys(count))),
-  'unknown keys': [700, VALUES - 100].map((count) => JSON.stringify(keys(count))),
-  ids: [700, VALUES - 100].map((count) => JSON.stringify({ cluster_id: Array.from({ length: count }, (_, id) => id) })),
-};
+/** Sizes of a small and a largest body: by their bytes, or by their values. */
+const BY_BYTES = { small: 16 * KIBIBYTE, most: LIMIT - KIBIBYTE };
+const BY_VALUES = { small: 700, most: VALUES - 100 };
+
+/** @type {{kind: string, sizes: {small: number, most: number}, body: (size: number) => string}[]} */
+const KINDS = [
+  { kind: 'text', sizes: BY_BYTES, body: (bytes) => bodyOf('é'.repeat(bytes / 2), {}) },
+  { kind: 'free keys', sizes: BY_VALUES, body: (count) => bodyOf('', keys(count)) },
+  { kind: 'unknown keys', sizes: BY_VALUES, body: (count) => JSON.stringify(keys(count)) },
+  {
+    kind: 'ids',
+    sizes: BY_VALUES,
+    body: (count) => JSON.stringify({ cluster_id: Array.from({ length: count }, (_, id) => id) }),
+  },
+];
 
 /**
  * Sides of the comparisons about JSON bodies.
@@ -49,15 +62,18 @@ export async function prepareBodies(platform, signal) {
   const [reader, sender] = [processes.start(CLIENT), processes.start(CLIENT)];
   const port = Number(new URL(session.baseUrl).port);
   const headers = { authorization: `Bearer ${session.token}` };
+  /** @param {import('node:child_process').ChildProcess} child @param {object} message of `bodies-client.mjs`, without the port */
   const told = async (child, message) => {
     const answer = await ask(child, { port, ...message });
     if (answer.error) throw new Error(answer.error);
     return answer;
   };
+  /** @returns {Promise<number>} milliseconds that the slowest of a hundred GETs took */
   const pace = async () => {
     const asked = { kind: 'pace', method: 'GET', path: SMALL, headers, connections: READERS, everyMs: EVERY_MS };
     return (await told(reader, { ...asked, seconds: SECONDS })).p99;
   };
+  /** @param {string} body @param {number} connections @param {number} seconds @returns {Promise<{answers: number}>} */
   const send = (body, connections, seconds) =>
     told(sender, {
       kind: 'send',
@@ -69,7 +85,7 @@ export async function prepareBodies(platform, signal) {
       connections,
       seconds,
     });
-  /** Milliseconds for each KiB of bodies of the size, sent one after the other. */
+  /** Milliseconds for each KiB of bodies of the size, sent one after the other. @param {string} body */
   const cost = async (body) => {
     const { answers } = await send(body, 1, SECONDS / 2);
     return (SECONDS * 500) / answers / (Buffer.byteLength(body) / KIBIBYTE);
@@ -85,10 +101,10 @@ export async function prepareBodies(platform, signal) {
         return p99;
       },
     },
-    costs: Object.entries(KINDS).map(([kind, [small, most]]) => ({
-      kind,
-      sides: { baseline: () => cost(small), product: () => cost(most) },
-    })),
+    costs: KINDS.map(({ kind, sizes, body }) => {
+      const [small, most] = [body(sizes.small), body(sizes.most)];
+      return { kind, sides: { baseline: () => cost(small), product: () => cost(most) } };
+    }),
     close: () => processes.close(),
   };
 }

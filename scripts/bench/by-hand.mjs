@@ -14,6 +14,8 @@ const PAGE_POLL_MS = 50;
 
 const HOST = '127.0.0.1';
 
+/** @typedef {{ref: import('../embedded/processes.mjs').ProcessRef | null, log: string}} Daemon log is the path of its output */
+
 /** Spark as a person would use it at a shell: the installation of the nodes, without the platform. */
 export class SparkByHand {
   /**
@@ -68,7 +70,7 @@ export class SparkByHand {
       cwd: this.folder,
       env: this.env,
       signal,
-    }).catch((error) => {
+    }).catch((/** @type {unknown} */ error) => {
       throw limit.aborted ? new Error(`spark-submit did not end within ${DEADLINE_MS / 1000} s.`) : error;
     });
     const ms = performance.now() - started;
@@ -83,13 +85,15 @@ export class SparkByHand {
    */
   async startDaemons({ cores, memory }) {
     const [port, masterUi, workerUi] = [await freePort(), await freePort(), await freePort()];
+    /** @type {Daemon[]} */
     const daemons = [];
     const limit = Date.now() + DEADLINE_MS;
+    /** @param {string} what @param {number} everyMs @param {() => Promise<boolean>} holds */
     const until = async (what, everyMs, holds) => {
       while (!(await holds())) {
         const ended = daemons.find(({ ref }) => !isRunning(ref));
         if (ended || Date.now() > limit) {
-          throw new Error(`By hand there was no ${what}:\n${tailOf((ended ?? daemons.at(-1)).log, 20)}`);
+          throw new Error(`By hand there was no ${what}:\n${tailOf((ended ?? daemons.at(-1))?.log ?? '', 20)}`);
         }
         await delay(everyMs, undefined, { signal: this.signal });
       }
@@ -109,6 +113,7 @@ export class SparkByHand {
     }
   }
 
+  /** @param {string} name @param {string} mainClass @param {string[]} args @returns {Daemon} */
   daemon(name, mainClass, args) {
     const log = join(this.folder, `${name}.log`);
     const output = openSync(log, 'w');
@@ -128,9 +133,11 @@ export class SparkByHand {
   }
 }
 
+/** @param {number} port @returns {Promise<boolean>} */
 function accepts(port) {
   return new Promise((resolve) => {
     const socket = connect({ host: HOST, port });
+    /** @param {boolean} open */
     const done = (open) => {
       socket.destroy();
       resolve(open);
@@ -140,9 +147,11 @@ function accepts(port) {
   });
 }
 
+/** @param {number} port @returns {Promise<{aliveworkers?: number} | null>} null while there is none */
 async function masterPage(port) {
   try {
-    return await (await fetch(`http://${HOST}:${port}/json/`, { signal: AbortSignal.timeout(2_000) })).json();
+    const answer = await fetch(`http://${HOST}:${port}/json/`, { signal: AbortSignal.timeout(2_000) });
+    return /** @type {{aliveworkers?: number}} */ (await answer.json());
   } catch {
     return null;
   }

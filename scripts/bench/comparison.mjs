@@ -23,6 +23,11 @@
  */
 
 /**
+ * Each answers its figure of one round.
+ * @typedef {{baseline: () => Promise<number>, product: () => Promise<number>}} Sides
+ */
+
+/**
  * Measures both sides in turn, the baseline first, so that whatever else the machine does meets both alike. One round
  * of each that does not count comes before.
  * @param {object} options
@@ -40,12 +45,13 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
   print(`${name}: warming up`);
   await baseline();
   await product();
+  /** @type {{baseline: number[], product: number[]}} */
   const measured = { baseline: [], product: [] };
   for (let round = 1; round <= rounds; round++) {
-    measured.baseline.push(await baseline());
-    measured.product.push(await product());
-    const [ours, theirs] = [measured.product, measured.baseline].map((values) => number(values[round - 1]));
-    print(`${name}: round ${round} of ${rounds}, baseline ${theirs} ${unit}, product ${ours} ${unit}`);
+    const [theirs, ours] = [await baseline(), await product()];
+    measured.baseline.push(theirs);
+    measured.product.push(ours);
+    print(`${name}: round ${round} of ${rounds}, baseline ${number(theirs)} ${unit}, product ${number(ours)} ${unit}`);
   }
   const summary = { baseline: summarize(measured.baseline), product: summarize(measured.product) };
   const ratio = summary.product.median / summary.baseline.median;
@@ -66,12 +72,15 @@ export function describe(result) {
   return 'value' in result ? describeMeasure(result) : describeComparison(result);
 }
 
+/** @param {Measure} measure */
 function describeMeasure({ name, title, unit, goal, value, holds }) {
   const goalText = `goal below ${goal.below}: ${holds ? 'holds' : 'MISSED'}`;
   return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${goalText}`].join('\n');
 }
 
+/** @param {Comparison} comparison */
 function describeComparison({ name, title, unit, goal, baseline, product, ratio, holds }) {
+  /** @param {string} what @param {Summary} summary */
   const side = (what, { median, min, max, rounds }) =>
     `    ${what.padEnd(9)}${number(median).padStart(9)} ${unit}   min ${number(min)}, max ${number(max)}, ${rounds.length} rounds`;
   const wanted = 'atMost' in goal ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`;
@@ -87,10 +96,11 @@ function describeComparison({ name, title, unit, goal, baseline, product, ratio,
 function summarize(rounds) {
   const sorted = rounds.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
-  const median = (sorted[Math.ceil(middle) - 1] + sorted[Math.floor(middle)]) / 2;
-  return { median, min: sorted[0], max: sorted[sorted.length - 1], rounds };
+  const [low = NaN, high = NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return { median: (low + high) / 2, min: Math.min(...rounds), max: Math.max(...rounds), rounds };
 }
 
+/** @param {number} value */
 function number(value) {
   return value < 100 ? value.toFixed(3) : value.toFixed(0);
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../embedded/install.mjs';
 import { prepareServed } from './served.mjs';
 
-/** Loads what is built. */
-const require = createRequire(join(projectRoot, 'package.json'));
+/** Loads what is built, which is typed by what it is built from. */
+const load = createRequire(join(projectRoot, 'package.json'));
 
 /**
  * Sides of the comparison: requests per second of the product and of a bare express handler with the same query.
@@ -12,10 +12,10 @@ const require = createRequire(join(projectRoot, 'package.json'));
  * @param {AbortSignal} signal
  */
 export async function prepareGet(platform, signal) {
-  require('reflect-metadata');
+  load('reflect-metadata');
   const { session, clusterId, postgres, poolSize } = platform;
   const { user_id: userId } = await session.json('GET', '/user/info');
-  const scope = { tenantId: session.tenantId, userId, username: '' };
+  const scope = { tenantId: String(session.tenantId), userId: Number(userId), username: '' };
   const query = await queryOfGet(scope, clusterId);
   return prepareServed({
     platform,
@@ -26,35 +26,54 @@ export async function prepareGet(platform, signal) {
   });
 }
 
-/** The product's own connection settings: how long PostgreSQL plans a query depends on them. */
+/**
+ * The product's own connection settings: how long PostgreSQL plans a query depends on them.
+ * @param {string} url
+ * @param {number} poolSize
+ * @returns {import('pg').PoolConfig}
+ */
 function poolOptions(url, poolSize) {
-  const { createDataSource } = require('./dist/src/database/data-source.js');
+  /** @type {typeof import('../../src/database/data-source.js')} */
+  const { createDataSource } = load('./dist/src/database/data-source.js');
   const config = { url, poolSize, statementTimeoutMs: 30_000, migrateOnStart: false };
-  const { options } = createDataSource(config, 'bare-express');
+  /** @typedef {Extract<import('typeorm').DataSourceOptions, {type: 'postgres'}>} PostgresOptions */
+  const options = /** @type {PostgresOptions} */ (createDataSource(config, 'bare-express').options);
   return { ...options.extra, connectionString: options.url, max: options.poolSize };
 }
 
 /**
  * The query behind the operation, from the built repository itself, so that it is the same after every change of it.
+ * @param {import('../../src/platform/auth/principal.js').TenantScope} scope
+ * @param {number} clusterId
  * @returns {Promise<{sql: string, params: unknown[], idParam: number}>}
  */
 async function queryOfGet(scope, clusterId) {
-  const { ClustersRepository } = require('./dist/src/modules/clusters/clusters.repository.js');
+  /** @type {typeof import('../../src/modules/clusters/clusters.repository.js')} */
+  const { ClustersRepository } = load('./dist/src/modules/clusters/clusters.repository.js');
+  /** @type {{sql: string, params: unknown[]}[]} */
   const queries = [];
+  /** @param {string} sql @param {unknown[]} params */
   const query = async (sql, params) => {
     queries.push({ sql, params });
     return [{}];
   };
-  await new ClustersRepository({ manager: { query } }).get(scope, { id: clusterId });
-  const [{ sql, params }] = queries;
-  const idParam = params.indexOf(clusterId);
-  if (queries.length !== 1 || idParam < 0) throw new Error('A cluster is not read by one query with its id any more.');
-  return { sql, params, idParam };
+  // All that a repository needs of its data source to read.
+  const dataSource = /** @type {import('typeorm').DataSource} */ (/** @type {unknown} */ ({ manager: { query } }));
+  await new ClustersRepository(dataSource).get(scope, { id: clusterId });
+  const [first, ...others] = queries;
+  const idParam = first?.params.indexOf(clusterId) ?? -1;
+  if (!first || others.length > 0 || idParam < 0)
+    throw new Error('A cluster is not read by one query with its id any more.');
+  return { ...first, idParam };
 }
 
-/** The same fields and about the same size. */
+/**
+ * The same fields and about the same size.
+ * @param {import('./bare-express.mjs').Body} product
+ * @param {import('./bare-express.mjs').Body} bare
+ */
 function alike(product, bare) {
-  const [ours, theirs] = [product, bare].map((body) => JSON.stringify(body).length);
+  const [ours, theirs] = [JSON.stringify(product).length, JSON.stringify(bare).length];
   const sameKeys = Object.keys(product).every((key) => key in bare) && bare.cluster_id === product.cluster_id;
   return sameKeys && Math.abs(ours - theirs) < ours * 0.1;
 }

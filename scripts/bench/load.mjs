@@ -58,10 +58,10 @@ function repeat(port, request, answered) {
   });
 }
 
-process.on('message', (load) => {
+process.on('message', (/** @type {Load} */ load) => {
   generate(load).then(
-    (perSecond) => process.send({ perSecond }),
-    (error) => process.send({ error: error.message }),
+    (perSecond) => process.send?.({ perSecond }),
+    (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );
 });
 process.once('disconnect', () => process.exit(0));

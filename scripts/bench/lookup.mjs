@@ -11,6 +11,7 @@ const PATH = '/lookup_disk_machine_type';
  */
 export async function prepareLookup(platform, signal) {
   const body = await platform.session.json('GET', PATH);
+  /** @param {unknown} product @param {unknown} bare */
   const alike = (product, bare) => JSON.stringify(product) === JSON.stringify(bare);
   return prepareServed({ platform, signal, path: PATH, handler: { body }, alike });
 }

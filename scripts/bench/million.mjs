@@ -26,6 +26,8 @@ const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_
     true, 100 + n % 900, (SELECT min(disk_type_id) FROM disk_types WHERE to_date = 'infinity'), 1, 1
   FROM generate_series(1, $3::int) n CROSS JOIN LATERAL (SELECT hashint4(n) & 2147483647 AS mixed) h`;
 
+/** @typedef {import('../demo/session.mjs').Session} Session */
+
 /**
  * Sides of the comparisons between a tenant with a thousand volume configurations and one with a million: milliseconds to
  * an answer, one request at a time.
@@ -35,14 +37,17 @@ const FILL = `INSERT INTO volume_confs (tenant_id, created_by_user_id, modified_
 export async function prepareMillion(platform, signal) {
   const few = await tenantSession(platform, 'thousand');
   const many = await tenantSession(platform, 'million');
-  await fill(platform.postgres.url, [few, many]);
+  await fill(platform.postgres.url, few, many);
   const processes = new MeasuringProcesses(signal);
   const load = processes.startLoad();
+  /** @param {string} path @param {number} records that each answer has */
   const sides = async (path, records) => {
     await assertRecords([few, many], path, records);
+    /** @param {Session} session */
     const milliseconds = (session) => async () => 1_000 / (await load(requestsOf(session, path)));
     return { baseline: milliseconds(few), product: milliseconds(many) };
   };
+  /** @param {string} part */
   const search = (part) => `/machine/volumes/search?volume_conf_name=${part}&limit=${PAGE}`;
   return {
     list: () => sides(`/machine/volumes?limit=${PAGE}`, PAGE),
@@ -54,7 +59,11 @@ export async function prepareMillion(platform, signal) {
   };
 }
 
-/** Signed in to a new tenant. */
+/**
+ * Signed in to a new tenant.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
+ * @param {string} name of the tenant
+ */
 async function tenantSession(platform, name) {
   const session = await login(platform.administrator);
   const { tenant_id: tenantId } = await session.json('POST', '/platform/admin/tenant', { body: { name } });
@@ -63,8 +72,8 @@ async function tenantSession(platform, name) {
   return session;
 }
 
-/** @param {string} url @param {import('../demo/session.mjs').Session[]} sessions the one with few records first */
-async function fill(url, [few, many]) {
+/** @param {string} url @param {Session} few the one with few records @param {Session} many */
+async function fill(url, few, many) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -72,6 +81,7 @@ async function fill(url, [few, many]) {
     await client.query('BEGIN');
     // What the rows refer to is known to be there, and a GIN index is made in a tenth of the time it takes to extend it.
     await client.query('SET LOCAL session_replication_role = replica');
+    /** @type {{rows: {indexname: string, indexdef: string}[]}} */
     const { rows: indexes } = await client.query(
       `SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'volume_confs' AND indexdef LIKE '% USING gin %'`,
     );
@@ -88,6 +98,7 @@ async function fill(url, [few, many]) {
   }
 }
 
+/** @param {Session[]} sessions @param {string} path @param {number} records */
 async function assertRecords(sessions, path, records) {
   for (const session of sessions) {
     const { data } = await session.json('GET', path);
@@ -95,6 +106,7 @@ async function assertRecords(sessions, path, records) {
   }
 }
 
+/** @param {Session} session @param {string} path @returns {import('./load.mjs').Load} */
 function requestsOf({ baseUrl, token }, path) {
   const headers = { authorization: `Bearer ${token}` };
   return { port: Number(new URL(baseUrl).port), path: `/api/v1${path}`, headers, connections: 1, seconds: SECONDS };

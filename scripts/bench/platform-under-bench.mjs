@@ -22,17 +22,44 @@ const JOB_MEMORY = '512m';
 
 /**
  * PostgreSQL, Redis, API and worker on a folder of their own, with a STANDALONE cluster of one worker and a job for it.
+ * What `start` makes is there only after it.
  * @typedef {import('../demo/session.mjs').Session} Session
  */
 export class PlatformUnderBench {
-  /** @type {Session} */ session;
-  /** What the first administrator signs in with. @type {Parameters<typeof login>[0]} */ administrator;
-  /** @type {{url: string}} */ postgres;
+  /** @type {Session | undefined} */
+  #session;
+  get session() {
+    return started(this.#session);
+  }
+
+  /** What the first administrator signs in with. @type {Parameters<typeof login>[0] | undefined} */
+  #administrator;
+  get administrator() {
+    return started(this.#administrator);
+  }
+
+  /** @type {import('../embedded/services.mjs').Service | undefined} */
+  #postgres;
+  get postgres() {
+    return started(this.#postgres);
+  }
+
+  /** @type {import('../embedded/platform.mjs').Platform | undefined} */
+  #platform;
+  /** Process id of the API, which is another one after it was started again. */
+  apiPid() {
+    const { api } = started(this.#platform).pids();
+    if (api === null) throw new Error('The API does not run.');
+    return api;
+  }
+
+  /** Path of the jobs. */
+  jobs = '';
+  jobConfId = 0;
   poolSize = POOL_SIZE;
   clusterId = 0;
   workerCores = 0;
   connections = new Agent({ keepAlive: true, maxSockets: 1 });
-  /** @type {() => number} */ apiPid;
   /** @type {(() => Promise<unknown>)[]} */
   undo = [];
 
@@ -53,14 +80,14 @@ export class PlatformUnderBench {
 
   async start() {
     const { folder, runtime, print, signal } = this;
-    const onExit = (text) => print(text);
-    this.postgres = await startPostgres(folder, { signal, onExit });
-    this.undo.push(() => this.postgres.stop());
-    const redis = await startRedis(folder, runtime, { signal, onExit });
+    const postgres = await startPostgres(folder, { signal, onExit: print });
+    this.#postgres = postgres;
+    this.undo.push(() => postgres.stop());
+    const redis = await startRedis(folder, runtime, { signal, onExit: print });
     this.undo.push(() => redis.stop());
     const platform = await startPlatform({
       runtimeDir: folder,
-      databaseUrl: this.postgres.url,
+      databaseUrl: postgres.url,
       redisUrl: redis.url,
       runtime,
       port: await freePort(),
@@ -69,10 +96,10 @@ export class PlatformUnderBench {
       signal,
     });
     this.undo.push(() => platform.stop());
-    this.apiPid = () => platform.pids().api;
+    this.#platform = platform;
     const { baseUrl, username, password } = platform;
-    this.administrator = { baseUrl, username, password, signal };
-    this.session = await login(this.administrator);
+    this.#administrator = { baseUrl, username, password, signal };
+    this.#session = await login(this.#administrator);
     await this.describe();
   }
 
@@ -80,7 +107,8 @@ export class PlatformUnderBench {
     const { session, runtime } = this;
     const lookups = await readLookups(session, runtime.sparkVersion);
     const infrastructure = await describeInfrastructure(session, lookups);
-    this.workerCores = lookups.machineTypes.find(({ machine_type_id: id }) => id === lookups.machineTypeId).vCPUs;
+    const machineType = lookups.machineTypes.find(({ machine_type_id: id }) => id === lookups.machineTypeId);
+    this.workerCores = machineType?.vCPUs ?? 0;
     const cluster = await session.json('POST', '/cluster', {
       body: {
         name: 'bench',
@@ -133,6 +161,7 @@ export class PlatformUnderBench {
     const { session, jobs } = this;
     const started = performance.now();
     const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: this.jobConfId } });
+    /** @returns {Promise<string>} */
     const status = async () => (await this.look(`${jobs}/${jobId}/status`)).job_status;
     await this.until(`job ${jobId}`, status, 'DONE', ['ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
     const ms = performance.now() - started;
@@ -149,6 +178,7 @@ export class PlatformUnderBench {
     return this.operate('stop', 'STOPPED');
   }
 
+  /** @param {'start' | 'stop'} operation @param {string} goal status */
   async operate(operation, goal) {
     const { session, clusterId: cluster_id } = this;
     const path = `/cluster?cluster_id=${cluster_id}`;
@@ -162,13 +192,18 @@ export class PlatformUnderBench {
     return this.session.json('GET', '/cluster', { query: { cluster_id: this.clusterId } });
   }
 
-  /** A GET with as little work on this side as there can be: what is measured runs on the same processors. */
+  /**
+   * A GET with as little work on this side as there can be: what is measured runs on the same processors.
+   * @param {string} path
+   * @returns {Promise<any>} the JSON answer, which is another one for every operation
+   */
   look(path) {
     const headers = { authorization: `Bearer ${this.session.token}` };
     return new Promise((resolve, reject) => {
       const request = get(`${this.session.baseUrl}/api/v1${path}`, { agent: this.connections, headers }, (answer) => {
+        /** @type {Buffer[]} */
         const parts = [];
-        answer.on('data', (part) => parts.push(part));
+        answer.on('data', (/** @type {Buffer} */ part) => parts.push(part));
         answer.on('error', reject);
         answer.on('end', () => {
           const text = Buffer.concat(parts).toString('utf8');
@@ -181,6 +216,7 @@ export class PlatformUnderBench {
     });
   }
 
+  /** @param {string} what @param {() => Promise<string>} read @param {string} goal @param {string[]} failures */
   async until(what, read, goal, failures) {
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {
@@ -199,7 +235,7 @@ export class PlatformUnderBench {
   async close({ keepLogs }) {
     this.connections.destroy();
     for (const undo of this.undo.reverse()) {
-      await undo().catch((error) => this.print(`Stopping failed: ${error.message}`));
+      await undo().catch((/** @type {Error} */ error) => this.print(`Stopping failed: ${error.message}`));
     }
     if (keepLogs) this.print(`The logs are kept in ${join(this.folder, 'logs')}`);
     for (const name of keepLogs ? readdirSync(this.folder).filter((entry) => entry !== 'logs') : ['.']) {
@@ -207,4 +243,14 @@ export class PlatformUnderBench {
       rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     }
   }
+}
+
+/**
+ * @template T
+ * @param {T | undefined} part
+ * @returns {T}
+ */
+function started(part) {
+  if (part === undefined) throw new Error('The platform has not been started.');
+  return part;
 }

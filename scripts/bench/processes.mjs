@@ -6,6 +6,7 @@ const LOAD = fileURLToPath(new URL('./load.mjs', import.meta.url));
 
 /** Processes of a measurement, which end with it. */
 export class MeasuringProcesses {
+  /** @type {import('node:child_process').ChildProcess[]} */
   children = [];
 
   /** @param {AbortSignal} signal */
@@ -29,6 +30,7 @@ export class MeasuringProcesses {
   startLoad() {
     const child = this.start(LOAD);
     return async (load) => {
+      /** @type {{perSecond: number, error?: string}} */
       const answer = await ask(child, load);
       if (answer.error) throw new Error(`The load on ${load.path} failed: ${answer.error}`);
       return answer.perSecond;
@@ -40,7 +42,11 @@ export class MeasuringProcesses {
   }
 }
 
-/** @returns {Promise<any>} the child's answer */
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {import('node:child_process').Serializable} message
+ * @returns {Promise<any>} the child's answer, whose shape is a matter of the child's program
+ */
 export async function ask(child, message) {
   const over = new AbortController();
   const ended = once(child, 'exit', { signal: over.signal }).then(([code, signal]) => {
@@ -58,6 +64,7 @@ export async function ask(child, message) {
   }
 }
 
+/** @param {import('node:child_process').ChildProcess} child */
 async function endChild(child) {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = once(child, 'exit').catch(() => {});

@@ -5,22 +5,30 @@ const CONNECTIONS = 16;
 const SECONDS = 4;
 const BARE_EXPRESS = fileURLToPath(new URL('./bare-express.mjs', import.meta.url));
 
+/** @typedef {import('./bare-express.mjs').Body} Body */
+
 /**
  * Sides of a comparison: answers per second to one GET, of the product and of a bare express handler.
  * @param {object} options
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} options.platform
  * @param {AbortSignal} options.signal
  * @param {string} options.path of the operation with its query, without the prefix of the API
- * @param {object} options.handler what the bare handler is told: see `bare-express.mjs`
- * @param {(product: any, bare: any) => boolean} options.alike whether the two bodies are fit to be compared
+ * @param {Omit<import('./bare-express.mjs').Told, 'path'>} options.handler
+ * @param {(product: Body, bare: Body) => boolean} options.alike whether the two bodies are fit to be compared
+ * @returns {Promise<import('./comparison.mjs').Sides & {close: () => Promise<unknown>}>}
  */
 export async function prepareServed({ platform, signal, path, handler, alike }) {
   const { session } = platform;
   const processes = new MeasuringProcesses(signal);
   try {
-    const { port: barePort } = await ask(processes.start(BARE_EXPRESS), { path: path.split('?', 1)[0], ...handler });
+    /** @type {{port: number}} */
+    const { port: barePort } = await ask(processes.start(BARE_EXPRESS), {
+      path: path.replace(/\?.*$/, ''),
+      ...handler,
+    });
     await assertAlike(await session.json('GET', path), `http://127.0.0.1:${barePort}${path}`, alike);
     const load = processes.startLoad();
+    /** @param {number} port @param {string} target @param {Record<string, string>} [headers] */
     const perSecond = (port, target, headers = {}) =>
       load({ port, path: target, headers, connections: CONNECTIONS, seconds: SECONDS });
     const productPort = Number(new URL(session.baseUrl).port);
@@ -36,10 +44,15 @@ export async function prepareServed({ platform, signal, path, handler, alike }) 
   }
 }
 
-/** Refuses a baseline that does less than it is compared with. */
+/**
+ * Refuses a baseline that does less than it is compared with.
+ * @param {Body} product
+ * @param {string} bareUrl
+ * @param {(product: Body, bare: Body) => boolean} alike
+ */
 async function assertAlike(product, bareUrl, alike) {
   const answer = await fetch(bareUrl);
-  const bare = await answer.json();
+  const bare = /** @type {Body} */ (await answer.json());
   if (answer.status === 200 && alike(product, bare)) return;
   const [ours, theirs] = [product, bare].map((body) => JSON.stringify(body).length);
   throw new Error(

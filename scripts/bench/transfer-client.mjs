@@ -9,17 +9,29 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 
+/** @typedef {import('node:stream').Readable} Readable */
+
 /** As the product has them. */
 const PART_BYTES = 8 * 2 ** 20;
 const PARALLEL_PARTS = 3;
 
 const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
 
-/** @param {{endpoint: string, bucket: string, key: string, bytes: number, keys: object}} transfer */
+/**
+ * Where an object lies in a store.
+ * @typedef {{endpoint: string, keys: {accessKeyId: string, secretAccessKey: string}}} Store
+ * @typedef {Store & {bucket: string, key: string, bytes: number}} SdkTransfer
+ * @typedef {{url: string, token: string, bytes: number}} ApiTransfer
+ *
+ * @typedef {({kind: 'uploadBySdk' | 'downloadBySdk'} & SdkTransfer) | ({kind: 'uploadByApi' | 'downloadByApi'} & ApiTransfer)} Transfer
+ */
+
+/** @param {SdkTransfer} transfer @returns {Promise<number>} bytes, as of each of these functions */
 async function uploadBySdk({ bucket: Bucket, key: Key, bytes, ...location }) {
   const client = clientOf(location);
   const part = Buffer.alloc(PART_BYTES, CHUNK);
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+  /** @type {{PartNumber: number, ETag: string | undefined}[]} */
   const Parts = [];
   const count = Math.ceil(bytes / PART_BYTES);
   let next = 0;
@@ -38,14 +50,16 @@ async function uploadBySdk({ bucket: Bucket, key: Key, bytes, ...location }) {
   return bytes;
 }
 
+/** @param {SdkTransfer} transfer @returns {Promise<number>} */
 async function downloadBySdk({ bucket: Bucket, key: Key, ...location }) {
   const client = clientOf(location);
   const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
-  const received = await count(Body);
+  const received = await count(/** @type {Readable} */ (Body));
   client.destroy();
   return received;
 }
 
+/** @param {Store} store */
 function clientOf({ endpoint, keys: { accessKeyId, secretAccessKey } }) {
   return new S3Client({
     endpoint,
@@ -57,17 +71,22 @@ function clientOf({ endpoint, keys: { accessKeyId, secretAccessKey } }) {
   });
 }
 
-/** @param {{url: string, token: string, bytes: number}} transfer */
+/** @param {ApiTransfer} transfer @returns {Promise<number>} */
 function uploadByApi({ url, token, bytes }) {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' };
     const request = httpRequest(url, { method: 'POST', headers: { ...headers, 'content-length': bytes } });
     request.on('error', reject);
-    request.on('response', (response) => text(response).then((body) => resolve(sizeIn(response, body)), reject));
+    request.on('response', (response) => {
+      text(response)
+        .then((body) => resolve(sizeIn(response, body)))
+        .catch(reject);
+    });
     write(request, bytes);
   });
 }
 
+/** @param {import('node:http').ClientRequest} request @param {number} left bytes */
 function write(request, left) {
   while (left > 0) {
     const chunk = CHUNK.subarray(0, Math.min(left, CHUNK.length));
@@ -81,11 +100,13 @@ function write(request, left) {
   request.end();
 }
 
+/** @param {import('node:http').IncomingMessage} response @param {string} body */
 function sizeIn(response, body) {
   if (response.statusCode !== 200) throw new Error(`The upload was answered ${response.statusCode}: ${body}`);
   return Number(JSON.parse(body).file_size_bytes);
 }
 
+/** @param {ApiTransfer} transfer @returns {Promise<number>} */
 function downloadByApi({ url, token }) {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { headers: { authorization: `Bearer ${token}` } });
@@ -98,28 +119,42 @@ function downloadByApi({ url, token }) {
   });
 }
 
+/** @param {Readable} stream @returns {Promise<number>} bytes */
 function count(stream) {
   return new Promise((resolve, reject) => {
     let received = 0;
-    stream.on('data', (chunk) => (received += chunk.length));
+    stream.on('data', (/** @type {Buffer} */ chunk) => (received += chunk.length));
     stream.on('error', reject);
     stream.on('end', () => resolve(received));
   });
 }
 
+/** @param {Readable} stream */
 async function text(stream) {
   let all = '';
   for await (const chunk of stream) all += chunk;
   return all;
 }
 
-const TRANSFERS = { uploadBySdk, downloadBySdk, uploadByApi, downloadByApi };
+/** @param {Transfer} transfer */
+function carry(transfer) {
+  switch (transfer.kind) {
+    case 'uploadBySdk':
+      return uploadBySdk(transfer);
+    case 'downloadBySdk':
+      return downloadBySdk(transfer);
+    case 'uploadByApi':
+      return uploadByApi(transfer);
+    case 'downloadByApi':
+      return downloadByApi(transfer);
+  }
+}
 
-process.on('message', ({ kind, ...transfer }) => {
+process.on('message', (/** @type {Transfer} */ transfer) => {
   const started = performance.now();
-  TRANSFERS[kind](transfer).then(
-    (bytes) => process.send({ bytes, ms: performance.now() - started }),
-    (error) => process.send({ error: error.message }),
+  carry(transfer).then(
+    (bytes) => process.send?.({ bytes, ms: performance.now() - started }),
+    (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );
 });
 process.once('disconnect', () => process.exit(0));

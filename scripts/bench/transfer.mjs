@@ -21,6 +21,17 @@ const ONPREM = 3;
 const CUSTOM_S3 = 5;
 
 /**
+ * @typedef {import('../demo/session.mjs').Session} Session
+ * @typedef {import('./comparison.mjs').Sides} Sides
+ *
+ * Transfers of one object, each in MiB per second.
+ * @typedef {object} Transfers
+ * @property {(kind: 'uploadBySdk' | 'downloadBySdk', key: string) => Promise<number>} bySdk
+ * @property {(bytes?: number) => Promise<number>} up through the API
+ * @property {(bytes?: number) => Promise<number>} down through the API
+ */
+
+/**
  * Sides of the comparisons: MiB per second of one object through the API and by the SDK straight to the store, which
  * keeps nothing. Once the store is as fast as the machine, where API, client and store share its processors; once it is
  * behind a network.
@@ -31,7 +42,9 @@ export async function prepareTransfer(platform, signal) {
   const processes = new MeasuringProcesses(signal);
   try {
     const client = processes.start(CLIENT);
+    /** @param {string} name @param {import('./transient-store.mjs').Told} told */
     const lane = async (name, told) => {
+      /** @type {{port: number}} */
       const { port } = await ask(processes.start(STORE), told);
       return transfersBy(client, platform.session, name, `http://127.0.0.1:${port}`);
     };
@@ -55,6 +68,7 @@ export async function prepareTransfer(platform, signal) {
   }
 }
 
+/** @param {Transfers} transfers @returns {{upload: Sides, download: Sides}} */
 function sidesOf({ bySdk, up, down }) {
   return {
     upload: { baseline: () => bySdk('uploadBySdk', 'by-sdk'), product: () => up() },
@@ -62,27 +76,37 @@ function sidesOf({ bySdk, up, down }) {
   };
 }
 
-/** Transfers to and from the store at the endpoint, which the API knows by a manager of the name. */
+/**
+ * Transfers to and from the store at the endpoint, which the API knows by a manager of the name.
+ * @param {import('node:child_process').ChildProcess} client
+ * @param {Session} session
+ * @param {string} name
+ * @param {string} endpoint
+ * @returns {Promise<Transfers>}
+ */
 async function transfersBy(client, session, name, endpoint) {
   const managerId = await makeManager(session, name, endpoint);
+  /** @param {import('./transfer-client.mjs').Transfer} message */
   const transfer = async (message) => {
-    const wanted = message.bytes ?? BYTES;
-    const { bytes, ms, error } = await ask(client, { bytes: wanted, ...message });
-    if (error || bytes !== wanted) throw new Error(`${message.kind} failed: ${error ?? `${bytes} bytes`}`);
-    return wanted / MEBIBYTE / (ms / 1000);
+    /** @type {{bytes: number, ms: number, error?: string}} */
+    const { bytes, ms, error } = await ask(client, message);
+    if (error || bytes !== message.bytes) throw new Error(`${message.kind} failed: ${error ?? `${bytes} bytes`}`);
+    return bytes / MEBIBYTE / (ms / 1000);
   };
+  /** @param {'uploadByApi' | 'downloadByApi'} kind @param {string} path @param {Record<string, string>} query @param {number} [bytes] */
   const byApi = (kind, path, query, bytes = BYTES) => {
     const url = new URL(`${session.baseUrl}/api/v1/object_storage_manager${path}`);
     url.search = new URLSearchParams({ object_storage_manager_id: String(managerId), ...query }).toString();
-    return transfer({ kind, url: url.href, token: session.token, bytes });
+    return transfer({ kind, url: url.href, token: session.token ?? '', bytes });
   };
   return {
-    bySdk: (kind, key) => transfer({ kind, endpoint, bucket: BUCKET, key, keys: KEYS }),
+    bySdk: (kind, key) => transfer({ kind, endpoint, bucket: BUCKET, key, keys: KEYS, bytes: BYTES }),
     up: (bytes) => byApi('uploadByApi', '/files', { path: 'uploaded', overwrite: 'true' }, bytes),
     down: (bytes = BYTES) => byApi('downloadByApi', '/file/download', { file_path: `zeros-${bytes}` }, bytes),
   };
 }
 
+/** @param {Session} session @param {string} name @param {string} endpoint @returns {Promise<string>} its id */
 async function makeManager(session, name, endpoint) {
   const keys = {
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
@@ -107,7 +131,12 @@ async function makeManager(session, name, endpoint) {
   return manager.object_storage_manager_id;
 }
 
-/** By how many MiB the resident memory of a process grows at most while the work is done. */
+/**
+ * By how many MiB the resident memory of a process grows at most while the work is done.
+ * @param {number} pid
+ * @param {() => Promise<void>} work
+ * @returns {Promise<number>}
+ */
 async function memoryGrowth(pid, work) {
   const before = residentMebibytes(pid);
   let highest = before;
@@ -120,6 +149,7 @@ async function memoryGrowth(pid, work) {
   return highest - before;
 }
 
+/** @param {number} pid */
 function residentMebibytes(pid) {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (kibibytes === undefined) throw new Error(`Process ${pid} tells nothing of its memory.`);

@@ -5,6 +5,14 @@ import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/**
+ * @typedef {import('node:http').IncomingMessage} Request
+ * @typedef {import('node:http').ServerResponse} Response
+ *
+ * What the parent tells: how much its network carries, as fast as the machine if it does not say.
+ * @typedef {{bytesPerSecond?: number}} Told
+ */
+
 const CHUNK = Buffer.alloc(256 * 1024, 'not only zeros ');
 const UPLOAD_ID = 'upload';
 
@@ -12,7 +20,10 @@ const UPLOAD_ID = 'upload';
 let bytesPerSecond = Infinity;
 let networkFreeAt = 0;
 
-/** Waits until the network has carried so many bytes more. */
+/**
+ * Waits until the network has carried so many bytes more.
+ * @param {number} bytes
+ */
 async function carried(bytes) {
   const now = performance.now();
   networkFreeAt = Math.max(now, networkFreeAt) + (bytes / bytesPerSecond) * 1000;
@@ -20,16 +31,18 @@ async function carried(bytes) {
   if (networkFreeAt - now > 5) await delay(networkFreeAt - now);
 }
 
-/** Sizes of what was uploaded, by path. */
+/** Sizes of what was uploaded, by path. @type {Map<string, number>} */
 const stored = new Map();
 
+/** @param {string} path @returns {number | undefined} bytes; undefined where there is no object */
 function sizeOf(path) {
   const generated = /\/zeros-(\d+)$/.exec(path)?.[1];
   return generated === undefined ? stored.get(path) : Number(generated);
 }
 
+/** @param {Request} request @param {Response} response */
 function answer(request, response) {
-  const { pathname, searchParams } = new URL(request.url, 'http://store');
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://store');
   if (request.method === 'PUT') {
     // A client that breaks off is none of the store's business.
     take(request, response, pathname, searchParams.has('uploadId')).catch(() => response.destroy());
@@ -38,9 +51,10 @@ function answer(request, response) {
   else give(request, response, sizeOf(pathname));
 }
 
+/** @param {Request} request @param {Response} response @param {string} path @param {boolean} isPart */
 async function take(request, response, path, isPart) {
   let size = 0;
-  for await (const chunk of request) {
+  for await (const chunk of /** @type {AsyncIterable<Buffer>} */ (request)) {
     size += chunk.length;
     await carried(chunk.length);
   }
@@ -48,6 +62,7 @@ async function take(request, response, path, isPart) {
   response.setHeader('ETag', '"any"').end();
 }
 
+/** @param {Response} response @param {URLSearchParams} query */
 function multipart(response, query) {
   if (query.has('uploads')) {
     const id = `<UploadId>${UPLOAD_ID}</UploadId>`;
@@ -55,6 +70,7 @@ function multipart(response, query) {
   } else xml(response, '<CompleteMultipartUploadResult><ETag>any</ETag></CompleteMultipartUploadResult>');
 }
 
+/** @param {Request} request @param {Response} response @param {number | undefined} size */
 function give(request, response, size) {
   if (size === undefined) {
     response.writeHead(404).end();
@@ -65,10 +81,12 @@ function give(request, response, size) {
   else send(response, size);
 }
 
+/** @param {Response} response @param {number} size */
 function send(response, size) {
   Readable.from(chunksOf(size)).pipe(response);
 }
 
+/** @param {number} size */
 async function* chunksOf(size) {
   for (let left = size; left > 0; left -= CHUNK.length) {
     const chunk = CHUNK.subarray(0, Math.min(left, CHUNK.length));
@@ -77,12 +95,16 @@ async function* chunksOf(size) {
   }
 }
 
+/** @param {Response} response @param {string} content */
 function xml(response, content) {
   response.setHeader('Content-Type', 'application/xml').end(`<?xml version="1.0"?>${content}`);
 }
 
-process.once('message', (told) => {
+process.once('message', (/** @type {Told} */ told) => {
   bytesPerSecond = told.bytesPerSecond ?? Infinity;
-  const server = createServer(answer).listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
+  const server = createServer(answer).listen(0, '127.0.0.1', () => {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    process.send?.({ port });
+  });
 });
 process.once('disconnect', () => process.exit(0));

@@ -90,17 +90,24 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
   }
 }
 
-/** Runs a command to its end; when it is told to stop, it takes all its processes with it. */
+/**
+ * Runs a command to its end; when it is told to stop, it takes all its processes with it.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal}} options
+ * @returns {Promise<void>}
+ */
 function run(command, args, { cwd, env, signal }) {
   return new Promise((done, failed) => {
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
+    /** @param {string} text */
     const keep = (text) => (output = (output + text).slice(-4_000));
     child.stdout.setEncoding('utf8').on('data', keep);
     child.stderr.setEncoding('utf8').on('data', keep);
     const end = () => {
       try {
-        process.kill(-child.pid, 'SIGKILL');
+        if (child.pid) process.kill(-child.pid, 'SIGKILL');
       } catch {
         // It has ended by itself.
       }
@@ -109,7 +116,7 @@ function run(command, args, { cwd, env, signal }) {
     child.once('error', failed);
     child.once('close', (code) => {
       signal.removeEventListener('abort', end);
-      if (signal.aborted) failed(new Error(`${command} was ended: ${signal.reason?.message ?? 'it took too long'}`));
+      if (signal.aborted) failed(new Error(`${command} was ended: ${/** @type {Error} */ (signal.reason).message}`));
       else if (code === 0) done();
       else failed(new Error(`${command} ended with ${code}:\n${output}`));
     });
@@ -119,7 +126,7 @@ function run(command, args, { cwd, env, signal }) {
 // For images: class-archive.mjs SPARK_HOME JAVA_HOME PYTHON TARGET
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [sparkHome, javaHome, python, target] = process.argv.slice(2);
-  if (!target) {
+  if (!sparkHome || !javaHome || !python || !target) {
     console.error('Usage: class-archive.mjs SPARK_HOME JAVA_HOME PYTHON TARGET');
     process.exit(2);
   }

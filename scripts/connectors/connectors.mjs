@@ -114,6 +114,9 @@ function hadoopVersionOf(sparkHome) {
   return names.find(Boolean) ?? null;
 }
 
+/**
+ * @param {{sparkHome: string, javaHome: string, draft: string, signal: AbortSignal}} options draft is the folder to fill
+ */
 async function compile({ sparkHome, javaHome, draft, signal }) {
   for (const [jar, source] of Object.entries(SOURCES)) {
     const { code, output } = await runCommand(
@@ -131,12 +134,14 @@ async function compile({ sparkHome, javaHome, draft, signal }) {
 }
 
 class DownloadError extends Error {
+  /** @param {string} message @param {boolean} permanent the next try would be answered alike */
   constructor(message, permanent) {
     super(message);
     this.permanent = permanent;
   }
 }
 
+/** @param {string} url @param {string} sha256 @param {AbortSignal} signal */
 async function download(url, sha256, signal) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -146,22 +151,28 @@ async function download(url, sha256, signal) {
       if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
       throw new DownloadError(`${url} has another checksum than it should`, true);
     } catch (error) {
-      if (signal.aborted || error.permanent || tries === DOWNLOAD_TRIES)
-        throw new Error(reasonOf(error, url), { cause: error });
+      const permanent = error instanceof DownloadError && error.permanent;
+      if (signal.aborted || permanent || tries === DOWNLOAD_TRIES)
+        throw new Error(reasonOf(/** @type {Error} */ (error), url), { cause: error });
       await delay(tries * 1_000, undefined, { signal });
     }
   }
 }
 
-/** What fetch throws says only that it failed. */
+/**
+ * What fetch throws says only that it failed.
+ * @param {Error} error
+ * @param {string} url
+ */
 function reasonOf(error, url) {
-  return error.message === 'fetch failed' ? `${url}: ${error.cause?.message ?? 'no connection'}` : error.message;
+  if (error.message !== 'fetch failed') return error.message;
+  return `${url}: ${error.cause instanceof Error ? error.cause.message : 'no connection'}`;
 }
 
 // For images: connectors.mjs SPARK_HOME JAVA_HOME TARGET
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [sparkHome, javaHome, target] = process.argv.slice(2);
-  if (!target) {
+  if (!sparkHome || !javaHome || !target) {
     console.error('Usage: connectors.mjs SPARK_HOME JAVA_HOME TARGET');
     process.exit(2);
   }

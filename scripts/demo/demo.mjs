@@ -23,12 +23,36 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 /**
  * @typedef {import('./session.mjs').Session} Session
  *
+ * A transient line may be overwritten by the next.
+ * @typedef {(text: string, transient?: boolean) => void} Print
+ *
+ * What of a machine type is read here; the data file gets whatever else the lookup answers.
+ * @typedef {object} MachineType
+ * @property {number} machine_type_id
+ * @property {string} name
+ * @property {number} vCPUs
+ * @property {number} machine_price_ycu
+ * @property {{machine_architecture_type_id: number}} machine_architecture_type
+ *
+ * What local clusters are described with: ids of the lookups by what they stand for, and every machine type.
+ * @typedef {object} Lookups
+ * @property {number} providerId
+ * @property {number} distroId
+ * @property {number} architectureId
+ * @property {number} credentialTypeId
+ * @property {number} machineTypeId
+ * @property {number} infraVersionId
+ * @property {MachineType[]} machineTypes
+ *
+ * The fields by which a cluster refers to what it is made of.
+ * @typedef {{cloud_env_id: number, cluster_conf_id: number, spark_infra_version_id: number}} Infrastructure
+ *
  * @typedef {object} DemoOptions
  * @property {Session} session
  * @property {string} folder where the data file is written
  * @property {string} sparkVersion the Spark that the local nodes have
  * @property {string} [productName] stands for PLATFORM on the wire
- * @property {(text: string, transient?: boolean) => void} [print]
+ * @property {Print} [print]
  * @property {AbortSignal} [signal]
  *
  * @typedef {object} DemoResult
@@ -48,6 +72,11 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 export async function runDemo({ session, folder, sparkVersion, productName = 'PLATFORM', print = () => {}, signal }) {
   /** @type {{title: string, ms: number}[]} */
   const steps = [];
+  /**
+   * @template T
+   * @param {string} title
+   * @param {() => Promise<T>} action
+   */
   const step = async (title, action) => {
     print(`${title} …`, true);
     const started = performance.now();
@@ -64,8 +93,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
     describeCluster(session, lookups, { sparkVersion, productName }),
   );
   const workspaceId = await step('Make the workspace and upload script and data', async () => {
-    const body = { name: 'demo', description: 'Made by npm run quickstart' };
-    const id = await findOrCreate(session, '/workspace', 'workspace', body);
+    const id = await makeWorkspace(session);
     await upload(session, id, SCRIPT.remote, join(dirname(fileURLToPath(import.meta.url)), SCRIPT.local));
     await upload(session, id, DATA.remote, join(folder, DATA.local));
     return id;
@@ -74,7 +102,7 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
   const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId, sparkVersion));
   const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
 
-  const actual = run.log.match(/^RESULT .*$/m)?.[0].trim() ?? null;
+  const actual = run.log.match(/^RESULT .*$/m)?.[0]?.trim() ?? null;
   return { ok: run.status === 'DONE' && actual === expected, status: run.status, expected, actual, clusterId, steps };
 }
 
@@ -96,8 +124,13 @@ export async function destroyCluster(session, clusterId, { deadlineMs = 60_000, 
   }
 }
 
-/** What local clusters are described with: ids of the lookups by what they stand for, and every machine type. */
+/**
+ * @param {Session} session
+ * @param {string} sparkVersion
+ * @returns {Promise<Lookups>}
+ */
 export async function readLookups(session, sparkVersion) {
+  /** @param {string} path @param {Record<string, unknown>} [query] */
   const get = (path, query) => session.json('GET', path, { query });
   const [providers, distros, architectures, credentialTypes, onpremTypes, machineTypes, infraVersions] =
     await Promise.all([
@@ -109,37 +142,44 @@ export async function readLookups(session, sparkVersion) {
       get('/lookup_machine_type', { all: true }),
       get('/lookup_spark_infra_version'),
     ]);
-  const machineType = pick(onpremTypes.data, 'machine type', MACHINE_TYPE, ({ name }) => name === MACHINE_TYPE);
+  /** @type {MachineType} */
+  const machineType = pick(onpremTypes.data, 'machine type', 'name', MACHINE_TYPE);
   const architecture = machineType.machine_architecture_type.machine_architecture_type_id;
   return {
-    providerId: pick(providers, 'cloud provider', 'OnPrem', ({ name }) => name === 'OnPrem').cloud_provider_id,
-    distroId: pick(distros, 'Linux', 'UBUNTU', ({ distro_name: name }) => name === 'UBUNTU').linux_distro_id,
-    architectureId: pick(architectures, 'architecture', architecture, ({ id }) => id === architecture).id,
-    credentialTypeId: pick(credentialTypes, 'credential type', CREDENTIAL_TYPE, ({ name }) => name === CREDENTIAL_TYPE)
-      .credential_type_id,
+    providerId: pick(providers, 'cloud provider', 'name', 'OnPrem').cloud_provider_id,
+    distroId: pick(distros, 'Linux', 'distro_name', 'UBUNTU').linux_distro_id,
+    architectureId: pick(architectures, 'architecture', 'id', architecture).id,
+    credentialTypeId: pick(credentialTypes, 'credential type', 'name', CREDENTIAL_TYPE).credential_type_id,
     machineTypeId: machineType.machine_type_id,
-    infraVersionId: pick(infraVersions, 'Spark', sparkVersion, ({ spark_version: version }) => version === sparkVersion)
-      .spark_infra_version_id,
+    infraVersionId: pick(infraVersions, 'Spark', 'spark_version', sparkVersion).spark_infra_version_id,
     machineTypes: machineTypes.data,
   };
 }
 
-function pick(rows, what, name, matches) {
-  const row = rows.find(matches);
-  if (!row) throw new Error(`The lookups name no ${what} ${name}.`);
+/**
+ * @param {any[]} rows of one lookup or another, which have fields of their own
+ * @param {string} what the rows are
+ * @param {string} field
+ * @param {string | number} value of the field in the row that is wanted
+ * @returns {any}
+ */
+function pick(rows, what, field, value) {
+  const row = rows.find((candidate) => candidate[field] === value);
+  if (!row) throw new Error(`The lookups name no ${what} ${value}.`);
   return row;
 }
 
 /**
  * Writes the machine types as JSON lines and computes from that file, without Spark, the line that the job must print.
  * @param {string} folder
- * @param {object[]} machineTypes
+ * @param {MachineType[]} machineTypes
  * @returns {Promise<string>}
  */
 async function writeData(folder, machineTypes) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, DATA.local);
   writeFileSync(file, machineTypes.map((machine) => `${JSON.stringify(machine)}\n`).join(''));
+  /** @type {MachineType[]} */
   const rows = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
@@ -155,8 +195,8 @@ async function writeData(folder, machineTypes) {
 /**
  * Describes what a cluster of local nodes is made of; records that are there already are found by name.
  * @param {Session} session
- * @param {Awaited<ReturnType<typeof readLookups>>} lookups
- * @returns {Promise<object>} the fields by which a cluster refers to it
+ * @param {Lookups} lookups
+ * @returns {Promise<Infrastructure>}
  */
 export async function describeInfrastructure(session, lookups) {
   const { providerId: cloud_provider_id } = lookups;
@@ -196,7 +236,14 @@ export async function describeInfrastructure(session, lookups) {
   return { cloud_env_id, cluster_conf_id, spark_infra_version_id: lookups.infraVersionId };
 }
 
-async function describeCluster(session, lookups, { sparkVersion, productName }) {
+/**
+ * Describes the cluster and all that it is made of.
+ * @param {Session} session
+ * @param {Lookups} lookups
+ * @param {{sparkVersion: string, productName: string}} options
+ * @returns {Promise<number>} its id
+ */
+export async function describeCluster(session, lookups, { sparkVersion, productName }) {
   const infrastructure = await describeInfrastructure(session, lookups);
   const name = `demo-spark-${sparkVersion}`;
   await enableIfDisabled(session, name);
@@ -212,11 +259,17 @@ async function describeCluster(session, lookups, { sparkVersion, productName }) 
   });
 }
 
+/** @returns {Promise<number>} its id */
+export function makeWorkspace(session) {
+  const body = { name: 'demo', description: 'Made by npm run quickstart' };
+  return findOrCreate(session, '/workspace', 'workspace', body);
+}
+
 /**
  * @param {Session} session
  * @param {string} path of both operations
  * @param {string} key the record's name in `<key>_id` and `<key>_name`
- * @param {{name: string}} body
+ * @param {{name: string} & Record<string, unknown>} body
  * @returns {Promise<number>} the id; writes answer ids as strings
  */
 async function findOrCreate(session, path, key, body) {
@@ -229,9 +282,14 @@ async function findOrCreate(session, path, key, body) {
   return Number((await session.json('POST', path, { body }))[`${key}_id`]);
 }
 
-/** A run that ended between disabling and enabling left a cluster that is not found by its name. */
+/**
+ * A run that ended between disabling and enabling left a cluster that is not found by its name.
+ * @param {Session} session
+ * @param {string} name
+ */
 async function enableIfDisabled(session, name) {
   const query = { cluster_name: name, enable: false };
+  /** @type {{data: {name: string, cluster_id: number}[]}} */
   const { data } = await session.json('GET', '/clusters/search', { query }).catch((error) => {
     if (error instanceof ApiError && error.status === 404) return { data: [] };
     throw error;
@@ -240,6 +298,12 @@ async function enableIfDisabled(session, name) {
   if (disabled) await session.json('PUT', '/cluster/enable', { body: { cluster_id: Number(disabled.cluster_id) } });
 }
 
+/**
+ * @param {Session} session
+ * @param {number} workspaceId
+ * @param {string} path within the workspace
+ * @param {string} file on this machine
+ */
 export async function upload(session, workspaceId, path, file) {
   const query = { workspace_id: workspaceId, path, overwrite: true };
   await session.json('POST', '/workspace/files', { query, bytes: readFileSync(file) });
@@ -248,9 +312,13 @@ export async function upload(session, workspaceId, path, file) {
 /**
  * Brings the cluster to RUNNING from whatever state an earlier run left it in. One that is RUNNING before it was started
  * here is stopped first: its nodes ended with the platform that started them.
+ * @param {Session} session
+ * @param {number} clusterId
+ * @param {{print: Print, signal?: AbortSignal}} options
  */
 async function startCluster(session, clusterId, { print, signal }) {
   const body = { cluster_id: clusterId };
+  /** @param {'POST' | 'PUT'} method @param {string} operation */
   const act = async (method, operation) => {
     try {
       await session.json(method, `/cluster/${operation}`, { body });
@@ -298,22 +366,35 @@ async function startCluster(session, clusterId, { print, signal }) {
   }
 }
 
-/** What the platform says about the failure of a cluster's nodes. */
+/**
+ * What the platform says about the failure of a cluster's nodes.
+ * @param {Session} session
+ * @param {number} clusterId
+ */
 async function clusterReason(session, clusterId) {
   try {
     const query = { cluster_id: clusterId, limit: 20 };
+    /** @type {{node_status: string, node_status_id: number}[]} */
     const events = (await session.json('GET', '/cluster/node/events', { query })).data;
     const failed = events.find(({ node_status: status }) => status === 'ERROR') ?? events[0];
     if (!failed) return 'It has no nodes that could say why.';
     const path = `/cluster/${clusterId}/errors`;
+    /** @type {{data: {error: string}[]}} */
     const { data } = await session.json('GET', path, { query: { node_status_id: failed.node_status_id } });
     return data.map(({ error }) => error).join('\n') || 'The platform names no reason.';
   } catch (error) {
-    return `The reason could not be read: ${error.message}`;
+    return `The reason could not be read: ${/** @type {Error} */ (error).message}`;
   }
 }
 
-/** The same folder with another Spark has another cluster, and a job configuration cannot be changed. */
+/**
+ * The same folder with another Spark has another cluster, and a job configuration cannot be changed.
+ * @param {Session} session
+ * @param {number} workspaceId
+ * @param {number} clusterId
+ * @param {string} sparkVersion
+ * @returns {Promise<number>} its id
+ */
 async function describeJob(session, workspaceId, clusterId, sparkVersion) {
   return findOrCreate(session, `/workspace/${workspaceId}/spark/job/conf`, 'job_conf', {
     name: `demo-machine-types-${sparkVersion}`,
@@ -327,6 +408,13 @@ async function describeJob(session, workspaceId, clusterId, sparkVersion) {
   });
 }
 
+/**
+ * @param {Session} session
+ * @param {number} workspaceId
+ * @param {number} jobConfId
+ * @param {{print: Print, signal?: AbortSignal}} options
+ * @returns {Promise<{status: string, log: string}>}
+ */
 async function runJob(session, workspaceId, jobConfId, { print, signal }) {
   const jobs = `/workspace/${workspaceId}/spark/job`;
   const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: jobConfId } });
@@ -335,6 +423,7 @@ async function runJob(session, workspaceId, jobConfId, { print, signal }) {
   const deadline = Date.now() + JOB_DEADLINE_MS;
   let status = '';
   for (;;) {
+    /** @type {string} */
     const now = (await session.json('GET', `${job}/status`)).job_status;
     if (now !== status) print(`  job ${jobId} ${now}`);
     status = now;
@@ -353,10 +442,12 @@ async function runJob(session, workspaceId, jobConfId, { print, signal }) {
   return { status, log: log.text };
 }
 
+/** @param {Session} session @param {string} job path of it @param {Print} print */
 async function printFailure(session, job, print) {
+  /** @type {{data: {error: string}[]}} */
   const reasons = await session
     .json('GET', `${job}/workflow/errors`)
-    .catch((error) => ({ data: [{ error: error.message }] }));
+    .catch((/** @type {Error} */ error) => ({ data: [{ error: error.message }] }));
   for (const { error } of reasons.data) print(`  ${error}`);
   const answer = await session.send('GET', `${job}/log/stderr`, { query: { last_n_lines: 40 } }).catch(() => null);
   for (const line of ((await answer?.text()) ?? '').trimEnd().split('\n')) print(`  ! ${line}`);
@@ -364,6 +455,7 @@ async function printFailure(session, job, print) {
 
 /** Follows a log by offset, so that nothing is read twice or missed. */
 class LogTail {
+  /** @param {Session} session @param {string} path @param {(line: string) => void} onLine */
   constructor(session, path, onLine) {
     this.session = session;
     this.path = path;
@@ -392,6 +484,7 @@ class LogTail {
     }
   }
 
+  /** @param {string} text */
   add(text) {
     this.text += text;
     const lines = (this.rest + text).split('\n');
@@ -405,6 +498,7 @@ class LogTail {
   }
 }
 
+/** @param {number} ms */
 function seconds(ms) {
   return `${(ms / 1000).toFixed(1)} s`;
 }

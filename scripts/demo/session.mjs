@@ -2,9 +2,11 @@ import { SetupError } from '../embedded/setup-error.mjs';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** @typedef {{error_code?: string, error_message?: string, error?: string, correlation_id?: string}} ErrorBody */
+
 /** An answer of the API that is not a success. */
 export class ApiError extends Error {
-  /** @param {string} call method and path @param {number} status @param {any} body the error body, if it was one */
+  /** @param {string} call method and path @param {number} status @param {ErrorBody | null} body null where it was none */
   constructor(call, status, body) {
     const code = body?.error_code ? ` ${body.error_code}` : '';
     const trace = body?.correlation_id ? ` (correlation id ${body.correlation_id})` : '';
@@ -31,7 +33,7 @@ export class Session {
    * @param {string} method
    * @param {string} path below /api/v1
    * @param {{query?: Record<string, unknown>, body?: unknown, bytes?: Buffer}} [options] JSON body or raw bytes
-   * @returns {Promise<any>} the JSON answer
+   * @returns {Promise<any>} the JSON answer, which is another one for every operation
    * @throws {ApiError}
    */
   async json(method, path, options) {
@@ -62,12 +64,14 @@ export class Session {
       headers,
       body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
       signal: this.signal ? AbortSignal.any([this.signal, timeout]) : timeout,
-    }).catch((error) => {
+    }).catch((/** @type {Error} */ error) => {
       this.signal?.throwIfAborted();
-      throw new Error(`${method} ${path} was not answered: ${error.cause?.message ?? error.message}`, { cause: error });
+      const reason = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new Error(`${method} ${path} was not answered: ${reason}`, { cause: error });
     });
     if (answer.ok) return answer;
-    throw new ApiError(`${method} ${path}`, answer.status, await answer.json().catch(() => null));
+    const refusal = /** @type {ErrorBody | null} */ (await answer.json().catch(() => null));
+    throw new ApiError(`${method} ${path}`, answer.status, refusal);
   }
 }
 
@@ -81,7 +85,7 @@ export async function login({ baseUrl, username, password, signal }) {
   try {
     session.token = (await session.json('POST', '/login', { body: { username, password } })).token;
   } catch (error) {
-    if (error.status !== 401) throw error;
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
     throw new SetupError(
       `The user ${username} could not log in with the password made at the first start. If it was changed since, or the database was set up from another folder, set BOOTSTRAP_ADMIN_PASSWORD to the present one.`,
       { cause: error },

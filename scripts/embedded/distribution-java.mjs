@@ -32,6 +32,13 @@ const RENEWAL_MS = 7 * DAY_MS;
 const RETRY_MS = DAY_MS;
 
 /**
+ * What is known of the installed one.
+ * @typedef {{home?: string, version?: string, checkedAt?: number}} State checkedAt in milliseconds since the epoch
+ *
+ * @typedef {{env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} CommandOptions
+ */
+
+/**
  * The Java of Debian or Ubuntu in `$runtimeDir/java`, without root and without a change to the system: apt fetches the
  * packages with lists and cache of its own and checks their signatures, and they are unpacked. A newer one is looked for
  * once a week.
@@ -39,7 +46,7 @@ const RETRY_MS = DAY_MS;
 export class DistributionJava {
   /**
    * @param {string} runtimeDir
-   * @param {{onProgress: (text: string) => void, signal?: AbortSignal, env: NodeJS.ProcessEnv, logFile: string}} options
+   * @param {CommandOptions & {onProgress: (text: string) => void}} options
    */
   constructor(runtimeDir, { onProgress, signal, env, logFile }) {
     this.folder = join(runtimeDir, 'java');
@@ -68,6 +75,7 @@ export class DistributionJava {
     if (this.attempted) this.writeState({ checkedAt: Date.now() });
   }
 
+  /** @param {State} state @param {string | null} installed its home @returns {Promise<string | null>} */
   async renew(state, installed) {
     this.attempted = true;
     try {
@@ -78,12 +86,13 @@ export class DistributionJava {
     } catch (error) {
       if (this.signal?.aborted) throw error;
       mkdirSync(dirname(this.logFile), { recursive: true });
-      appendFileSync(this.logFile, `${error.message}\n`);
+      appendFileSync(this.logFile, `${/** @type {Error} */ (error).message}\n`);
       if (installed) this.writeState({ ...state, checkedAt: Date.now() - RENEWAL_MS + RETRY_MS });
       return installed;
     }
   }
 
+  /** @param {State} installed stays when there is no newer one @returns {Promise<{home: string, version: string}>} */
   async fetch(installed) {
     mkdirSync(this.folder, { recursive: true });
     const draft = mkdtempSync(join(this.folder, 'draft-'));
@@ -93,7 +102,7 @@ export class DistributionJava {
       this.onProgress(`Looking for Java ${MAJOR} of this system’s distribution`);
       await apt.update();
       const version = await apt.candidate(PACKAGE);
-      if (version === installed.version) return installed;
+      if (installed.home && version === installed.version) return { home: installed.home, version };
       this.onProgress(`Fetching ${PACKAGE} ${version}`);
       const root = await apt.unpack(PACKAGE);
       const home = javaHomeIn(root);
@@ -109,7 +118,10 @@ export class DistributionJava {
     }
   }
 
-  /** The last one stays until the next renewal: somebody's cluster may run on it. */
+  /**
+   * The last one stays until the next renewal: somebody's cluster may run on it.
+   * @param {(string | null)[]} kept
+   */
   removeOthers(kept) {
     for (const name of readdirSync(this.folder)) {
       const path = join(this.folder, name);
@@ -117,12 +129,13 @@ export class DistributionJava {
     }
   }
 
+  /** @param {string | undefined} home @returns {Promise<string | null>} */
   async usable(home) {
     if (!home || dirname(home) !== this.folder) return null;
     return (await javaVersion(home))?.major === MAJOR ? home : null;
   }
 
-  /** @returns {{home?: string, version?: string, checkedAt?: number}} */
+  /** @returns {State} */
   state() {
     try {
       return JSON.parse(readFileSync(this.stateFile, 'utf8'));
@@ -131,6 +144,7 @@ export class DistributionJava {
     }
   }
 
+  /** @param {State} state */
   writeState(state) {
     mkdirSync(this.folder, { recursive: true });
     writeFileSync(`${this.stateFile}.new`, `${JSON.stringify(state)}\n`);
@@ -138,6 +152,7 @@ export class DistributionJava {
   }
 }
 
+/** @param {NodeJS.ProcessEnv} env */
 async function hasApt(env) {
   try {
     for (const command of ['apt-get', 'dpkg-deb']) await execFileAsync(command, ['--version'], { env });
@@ -149,6 +164,7 @@ async function hasApt(env) {
 
 /** apt with the sources and keys of the system, and everything that it writes in one folder. */
 class PrivateApt {
+  /** @param {string} folder @param {CommandOptions} options */
   constructor(folder, { env, logFile, signal }) {
     this.folder = folder;
     this.options = { env, logFile, signal };
@@ -175,7 +191,7 @@ class PrivateApt {
     await runCommand('apt-get', [...this.settings, 'update'], this.options);
   }
 
-  /** @returns {Promise<string>} the version that would be installed */
+  /** @param {string} name @returns {Promise<string>} the version that would be installed */
   async candidate(name) {
     const { output } = await runCommand('apt-cache', [...this.settings, 'policy', name], this.options);
     const version = /^\s*Candidate: (\S+)$/m.exec(output)?.[1];
@@ -183,7 +199,10 @@ class PrivateApt {
     return version;
   }
 
-  /** @returns {Promise<string>} folder with the files of the package and of all that the system lacks for it */
+  /**
+   * @param {string} name
+   * @returns {Promise<string>} folder with the files of the package and of all that the system lacks for it
+   */
   async unpack(name) {
     const install = ['install', '--reinstall', '--download-only', '--assume-yes', '--no-install-recommends', name];
     await this.run('apt-get', [...this.settings, ...install]);
@@ -194,12 +213,14 @@ class PrivateApt {
     return root;
   }
 
+  /** @param {string} command @param {string[]} args */
   async run(command, args) {
     const { code, output } = await runCommand(command, args, this.options);
     if (code !== 0) throw new Error(`${command} ended with ${code}: ${output.trimEnd().split('\n').at(-1)}`);
   }
 }
 
+/** @param {string} root */
 function javaHomeIn(root) {
   const folder = join(root, 'usr', 'lib', 'jvm');
   const name = readdirSync(folder).find(
@@ -209,7 +230,11 @@ function javaHomeIn(root) {
   return join(folder, name);
 }
 
-/** Links out of the home become what they point to, and libraries that the system lacks are put beside Java's own. */
+/**
+ * Links out of the home become what they point to, and libraries that the system lacks are put beside Java's own.
+ * @param {string} home
+ * @param {string} root
+ */
 async function makeRelocatable(home, root) {
   for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
     const path = join(home, entry);
@@ -222,27 +247,37 @@ async function makeRelocatable(home, root) {
     if (existsSync(target) && statSync(target).isFile()) cpSync(target, path, { dereference: true });
   }
   const libraries = new Map(
-    ['usr/lib', 'lib'].flatMap((folder) => sharedLibraries(join(root, folder)).map((file) => [basename(file), file])),
+    ['usr/lib', 'lib']
+      .flatMap((folder) => sharedLibraries(join(root, folder)))
+      .map((file) => /** @type {const} */ ([basename(file), file])),
   );
   const own = join(home, 'lib');
   for (let missing = await missingLibraries(home); missing.length > 0; missing = await missingLibraries(home)) {
-    const found = missing.filter((name) => libraries.has(name) && !existsSync(join(own, name)));
+    const found = missing.flatMap((name) => {
+      const file = libraries.get(name);
+      return file && !existsSync(join(own, name)) ? [{ name, file }] : [];
+    });
     if (found.length === 0) break;
-    for (const name of found) cpSync(libraries.get(name), join(own, name), { dereference: true });
+    for (const { name, file } of found) cpSync(file, join(own, name), { dereference: true });
   }
 }
 
+/** @param {string} folder */
 function sharedLibraries(folder) {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => /\.so(\.|$)/.test(name) && !name.includes('/jvm/')).map((name) => join(folder, name));
 }
 
-/** What the libraries of this Java ask for and the loader does not find. */
+/**
+ * What the libraries of this Java ask for and the loader does not find.
+ * @param {string} home
+ * @returns {Promise<string[]>}
+ */
 async function missingLibraries(home) {
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.so(\.|$)/.test(name))
     .map((name) => join(home, name));
   const { stdout } = await execFileAsync('ldd', [join(home, 'bin', 'java'), ...files], { maxBuffer: 2 ** 24 });
-  return [...new Set([...stdout.matchAll(/^\s*(\S+) => not found$/gm)].map((match) => match[1]))];
+  return [...new Set([...stdout.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name = '']) => name))];
 }

@@ -10,8 +10,10 @@ import { SetupError } from './setup-error.mjs';
 export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /**
+ * @typedef {(text: string, transient?: boolean) => void} OnProgress transient lines may be overwritten by the next
+ *
  * @typedef {object} InstallOptions
- * @property {(text: string, transient?: boolean) => void} [onProgress] transient lines may be overwritten by the next
+ * @property {OnProgress} [onProgress]
  * @property {AbortSignal} [signal]
  * @property {string} [root] project folder
  */
@@ -78,8 +80,16 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
   });
 }
 
-/** Two instances of one clone may start at once; only one of them may write node_modules and dist. */
+/**
+ * Two instances of one clone may start at once; only one of them may write node_modules and dist.
+ * @template T
+ * @param {string} root
+ * @param {{onProgress: OnProgress, signal?: AbortSignal}} options
+ * @param {() => Promise<T>} action
+ * @returns {Promise<T>}
+ */
 async function withInstallLock(root, { onProgress, signal }, action) {
+  /** @param {number | undefined} pid */
   const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is installing or building in this folder`);
   const lock = await waitForLock(join(root, '.runtime-install', 'lock'), { signal, onWait });
   try {
@@ -91,13 +101,19 @@ async function withInstallLock(root, { onProgress, signal }, action) {
 
 /**
  * Under `npm run` the npm that runs us; PATH may have another or none.
- * @returns {string[]} command and first arguments
+ * @returns {[string, ...string[]]} command and first arguments
  */
 export function npmCommand() {
   const own = process.env.npm_execpath;
   return own && /\.[cm]?js$/.test(own) ? [process.execPath, own] : ['npm'];
 }
 
+/**
+ * @param {string[]} args
+ * @param {{root: string, signal?: AbortSignal, onProgress: OnProgress}} options
+ * @returns {Promise<import('./processes.mjs').CommandResult>}
+ * @throws {SetupError} where there is no npm
+ */
 export async function runNpm(args, { root, signal, onProgress }) {
   const [command, ...first] = npmCommand();
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}` };
@@ -108,7 +124,7 @@ export async function runNpm(args, { root, signal, onProgress }) {
   try {
     return await runCommand(command, [...first, ...args], { cwd: root, env, signal });
   } catch (error) {
-    if (error.code === 'ENOENT')
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT')
       throw new SetupError('npm was not found. Install Node.js with npm and put it on PATH.');
     throw error;
   } finally {
@@ -119,6 +135,7 @@ export async function runNpm(args, { root, signal, onProgress }) {
 /**
  * Whether `npm ci` refused only because the lock file lacks optional packages of other systems, which npm leaves out when
  * the registry it was made with did not have them. Such a package is named without a version.
+ * @param {string} output of npm
  */
 function onlyOtherSystemsMissing(output) {
   const complaints = output.match(/(Missing|Invalid): .*/g) ?? [];
@@ -127,6 +144,7 @@ function onlyOtherSystemsMissing(output) {
   );
 }
 
+/** @param {string} output */
 function npmCause(output) {
   if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
@@ -140,23 +158,34 @@ function npmCause(output) {
   return errors.length > 0 ? errors.slice(0, 8).join('\n') : lastLines(output, 15);
 }
 
-/** Whether npm's own record of node_modules is what the lock file asks for, optional packages of other systems aside. */
+/**
+ * What is read of npm's lock files, by the path of each package.
+ * @typedef {{packages?: Record<string, {version?: string, integrity?: string, optional?: boolean}>}} NpmLock
+ */
+
+/**
+ * Whether npm's own record of node_modules is what the lock file asks for, optional packages of other systems aside.
+ * @param {string} root
+ * @param {NpmLock} lockFile
+ */
 function installedMatches(root, lockFile) {
   const record = readText(join(root, 'node_modules', '.package-lock.json'));
   if (record === null) return false;
   try {
-    const installed = JSON.parse(record).packages ?? {};
-    const wanted = Object.entries(lockFile.packages ?? {}).filter(([path]) => path !== '');
+    const installed = /** @type {NpmLock} */ (JSON.parse(record)).packages ?? {};
+    const { packages = {} } = lockFile;
+    const wanted = Object.entries(packages).filter(([path]) => path !== '');
     const present = wanted.every(([path, { version, integrity, optional }]) => {
       const found = installed[path];
       return found ? found.version === version && found.integrity === integrity : optional === true;
     });
-    return present && Object.keys(installed).every((path) => path in lockFile.packages);
+    return present && Object.keys(installed).every((path) => path in packages);
   } catch {
     return false;
   }
 }
 
+/** @param {string} root */
 function sourcesHash(root) {
   const hash = createHash('sha256');
   const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']
@@ -172,7 +201,11 @@ function sourcesHash(root) {
   return hash.digest('hex');
 }
 
-/** Removes compiled files whose source is gone: a removed migration would otherwise still run. */
+/**
+ * Removes compiled files whose source is gone: a removed migration would otherwise still run.
+ * @param {string} root
+ * @param {string} folder
+ */
 function removeOrphans(root, folder) {
   const compiled = join(root, 'dist', folder);
   for (const file of filesUnder(compiled)) {
@@ -181,6 +214,7 @@ function removeOrphans(root, folder) {
   }
 }
 
+/** @param {string} folder */
 function filesUnder(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -188,6 +222,7 @@ function filesUnder(folder) {
     .filter((file) => statSync(file).isFile());
 }
 
+/** @param {string} file */
 function readText(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -196,10 +231,12 @@ function readText(file) {
   }
 }
 
+/** @param {Buffer} data */
 function sha256(data) {
   return createHash('sha256').update(data).digest('hex');
 }
 
+/** @param {string} text @param {number} count */
 function lastLines(text, count) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }

@@ -24,7 +24,7 @@ export async function askJava(command, env) {
     const output = stderr + stdout;
     const match = /version "(?:1\.)?(\d+)/.exec(output);
     if (!match) return null;
-    const home = /^\s*java\.home = (.+)$/m.exec(output)?.[1].trim() ?? null;
+    const home = /^\s*java\.home = (.+)$/m.exec(output)?.[1]?.trim() ?? null;
     return { major: Number(match[1]), text: output.slice(output.indexOf(match[0])), home };
   } catch {
     return null;

@@ -7,11 +7,11 @@ const OLDEST_USABLE = 8;
 const NEWEST_USABLE = 17;
 
 /** Where systems keep several Javas side by side, and what a home is called below such an entry. */
-const JVM_FOLDERS = [
+const JVM_FOLDERS = /** @type {const} */ ([
   ['/usr/lib/jvm', ''],
   ['/usr/lib64/jvm', ''],
   ['/Library/Java/JavaVirtualMachines', 'Contents/Home'],
-];
+]);
 
 /**
  * The Java of JAVA_HOME if Spark runs on it.

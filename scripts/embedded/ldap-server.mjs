@@ -44,6 +44,7 @@ export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () =
   }
 }
 
+/** @param {import('./runtime.mjs').Runtime} runtime @param {string} draft folder to write to */
 function ivyArguments({ sparkHome }, draft) {
   const jars = join(sparkHome, 'jars');
   const ivy = readdirSync(jars).find((name) => /^ivy-[\d.]+\.jar$/.test(name));
@@ -59,6 +60,7 @@ function ivyArguments({ sparkHome }, draft) {
   ];
 }
 
+/** @param {string} file */
 function isGenuine(file) {
   try {
     return createHash('sha256').update(readFileSync(file)).digest('hex') === LDAP_SERVER.sha256;
@@ -67,11 +69,13 @@ function isGenuine(file) {
   }
 }
 
+/** @param {string} output */
 function lastErrorOf(output) {
   const lines = output.split('\n').map((line) => line.trim());
   return lines.findLast((line) => /error|exception|not found/i.test(line)) ?? 'no jar arrived';
 }
 
+/** @param {string} cause */
 function failure(cause) {
   return new SetupError(
     `The LDAP server of the tests cannot be fetched from Maven Central: ${cause}. Run the command again once that is solved.`,

@@ -32,7 +32,7 @@ export function acquireLock(file) {
         linkSync(draft, file);
         break;
       } catch (error) {
-        if (error.code !== 'EEXIST') throw error;
+        if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
       }
       takeAway(file, `${draft}.stale`);
     }
@@ -64,15 +64,17 @@ export async function waitForLock(file, { signal, onWait } = {}) {
   }
 }
 
+/** @param {string} file @returns {string | null} null where there is none */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error.code === 'ENOENT') return null;
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null;
     throw error;
   }
 }
 
+/** @param {string} text @returns {Partial<import('./processes.mjs').ProcessRef>} */
 function holderOf(text) {
   try {
     return JSON.parse(text);
@@ -81,7 +83,11 @@ function holderOf(text) {
   }
 }
 
-/** Moves a stale lock out of the way, or throws when it is not stale. */
+/**
+ * Moves a stale lock out of the way, or throws when it is not stale.
+ * @param {string} file
+ * @param {string} aside
+ */
 function takeAway(file, aside) {
   const text = read(file);
   if (text === null) return;
@@ -89,7 +95,7 @@ function takeAway(file, aside) {
   try {
     renameSync(file, aside);
   } catch (error) {
-    if (error.code === 'ENOENT') return;
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return;
     throw error;
   }
   const moved = read(aside);

@@ -31,6 +31,8 @@ const STABLE_AFTER_MS = 60_000;
 /** What the processes are called in messages; each has a log of its name. */
 const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker' };
 
+/** @typedef {keyof typeof TITLES} ProcessName */
+
 /** The name of the administrator that the first start makes. */
 const ADMIN_USERNAME = 'admin';
 
@@ -96,6 +98,8 @@ function baseUrlOf(host, port) {
  * @property {string} password
  * @property {string} nodesDir
  * @property {() => {api: number | null, agents: number | null, worker: number | null}} pids
+ * @property {() => Promise<void>} restart migrates, starts the processes anew from dist and waits until they answer; nodes
+ *   go on. Where it fails, whatever of them ended is started again and again.
  * @property {() => Promise<void>} stop ends the processes, then every local node; may be called again
  */
 
@@ -145,17 +149,23 @@ export async function startPlatform(options) {
     AGENT_API_URL: agentsUrl,
     ...options.env,
   };
-  /** @type {Record<string, NodeJS.ProcessEnv>} what is not the same for all of them */
-  const own = { api: { API_SERVES: 'clients' }, agents: { API_SERVES: 'agents', ...loopback }, worker: {} };
   await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
 
-  const processes = Object.keys(own).map((name) => {
-    const entry = join(root, 'dist', 'src', name === 'worker' ? 'worker.js' : 'main.js');
-    const onSpawn = () => recordProcesses(runtimeDir, processes);
-    const logFile = join(logs, `${name}.log`);
-    return new SupervisedProcess({ name, entry, env: { ...env, ...own[name] }, root, logFile, onEvent, onSpawn });
-  });
-  const [api, agents, worker] = processes;
+  /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own what is not the same for all of them */
+  const supervised = (name, entry, own) =>
+    new SupervisedProcess({
+      name,
+      entry: join(root, 'dist', 'src', entry),
+      env: { ...env, ...own },
+      root,
+      logFile: join(logs, `${name}.log`),
+      onEvent,
+      onSpawn: () => recordProcesses(runtimeDir, processes),
+    });
+  const api = supervised('api', 'main.js', { API_SERVES: 'clients' });
+  const agents = supervised('agents', 'main.js', { API_SERVES: 'agents', ...loopback });
+  const worker = supervised('worker', 'worker.js', {});
+  const processes = [api, agents, worker];
   const stop = async () => {
     const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
     // The worker must be gone first: it would take ended nodes for lost ones.
@@ -163,10 +173,22 @@ export async function startPlatform(options) {
     if (left.length > 0) throw new Error(`${left.join(' and ')} could not be ended.`);
     rmSync(join(runtimeDir, 'processes.json'), { force: true });
   };
-  try {
+  const start = async () => {
     for (const child of processes) child.start();
     await untilHealthy(baseUrl, api, processes, signal);
     await untilHealthy(agentsUrl, agents, processes, signal);
+  };
+  const restart = async () => {
+    await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
+    await Promise.all(processes.map((child) => child.pause()));
+    try {
+      await start();
+    } finally {
+      for (const child of processes) child.keepRunning();
+    }
+  };
+  try {
+    await start();
   } catch (error) {
     await stop();
     throw error;
@@ -177,6 +199,7 @@ export async function startPlatform(options) {
     username: ADMIN_USERNAME,
     password: env.BOOTSTRAP_ADMIN_PASSWORD,
     nodesDir,
+    restart,
     pids: () => ({ api: api.pid, agents: agents.pid, worker: worker.pid }),
     stop,
   };
@@ -188,6 +211,7 @@ export async function startPlatform(options) {
  */
 export async function endLeftoverPlatform(runtimeDir) {
   const file = join(resolve(runtimeDir), 'processes.json');
+  /** @type {import('./processes.mjs').ProcessRef[]} */
   let refs = [];
   try {
     refs = JSON.parse(readFileSync(file, 'utf8'));
@@ -225,6 +249,7 @@ async function agentsPort(runtimeDir, taken) {
   return port;
 }
 
+/** @param {{root: string, env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} options */
 async function migrate({ root, env, logFile, signal }) {
   const entry = join(root, 'dist', 'src', 'migrate.js');
   if (!existsSync(entry)) return;
@@ -235,8 +260,15 @@ async function migrate({ root, env, logFile, signal }) {
   }
 }
 
+/**
+ * @param {string} baseUrl
+ * @param {SupervisedProcess} asked the one that answers there
+ * @param {SupervisedProcess[]} processes of which none may end
+ * @param {AbortSignal} [signal]
+ */
 async function untilHealthy(baseUrl, asked, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
+  /** @type {string} */
   let last;
   for (;;) {
     signal?.throwIfAborted();
@@ -247,7 +279,8 @@ async function untilHealthy(baseUrl, asked, processes, signal) {
       if (answer.status === 200) return;
       last = `${answer.status} ${text.slice(0, 300)}`;
     } catch (error) {
-      last = error.cause?.code ?? error.message;
+      const { message, cause } = /** @type {Error & {cause?: NodeJS.ErrnoException}} */ (error);
+      last = cause?.code ?? message;
     }
     if (Date.now() > deadline) {
       throw new SetupError(
@@ -258,6 +291,7 @@ async function untilHealthy(baseUrl, asked, processes, signal) {
   }
 }
 
+/** @param {string} runtimeDir @param {SupervisedProcess[]} processes */
 function recordProcesses(runtimeDir, processes) {
   const file = join(runtimeDir, 'processes.json');
   const refs = processes.map(({ ref }) => ref).filter(Boolean);
@@ -266,11 +300,31 @@ function recordProcesses(runtimeDir, processes) {
 }
 
 class SupervisedProcess {
+  /**
+   * @param {object} options
+   * @param {ProcessName} options.name
+   * @param {string} options.entry script
+   * @param {NodeJS.ProcessEnv} options.env
+   * @param {string} options.root project folder
+   * @param {string} options.logFile
+   * @param {(text: string) => void} options.onEvent told of an end that was not asked for
+   * @param {() => void} options.onSpawn
+   */
   constructor({ name, entry, env, root, logFile, onEvent, onSpawn }) {
-    Object.assign(this, { name, entry, env, root, logFile, onEvent, onSpawn });
     this.title = TITLES[name];
+    this.entry = entry;
+    this.env = env;
+    this.root = root;
+    this.logFile = logFile;
+    this.onEvent = onEvent;
+    this.onSpawn = onSpawn;
+    /** @type {import('./processes.mjs').ProcessRef | null} */
     this.ref = null;
+    /** How it ended, null while it has not. @type {string | null} */
     this.end = null;
+    this.startedAt = 0;
+    /** Size of the log before the last start, in bytes. */
+    this.logStart = 0;
     this.supervised = false;
     this.stopping = new AbortController();
     this.nextDelay = RESTART_DELAY_MS.first;
@@ -294,14 +348,17 @@ class SupervisedProcess {
     child.unref();
     this.end = null;
     this.startedAt = Date.now();
-    this.ref = child.pid ? processRef(child.pid) : null;
+    const ref = child.pid ? processRef(child.pid) : null;
+    this.ref = ref;
     this.onSpawn();
+    // What an earlier process came to is nothing of this one.
     once(child, 'exit').then(
-      ([code, signal]) => this.onEnd(signal ?? `status ${code}`),
-      (error) => this.onEnd(error.message),
+      ([code, signal]) => this.ref === ref && this.onEnd(signal ?? `status ${code}`),
+      (/** @type {Error} */ error) => this.ref === ref && this.onEnd(error.message),
     );
   }
 
+  /** @param {string} how */
   onEnd(how) {
     this.end = how;
     if (this.supervised) void this.restart();
@@ -315,15 +372,16 @@ class SupervisedProcess {
   async restart() {
     if (this.stopping.signal.aborted) return;
     if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = RESTART_DELAY_MS.first;
+    const { signal } = this.stopping;
     const pause = this.nextDelay;
     this.nextDelay = Math.min(pause * 2, RESTART_DELAY_MS.longest);
     this.onEvent(`${this.title} ended (${this.end}) and is started again in ${pause / 1000} s; see ${this.logFile}`);
     try {
-      await delay(pause, undefined, { signal: this.stopping.signal });
+      await delay(pause, undefined, { signal });
     } catch {
       return;
     }
-    if (!this.stopping.signal.aborted) this.start();
+    if (!signal.aborted) this.start();
   }
 
   assertAlive() {
@@ -334,6 +392,17 @@ class SupervisedProcess {
   tail() {
     const lines = tailOf(this.logFile, 25, this.logStart);
     return lines === '' ? `${this.logFile} is empty.` : `The last lines of ${this.logFile}:\n${lines}`;
+  }
+
+  /**
+   * Ends the process, or the wait for its next start, until it is told to start.
+   * @throws {Error} when it could not be ended
+   */
+  async pause() {
+    const left = await this.stop();
+    this.stopping = new AbortController();
+    this.nextDelay = RESTART_DELAY_MS.first;
+    if (left !== null) throw new Error(`${left} could not be ended.`);
   }
 
   /** @returns {Promise<string | null>} the title of a process that could not be ended */

@@ -18,7 +18,7 @@ function bind(port, host) {
 }
 
 /**
- * @param {number | undefined} remembered taken when it is still free
+ * @param {number} [remembered] taken when it is still free
  * @returns {Promise<number>} a free port of the loopback interface
  */
 export async function freePort(remembered) {
@@ -41,17 +41,17 @@ export async function assertPortFree(port, host) {
   try {
     await bind(port, host);
   } catch (error) {
-    switch (error.code) {
-      case 'EADDRINUSE':
-        throw new SetupError(
-          `Port ${port} on ${host} is already in use by another program. End that program or choose another port, for example PORT=${port + 1} npm run quickstart.`,
-        );
-      case 'EACCES':
-        throw new SetupError(`Port ${port} may not be opened by this user. Choose a PORT above 1023.`);
-      default:
-        throw new SetupError(
-          `Cannot listen on ${host}:${port} (${error.code ?? error.message}). Set HOST to an address of this machine, such as 127.0.0.1.`,
-        );
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'EADDRINUSE') {
+      throw new SetupError(
+        `Port ${port} on ${host} is already in use by another program. End that program or choose another port, for example PORT=${port + 1} npm run quickstart.`,
+      );
     }
+    if (code === 'EACCES') {
+      throw new SetupError(`Port ${port} may not be opened by this user. Choose a PORT above 1023.`);
+    }
+    throw new SetupError(
+      `Cannot listen on ${host}:${port} (${code ?? message}). Set HOST to an address of this machine, such as 127.0.0.1.`,
+    );
   }
 }

@@ -7,8 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 /**
  * A process that outlives the one that started it is known by its pid and its identity: pids are used again.
  * @typedef {{pid: number, identity: string}} ProcessRef
+ *
+ * @typedef {object} CommandResult
+ * @property {number | null} code exit code, null after a signal
+ * @property {string} output the last 64 KiB
  */
 
+/** @type {string | undefined} */
 let bootId;
 
 /**
@@ -48,10 +53,10 @@ export function processRef(pid) {
 
 /**
  * @param {Partial<ProcessRef> | null | undefined} ref
- * @returns {boolean}
+ * @returns {ref is ProcessRef}
  */
 export function isRunning(ref) {
-  return Boolean(ref?.pid && ref.identity) && processIdentity(ref.pid) === ref.identity;
+  return Boolean(ref?.pid && ref.identity && processIdentity(ref.pid) === ref.identity);
 }
 
 /**
@@ -79,7 +84,7 @@ export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
     try {
       process.kill(ref.pid, signal);
     } catch (error) {
-      if (error.code === 'ESRCH') return true;
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return true;
       throw error;
     }
     const deadline = Date.now() + patience;
@@ -94,6 +99,7 @@ export async function endProcess(ref, signals = [['SIGTERM', 10_000]]) {
  * @param {number} patience milliseconds between SIGTERM and SIGKILL
  */
 async function endGroup(groupId, patience) {
+  /** @param {NodeJS.Signals | 0} signal */
   const signalGroup = (signal) => {
     try {
       process.kill(-groupId, signal);
@@ -114,7 +120,7 @@ async function endGroup(groupId, patience) {
  * @param {string} command
  * @param {string[]} args
  * @param {{cwd?: string, env?: NodeJS.ProcessEnv, logFile?: string, onLine?: (line: string) => void, signal?: AbortSignal}} [options]
- * @returns {Promise<{code: number | null, output: string}>} exit code (null after a signal) and the last 64 KiB of output
+ * @returns {Promise<CommandResult>}
  */
 export async function runCommand(command, args, { cwd, env, logFile, onLine, signal } = {}) {
   signal?.throwIfAborted();
@@ -135,8 +141,9 @@ export async function runCommand(command, args, { cwd, env, logFile, onLine, sig
       for (const line of lines) onLine?.(line);
     });
   }
-  const abort = () => void endGroup(child.pid, 5_000);
-  if (child.pid) signal?.addEventListener('abort', abort, { once: true });
+  const { pid } = child;
+  const abort = () => void (pid && endGroup(pid, 5_000));
+  signal?.addEventListener('abort', abort, { once: true });
   try {
     const [code] = await once(child, 'close');
     signal?.throwIfAborted();
@@ -146,7 +153,11 @@ export async function runCommand(command, args, { cwd, env, logFile, onLine, sig
   }
 }
 
-/** A full disk must not hide the command's own report of it behind a failed write of the log. */
+/**
+ * A full disk must not hide the command's own report of it behind a failed write of the log.
+ * @param {string} file
+ * @param {string} text
+ */
 function appendQuietly(file, text) {
   try {
     appendFileSync(file, text);

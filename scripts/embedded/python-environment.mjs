@@ -15,7 +15,7 @@ export class PythonEnvironment {
    * @param {string} options.temporary folder to unpack in: /tmp is often a small file system in memory
    * @param {string} options.logFile
    * @param {NodeJS.ProcessEnv} options.env
-   * @param {(text: string, transient?: boolean) => void} [options.onProgress]
+   * @param {import('./install.mjs').OnProgress} [options.onProgress]
    * @param {AbortSignal} [options.signal]
    */
   constructor(folder, { temporary, logFile, env, onProgress = () => {}, signal }) {
@@ -60,7 +60,7 @@ export class PythonEnvironment {
   /**
    * @param {import('./requirements.mjs').RequirementsName} name
    * @param {string[]} [args]
-   * @returns {Promise<{code: number | null, output: string}>}
+   * @returns {Promise<import('./processes.mjs').CommandResult>}
    */
   tryInstall(name, args = []) {
     this.onProgress(`Installing ${REQUIREMENTS[name].package}`);
@@ -74,17 +74,21 @@ export class PythonEnvironment {
     );
   }
 
+  /** @param {string} command @param {string[]} args @param {(line: string) => void} [onLine] */
   run(command, args, onLine) {
+    /** @type {NodeJS.ProcessEnv} */
     const env = { ...this.env, TMPDIR: this.temporary, PYTHONUNBUFFERED: '1' };
     delete env.PYTHONHOME;
     delete env.PYTHONPATH;
     return runCommand(command, args, { env, logFile: this.logFile, onLine, signal: this.signal });
   }
 
+  /** @param {import('./requirements.mjs').RequirementsName} name @param {string} output */
   installFailure(name, output) {
     return this.classify(`Installing ${REQUIREMENTS[name].package} failed`, output);
   }
 
+  /** @param {string} what @param {string} output @returns {SetupError} */
   classify(what, output) {
     for (const { pattern, cause, remedy } of INSTALL_FAILURES) {
       if (pattern.test(output)) return this.failure(what, cause, remedy);
@@ -95,6 +99,7 @@ export class PythonEnvironment {
     return this.failure(what, cause, 'Run the command again once that is solved.');
   }
 
+  /** @param {string} what @param {string} cause @param {string} remedy */
   failure(what, cause, remedy) {
     return new SetupError(`${what}: ${cause}. ${remedy} Details: ${this.logFile}`);
   }
@@ -146,7 +151,11 @@ const INSTALL_FAILURES = [
   },
 ];
 
-/** Turns pip's lines into short ones: which file, and how much of it has arrived. */
+/**
+ * Turns pip's lines into short ones: which file, and how much of it has arrived.
+ * @param {(text: string) => void} show
+ * @returns {(line: string) => void}
+ */
 function pipProgress(show) {
   let file = '';
   let shown = -1;
@@ -154,7 +163,7 @@ function pipProgress(show) {
     const download = /^\s*(?:Downloading|Using cached) (\S+)/.exec(line);
     const progress = /^Progress (\d+) of (\d+)/.exec(line);
     if (download) {
-      file = download[1].split('/').pop() ?? '';
+      file = download[1]?.split('/').pop() ?? '';
       shown = -1;
     } else if (progress) {
       const [done, total] = [Number(progress[1]), Number(progress[2])];
@@ -167,6 +176,7 @@ function pipProgress(show) {
   };
 }
 
+/** @param {number} bytes */
 function megabytes(bytes) {
   return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 }

@@ -7,6 +7,8 @@ const execFileAsync = promisify(execFile);
 /** Newest Python that PySpark 3.5 is made for; a newer one is taken only when there is no other. */
 const NEWEST_TRIED_MINOR = 12;
 
+/** @typedef {{major: number, minor: number, text: string}} PythonVersion */
+
 /**
  * The Python that PYTHON names, or the first fitting one on PATH.
  * @param {NodeJS.ProcessEnv} env
@@ -31,13 +33,15 @@ export async function findPython(env, onProgress = () => {}) {
     return newer.name;
   }
   const remedy = 'Install Python 3.9 or newer (Debian, Ubuntu: apt install python3 python3-venv) or set PYTHON to one.';
+  const [oldOne] = found;
   throw new SetupError(
-    found.length > 0
-      ? `Python ${found[0].version.text} is too old. ${remedy}`
+    oldOne
+      ? `Python ${oldOne.version.text} is too old. ${remedy}`
       : `Python was not found: neither python3 nor python on PATH runs. ${remedy}`,
   );
 }
 
+/** @param {string} command */
 async function namedPython(command) {
   const version = await pythonVersion(command);
   if (!version) {
@@ -55,19 +59,20 @@ async function namedPython(command) {
 
 /**
  * @param {string} command
- * @returns {Promise<{major: number, minor: number, text: string} | null>} null where it does not run
+ * @returns {Promise<PythonVersion | null>} null where it does not run
  */
 export async function pythonVersion(command) {
   try {
     const script = 'import sys; print("%d.%d.%d" % tuple(sys.version_info[:3]))';
     const { stdout } = await execFileAsync(command, ['-c', script], { timeout: 20_000 });
-    const [major, minor] = stdout.trim().split('.').map(Number);
+    const [major = NaN, minor = NaN] = stdout.trim().split('.').map(Number);
     return Number.isInteger(major) && Number.isInteger(minor) ? { major, minor, text: stdout.trim() } : null;
   } catch {
     return null;
   }
 }
 
+/** @param {PythonVersion} version */
 function isNewEnough({ major, minor }) {
   return major === 3 && minor >= 9;
 }

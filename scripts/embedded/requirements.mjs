@@ -45,8 +45,9 @@ export function pinnedPackages(name) {
   return lines.map((line) => {
     const [, packageName, version, marker, options] =
       /^([\w.-]+)==([\w.!+]+)(?:\s*;\s*(.*?))?((?:\s+--hash=sha256:[0-9a-f]{64})+)\s*$/.exec(line) ?? [];
-    if (!options) throw new Error(`${name}.txt: not a package with version and hashes: ${line.slice(0, 100)}`);
-    const hashes = [...options.matchAll(/sha256:([0-9a-f]{64})/g)].map((match) => match[1]);
+    if (!packageName || !version || !options)
+      throw new Error(`${name}.txt: not a package with version and hashes: ${line.slice(0, 100)}`);
+    const hashes = [...options.matchAll(/sha256:([0-9a-f]{64})/g)].map(([, hash = '']) => hash);
     return { name: packageName, version, marker: marker ?? null, hashes };
   });
 }
@@ -56,9 +57,10 @@ export function pinnedPackages(name) {
  * @returns {string}
  */
 export function pinnedVersion(name) {
-  const versions = pinnedPackages(name).filter((pinned) => pinned.name === REQUIREMENTS[name].package);
-  if (versions.length !== 1) throw new Error(`${name}.txt has ${REQUIREMENTS[name].package} ${versions.length} times`);
-  return versions[0].version;
+  const found = pinnedPackages(name).filter((pinned) => pinned.name === REQUIREMENTS[name].package);
+  const [only] = found;
+  if (!only || found.length > 1) throw new Error(`${name}.txt has ${REQUIREMENTS[name].package} ${found.length} times`);
+  return only.version;
 }
 
 /**

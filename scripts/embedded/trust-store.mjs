@@ -37,10 +37,13 @@ function trustedCertificates(bundles) {
   const bundle = bundles.find((path) => existsSync(path));
   const text = bundle ? readFileSync(bundle, 'utf8') : rootCertificates.join('\n');
   const bodies = text.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g);
-  return [...bodies].map(([, body]) => Buffer.from(body, 'base64'));
+  return [...bodies].map(([, body = '']) => Buffer.from(body, 'base64'));
 }
 
-/** Java's own format (JKS, version 2) with nothing in it but trusted certificates. */
+/**
+ * Java's own format (JKS, version 2) with nothing in it but trusted certificates.
+ * @param {Buffer[]} certificates as DER
+ */
 function javaKeyStore(certificates) {
   const entries = certificates.map((der, index) =>
     Buffer.concat([uint32(2), text(`ca-${index}`), Buffer.alloc(8), text('X.509'), uint32(der.length), der]),
@@ -51,12 +54,14 @@ function javaKeyStore(certificates) {
   return Buffer.concat([content, digest]);
 }
 
+/** @param {number} value */
 function uint32(value) {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
+/** @param {string} value */
 function text(value) {
   const bytes = Buffer.from(value, 'utf8');
   const length = Buffer.alloc(2);

@@ -3,7 +3,6 @@ import type { EnvReader } from './env-reader';
 export interface ProductConfig {
   /** Stands wherever the specification writes PLATFORM inside a value on the wire. */
   name: string;
-  environment: 'production' | 'development' | 'test';
   logLevel: string;
 }
 
@@ -14,7 +13,6 @@ export function readProductConfig(env: EnvReader): ProductConfig {
       pattern: /^[A-Za-z][A-Za-z0-9_]{0,31}$/,
       meaning: 'a letter followed by at most 31 letters, digits or underscores',
     }),
-    environment: env.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development'),
     logLevel: env.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
   };
 }

@@ -1,13 +1,28 @@
 import { join } from 'node:path';
 import type { EnvReader } from './env-reader';
 
+/** Where the bytes of workspace files and logs are; the same place for all pods. */
+export type StoreConfig =
+  | {
+      kind: 'directory';
+      /** Holds the others. */
+      dir: string;
+      filesDir: string;
+      logsDir: string;
+    }
+  | {
+      kind: 'bucket';
+      provider: (typeof PROVIDERS)[number];
+      /** Bucket, or container of the storage account. */
+      bucket: string;
+      /** By the names that credentials of the provider have, such as `AWS_ACCESS_KEY_ID`. */
+      credentials: Record<string, string>;
+    };
+
+const PROVIDERS = ['s3-compatible', 'aws', 'gcp', 'azure'] as const;
+
 export interface StorageConfig {
-  /** Holds the others. */
-  dir: string;
-  /** Workspace files; shared by all API pods. */
-  filesDir: string;
-  /** Logs of runs and nodes; shared by all API pods. */
-  logsDir: string;
+  store: StoreConfig;
   /** Logs of runs and nodes that ended longer ago are removed, days. */
   logRetentionDays: number;
   /** Of each stream of a run, and of a node's own log, no more is kept, bytes. */
@@ -25,18 +40,31 @@ export interface StorageConfig {
 }
 
 export function readStorageConfig(env: EnvReader): StorageConfig {
-  const dir = env.string('DATA_DIR');
+  const store = readStore(env);
   const quota = env.integer('WORKSPACE_QUOTA_BYTES', { default: 100 * 1024 ** 3, min: 0 });
   return {
-    dir,
-    filesDir: join(dir, 'files'),
-    logsDir: join(dir, 'logs'),
+    store,
     logRetentionDays: env.integer('LOG_RETENTION_DAYS', { default: 30, min: 1 }),
     logMaxBytes: env.integer('LOG_MAX_BYTES', { default: 100 * 1024 * 1024, min: 64 * 1024, max: 2 ** 40 }),
     objectStoreTimeoutMs: env.integer('OBJECT_STORE_TIMEOUT_MS', { default: 30_000, min: 100, max: 600_000 }),
     objectStoreMaxUploads: env.integer('OBJECT_STORE_MAX_UPLOADS', { default: 8, min: 1, max: 1000 }),
-    workspaceMaxUploads: env.integer('WORKSPACE_MAX_UPLOADS', { default: 32, min: 1, max: 1000 }),
+    workspaceMaxUploads: env.integer('WORKSPACE_MAX_UPLOADS', {
+      // Each holds up to 32 MiB on its way into a bucket.
+      default: store.kind === 'directory' ? 32 : 8,
+      min: 1,
+      max: 1000,
+    }),
     filesReserveBytes: env.integer('FILES_RESERVE_BYTES', { default: 1024 ** 3, min: 0 }),
     workspaceQuotaBytes: quota === 0 ? null : quota,
   };
+}
+
+function readStore(env: EnvReader): StoreConfig {
+  const kind = env.oneOf('STORE', ['directory', ...PROVIDERS], 'directory');
+  if (kind !== 'directory') {
+    const credentials = env.map('STORE_CREDENTIALS', 'name=value');
+    return { kind: 'bucket', provider: kind, bucket: env.string('STORE_BUCKET'), credentials };
+  }
+  const dir = env.string('DATA_DIR');
+  return { kind, dir, filesDir: join(dir, 'files'), logsDir: join(dir, 'logs') };
 }

@@ -15,8 +15,6 @@ export interface WorkerConfig {
   relayPollMs: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
   healthPort: number | null;
-  /** `<workflow>:<step>:<before|after|committed>` at which a test build of the process kills itself. */
-  crashPoint: string | null;
 }
 
 export function readWorkerConfig(env: EnvReader): WorkerConfig {
@@ -29,6 +27,5 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
     endedRowsKeptDays: env.integer('ENDED_ROWS_RETENTION_DAYS', { default: 90, min: 1 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
     healthPort: healthPort === 0 ? null : healthPort,
-    crashPoint: env.optional('WORKFLOW_CRASH_POINT'),
   };
 }

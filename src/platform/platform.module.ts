@@ -1,15 +1,19 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { BlobStore } from '../../libs/object-storage/blob-store';
+import { LogStore } from '../../libs/object-storage/log-store';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { Config } from '../config/config';
 import { createDataSource } from '../database/data-source';
 import { AuditTrail } from './audit/audit-trail';
 import { DatabaseLifecycle } from './persistence/database-lifecycle';
 import { Transactions } from './persistence/transactions';
-import { createLogger, LOGGER } from './logging/logger';
+import { createLogger, LOGGER, type Logger } from './logging/logger';
 import { setProductName } from './product/product-name';
+import { openBlobStore, openLogStore } from './storage/stores';
 import { PgListener } from './wakeups/pg-listener';
+import { References } from './resources/references';
 
 /** What every module uses, in both processes. */
 @Global()
@@ -44,11 +48,30 @@ import { PgListener } from './wakeups/pg-listener';
           allowedNetworks: outbound.networks,
         }),
     },
+    {
+      provide: LogStore,
+      inject: [Config, LOGGER],
+      useFactory: ({ storage }: Config, logger: Logger) => openLogStore(storage, logger),
+    },
+    { provide: BlobStore, inject: [Config], useFactory: ({ storage }: Config) => openBlobStore(storage) },
     DatabaseLifecycle,
     Transactions,
+    References,
     AuditTrail,
     PgListener,
   ],
-  exports: [Config, LOGGER, DataSource, OutboundPolicy, Transactions, AuditTrail, PgListener, DiscoveryModule],
+  exports: [
+    Config,
+    LOGGER,
+    DataSource,
+    OutboundPolicy,
+    LogStore,
+    BlobStore,
+    Transactions,
+    References,
+    AuditTrail,
+    PgListener,
+    DiscoveryModule,
+  ],
 })
 export class PlatformModule {}

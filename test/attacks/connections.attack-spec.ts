@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../libs/testing/eventually';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
@@ -88,11 +89,49 @@ describe('somebody who opens connections and leaves them', () => {
     await slow?.closed(HEAD_TIMEOUT_MS * 5);
   });
 
-  it('gets 431 for a head that is too large, and no more', async () => {
-    const [connection] = await openMany(1, '127.0.0.14');
-    await connection?.write(head(version, { 'x-large': 'x'.repeat(64 * 1024) }, 'GET'));
-    expect(await connection?.status()).toBe(431);
+  /** What the API says of an answer that it gave to no request. */
+  const refusalOf = async (connection: RawConnection | undefined) => {
     await connection?.closed();
+    const [lines, json = ''] = (connection?.answer ?? '').split('\r\n\r\n');
+    const body = JSON.parse(json) as Record<string, unknown>;
+    expect(lines).toContain(`x-correlation-id: ${String(body.correlation_id)}`);
+    expect(body).toEqual({
+      error: body.error_message,
+      error_code: body.error_code,
+      error_message: expect.any(String),
+      details: {},
+      correlation_id: expect.any(String),
+    });
+    return [await connection?.status(), body.error_code];
+  };
+
+  it('gets 431 for a head that is too large, however large, and no more', async () => {
+    for (const size of [48 * 1024, 4 * 2 ** 20]) {
+      const [one, other] = await openMany(2, '127.0.0.14');
+      await one?.write(head(version, { 'x-large': 'x'.repeat(size) }, 'GET'));
+      expect(await refusalOf(one)).toEqual([431, 'REQUEST.HEAD_TOO_LARGE']);
+      await other?.write(head(`${version}?${'x'.repeat(size)}`, {}, 'GET'));
+      expect(await refusalOf(other)).toEqual([431, 'REQUEST.HEAD_TOO_LARGE']);
+    }
+  });
+
+  it('does not keep the connection by sending more of it', async () => {
+    const [endless] = await openMany(1, '127.0.0.15');
+    const started = Date.now();
+    while (endless?.isOpen && Date.now() - started < 20_000) {
+      await endless.write('x'.repeat(64 * 1024));
+      await delay(1);
+    }
+    expect(endless?.isOpen).toBe(false);
+    expect(await refusalOf(endless)).toEqual([400, 'REQUEST.MALFORMED']);
+  });
+
+  it('is told what is wrong with what is no request, or comes too slowly', async () => {
+    const [wrong, slow] = await openMany(2, '127.0.0.16');
+    await wrong?.write('HELO platform\r\n\r\n');
+    expect(await refusalOf(wrong)).toEqual([400, 'REQUEST.MALFORMED']);
+    await slow?.write('GET /api/v1/version HTTP/1.1\r\nhost: platform\r\nx-more: ');
+    expect(await refusalOf(slow)).toEqual([408, 'REQUEST.TIMEOUT']);
   });
 
   it('sends no hundred requests ahead of their answers', async () => {

@@ -64,7 +64,7 @@ async function runningCluster(): Promise<number> {
 async function crashDuring(operation: Operation, clusterId: number, step: string, moment: Moment): Promise<void> {
   await platform.killWorker();
   await ask(operation, clusterId);
-  await platform.startWorker({ WORKFLOW_CRASH_POINT: `cluster.${operation}:${step}:${moment}` });
+  await platform.startWorkerThatCrashes(`cluster.${operation}:${step}:${moment}`);
   expect(await platform.workerEnded()).toBe('SIGKILL');
   await platform.startWorker();
 }
@@ -113,7 +113,7 @@ describe('kill -9 of the worker during a start', () => {
     const clusterId = await newCluster({ bootstrap_shell_script: 'echo no such disk >&2; exit 3' });
     await platform.killWorker();
     await ask('start', clusterId);
-    await platform.startWorker({ WORKFLOW_CRASH_POINT: 'cluster.start:compensate:before' });
+    await platform.startWorkerThatCrashes('cluster.start:compensate:before');
     expect(await platform.workerEnded()).toBe('SIGKILL');
     await platform.startWorker();
     await reachStatus(client, clusterId, 'ERROR');

@@ -45,6 +45,38 @@ async function tryOut(operationId: string, body?: object): Promise<{ status: str
   return { status: status.trim().split(/\s/)[0] ?? '', text };
 }
 
+/** The body that "Try it out" offers. */
+async function expectShownExample(operationId: string, example: object): Promise<void> {
+  const block = page.locator(`.opblock[id$="-${operationId}"]`);
+  await block.locator('.opblock-summary-control').click();
+  await block.locator('.try-out__btn').click();
+  expect(JSON.parse(await block.locator('textarea.body-param__text').inputValue())).toEqual(example);
+  await block.locator('.opblock-summary-control').click();
+}
+
+describe('the root', () => {
+  const root = (accept: string) => fetch(`${platform.baseUrl}/`, { redirect: 'manual', headers: { accept } });
+
+  it('sends browsers to the documentation', async () => {
+    for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*']) {
+      const { status, headers } = await root(accept);
+      expect([status, headers.get('location')]).toEqual([302, 'api/v1/docs']);
+    }
+  });
+
+  it('tells programs where it is', async () => {
+    const answer = await root('application/json');
+    expect(answer.status).toBe(200);
+    const { info } = await served();
+    expect(await answer.json()).toEqual({
+      title: info.title,
+      version: info.version,
+      documentation: 'api/v1/docs',
+      openapi: 'api/v1/openapi.json',
+    });
+  });
+});
+
 describe('openapi.json', () => {
   it('is OpenAPI 3.1, and the committed one', async () => {
     const document = await served();
@@ -74,11 +106,16 @@ describe('openapi.json', () => {
 
 describe('Swagger UI', () => {
   it('logs in, authorizes and calls a secured operation', async () => {
-    await page.goto(`${platform.baseUrl}/api/v1/docs`);
+    await page.goto(`${platform.baseUrl}/`);
+    expect(new URL(page.url()).pathname).toBe('/api/v1/docs');
     await page.locator('.opblock').first().waitFor({ timeout: 30_000 });
     const operations = Object.values((await served()).paths).flatMap((item) => Object.keys(item as object));
     const shown = async () => (await page.locator('.opblock').count()) === operations.length;
     await eventually(shown, { timeoutMs: 30_000, what: `${operations.length} operations on the page` });
+
+    const sections = await page.locator('.opblock-tag').evaluateAll((all) => all.map((one) => one.dataset['tag']));
+    expect(sections).toEqual((await served()).tags.map(({ name }: { name: string }) => name));
+    await expectShownExample('createWorkspace', { name: 'example-workspace', description: 'Made by an example' });
 
     const refused = await tryOut('listWorkspaces');
     expect(refused.status).toBe('401');

@@ -3,7 +3,7 @@ import { Config } from '../../src/config/config';
 import { SessionSweeper } from '../../src/modules/iam/sessions/workflows/session-sweeper';
 import { FileIdSweeper } from '../../src/modules/object-storage-managers/workflows/file-id-sweeper';
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
-import type { Reconciler } from '../../src/platform/workflows/reconcile-loop';
+import type { Reconciler } from '../../src/platform/workflows/reconciler';
 import { PASSWORD, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 

@@ -5,16 +5,23 @@ import { eventually } from '../../libs/testing/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { createLogger } from '../../src/platform/logging/logger';
-import { enqueue } from '../../src/platform/outbox/outbox';
+import { enqueueWorkflow } from '../../src/platform/outbox/outbox';
 import { OutboxRelay } from '../../src/platform/outbox/outbox-relay';
-import { JOB_CATALOGUE } from '../../src/platform/queues/job-catalogue';
 import { Queues } from '../../src/platform/queues/queues';
 import { PgListener } from '../../src/platform/wakeups/pg-listener';
+import { defineWorkflow } from '../../src/platform/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const ROWS = 250;
 const SLOW_POLL = '60000';
+const QUEUE = 'test';
+const WORK = defineWorkflow({
+  type: 'cosi_start',
+  subject: 'cluster',
+  job: { name: 'test.work', queue: QUEUE },
+  deadlineMs: 60_000,
+});
 
 // Real: PostgreSQL, Redis, BullMQ's queues. Left out: whoever handles the jobs.
 describe('OutboxRelay', () => {
@@ -63,13 +70,13 @@ describe('OutboxRelay', () => {
 
   async function write(count: number): Promise<void> {
     await dataSource.transaction(async (tx) => {
-      for (let id = 1; id <= count; id += 1) await enqueue(tx, 'cluster.start', { workflow_job_instance_id: id });
+      for (let id = 1; id <= count; id += 1) await enqueueWorkflow(tx, WORK.jobName, id);
     });
   }
 
   /** Instances that the jobs in the queue name. */
   async function queued(): Promise<number[]> {
-    const queue = new Queue(JOB_CATALOGUE['cluster.start'].queue, {
+    const queue = new Queue(QUEUE, {
       connection: redis.duplicate({ maxRetriesPerRequest: null }),
       prefix: config.redis.prefix,
     });
@@ -107,11 +114,11 @@ describe('OutboxRelay', () => {
     await write(2);
     await allSent();
     const refused = dataSource.transaction(async (tx) => {
-      await enqueue(tx, 'cluster.start', { workflow_job_instance_id: 3 });
+      await enqueueWorkflow(tx, WORK.jobName, 3);
       throw new Error('refused');
     });
     await expect(refused).rejects.toThrow('refused');
-    await dataSource.transaction((tx) => enqueue(tx, 'cluster.start', { workflow_job_instance_id: 4 }));
+    await dataSource.transaction((tx) => enqueueWorkflow(tx, WORK.jobName, 4));
     await allSent();
     expect(inOrder(await queued())).toEqual([1, 2, 4]);
   });
@@ -121,7 +128,7 @@ describe('OutboxRelay', () => {
     relay.start();
     await dataSource.query(
       `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms)
-       VALUES ('cluster.start', '{"workflow_job_instance_id": 7}', 'test', 0)`,
+       VALUES ('${WORK.jobName}', '{"workflow_job_instance_id": 7}', 'test', 0)`,
     );
     await allSent();
     expect(await queued()).toEqual([7]);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
 import { eventually } from '../../libs/testing/eventually';
@@ -8,12 +9,32 @@ import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes
 import type { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
-import { createLogger } from '../../src/platform/logging/logger';
+import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { ReconcileLoop } from '../../src/platform/workflows/reconcile-loop';
+import { Reconciler } from '../../src/platform/workflows/reconciler';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const IS_LOST = '1 hour';
+const EVERY_MS = 100;
+
+class TestReconciler extends Reconciler {
+  passes = 0;
+
+  constructor(
+    readonly name: string,
+    private readonly work: (signal: AbortSignal) => Promise<void | 'more'>,
+    readonly deadlineMs = 60_000,
+    readonly everyMs = EVERY_MS,
+  ) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void | 'more'> {
+    this.passes += 1;
+    return this.work(signal);
+  }
+}
 
 // Real: PostgreSQL. Left out: the provider, which does not answer here.
 describe('reconcilers, where one thing goes on being wrong', () => {
@@ -76,6 +97,14 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     ]);
   });
 
+  function loopOf(logger: Logger, ...reconcilers: Reconciler[]): ReconcileLoop {
+    const providers = reconcilers.map((instance) => ({ instance }));
+    const discovery = { getProviders: () => providers } as unknown as DiscoveryService;
+    const loop = new ReconcileLoop(discovery, dataSource, config, logger);
+    loop.discover();
+    return loop;
+  }
+
   it('log it once, until it is something else or over', async () => {
     const logger = createLogger('test', 'silent');
     const errors = jest.spyOn(logger, 'error');
@@ -86,7 +115,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       passes += 1;
       return problem === null ? Promise.resolve() : Promise.reject(new Error(problem));
     };
-    const loop = new ReconcileLoop(dataSource, config, logger, [{ name: 'test', reconcile }]);
+    const loop = loopOf(logger, new TestReconciler('test', reconcile));
     const passed = async (count: number) => {
       const from = passes;
       await eventually(() => passes >= from + count, { what: 'some passes' });
@@ -103,5 +132,81 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       await loop.stop();
     }
     expect([errors.mock.calls.length, infos.mock.calls.length]).toEqual([2, 1]);
+  });
+
+  const never = () => new Promise<void>(() => undefined);
+  const heeding = (signal: AbortSignal) =>
+    new Promise<void>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+
+  it.each([
+    ['heeds its signal', heeding],
+    ['ignores its signal', never],
+  ])('keep their pace while one waits for a provider and %s', async (_what, work) => {
+    const logger = createLogger('test', 'silent');
+    const errors = jest.spyOn(logger, 'error');
+    const hung = new TestReconciler('hung', work, 300);
+    const quick = new TestReconciler('quick', () => Promise.resolve());
+    const loop = loopOf(logger, hung, quick);
+    loop.start();
+    try {
+      await eventually(() => hung.passes === 1, { what: 'a pass that hangs' });
+      const before = quick.passes;
+      await eventually(() => quick.passes >= before + 3, { what: 'passes of the other one' });
+      // Its next pass begins all the same, and the cut is told once.
+      await eventually(() => hung.passes >= 3, { what: 'its next passes' });
+      expect(errors).toHaveBeenCalledTimes(1);
+      expect((errors.mock.calls[0]?.[0] as { err: Error }).err.message).toBe(
+        'The pass did not end within 300 ms and was cut',
+      );
+    } finally {
+      const asked = performance.now();
+      await loop.stop();
+      expect(performance.now() - asked).toBeLessThan(3_000);
+    }
+  });
+
+  it('leave no more than a few passes behind', async () => {
+    const logger = createLogger('test', 'silent');
+    const errors = jest.spyOn(logger, 'error');
+    const hung = new TestReconciler('hung', never, 1);
+    const loop = loopOf(logger, hung);
+    loop.start();
+    try {
+      const told = () => errors.mock.calls.map(([fields]) => (fields as { err: Error }).err.message);
+      await eventually(() => told().includes('3 of its passes did not end'), { timeoutMs: 20_000 });
+      expect(hung.passes).toBe(3);
+    } finally {
+      await loop.stop();
+    }
+  });
+
+  it('go on soon where there is more to do, and are one pass at a time over all workers', async () => {
+    const logger = createLogger('test', 'silent');
+    let under = 0;
+    let most = 0;
+    const work = async () => {
+      under += 1;
+      most = Math.max(most, under);
+      await dataSource.query('SELECT pg_sleep(0.05)');
+      under -= 1;
+      return 'more' as const;
+    };
+    const HOUR_MS = 3_600_000;
+    const both = [1, 2].map(() => new TestReconciler('shared', work, 60_000, HOUR_MS));
+    const loops = both.map((one) => loopOf(logger, one));
+    for (const loop of loops) loop.start();
+    try {
+      await eventually(() => both.some(({ passes }) => passes >= 3), { what: 'passes without an hour between' });
+      expect(most).toBe(1);
+    } finally {
+      for (const loop of loops) await loop.stop();
+    }
+  });
+
+  it('must have names of their own', () => {
+    const two = [1, 2].map(() => new TestReconciler('same', never));
+    expect(() => loopOf(createLogger('test', 'silent'), ...two)).toThrow('Two reconcilers are named same');
   });
 });

@@ -4,6 +4,7 @@ import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
 import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
+import { START_RUN } from '../../src/modules/jobs/run-workflows';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { startWorkflow } from '../../src/platform/workflows/workflow-intents';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
@@ -59,15 +60,10 @@ describe('RunScheduler', () => {
     const { tenantId, clusterId, workspaceId, jobConfId } = tenancy;
     return dataSource.transaction(async (tx) => {
       const cluster = await clusters.lock(tx, clusterId);
-      const workflow = await startWorkflow(tx, {
-        type: 'spark_start',
-        tenantId,
-        userId: null,
-        clusterId,
-        jobName: null,
-        deadlineMs: null,
-      });
-      const run = await insertPlain(tx, 'runs', {
+      const runId = await runs.nextId(tx);
+      const workflow = await startWorkflow(tx, START_RUN, { kind: 'run', tenantId, id: runId }, null);
+      await insertPlain(tx, 'runs', {
+        run_id: runId,
         tenant_id: tenantId,
         cluster_id: clusterId,
         workspace_id: workspaceId,
@@ -75,7 +71,6 @@ describe('RunScheduler', () => {
         status: 'SUBMITTED',
         workflow_job_instance_id: workflow.workflow_job_instance_id,
       });
-      const runId = Number(run['run_id']);
       await runs.begin(tx, runId, tenancy.userId);
       if (cluster) await scheduler.assignWaiting(tx, cluster);
       return runId;

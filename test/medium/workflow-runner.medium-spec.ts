@@ -7,19 +7,28 @@ import {
   PermanentError,
   Step,
   type StepOutcome,
+  defineWorkflow,
+  type Workflow,
   type WorkflowContext,
-  type WorkflowDefinition,
   type WorkflowFailure,
 } from '../../src/platform/workflows/workflow-definition';
 import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/workflows/workflow-intents';
+import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
-const JOB = 'cluster.start';
+const DEADLINE_MS = 60_000;
+const JOB = defineWorkflow({
+  type: 'cosi_start',
+  subject: 'cluster',
+  job: { name: 'test.work', queue: 'test' },
+  deadlineMs: DEADLINE_MS,
+});
 const BACKOFF_MS = 300;
 
-type Work = (context: WorkflowContext) => Promise<StepOutcome>;
+type Context = WorkflowContext<'cluster'>;
+type Work = (context: Context) => Promise<StepOutcome>;
 
 interface Instance {
   state: string;
@@ -73,10 +82,10 @@ describe('WorkflowRunner', () => {
   });
 
   function newRunner(): WorkflowRunner {
-    return new WorkflowRunner(dataSource, config, createLogger('test', 'silent'));
+    return new WorkflowRunner(dataSource, config, new WorkflowObserver(), createLogger('test', 'silent'));
   }
 
-  function definition(steps: Record<string, Work>, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+  function definition(steps: Record<string, Work>, more: Partial<Workflow<'cluster'>> = {}): Workflow<'cluster'> {
     return {
       steps: Object.entries(steps).map(([name, run]) => ({ name, run })),
       attempts: 3,
@@ -88,16 +97,11 @@ describe('WorkflowRunner', () => {
     };
   }
 
-  async function newInstance(deadlineMs = 60_000): Promise<number> {
+  const about = () => ({ kind: 'cluster' as const, tenantId: tenancy.tenantId, id: tenancy.clusterId });
+
+  async function newInstance(deadlineMs = DEADLINE_MS): Promise<number> {
     const { workflow_job_instance_id: id } = await dataSource.transaction((tx) =>
-      startWorkflow(tx, {
-        type: 'cosi_start',
-        tenantId: tenancy.tenantId,
-        userId: null,
-        clusterId: tenancy.clusterId,
-        jobName: JOB,
-        deadlineMs,
-      }),
+      startWorkflow(tx, { ...JOB, deadlineMs }, about(), null),
     );
     return id;
   }
@@ -214,7 +218,7 @@ describe('WorkflowRunner', () => {
   it('tells its step when the lease is lost', async () => {
     const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
-    const hasty = new WorkflowRunner(dataSource, short, createLogger('test', 'silent'));
+    const hasty = new WorkflowRunner(dataSource, short, new WorkflowObserver(), createLogger('test', 'silent'));
     const gate = new Gate();
     const late = hasty.continue(
       JOB,
@@ -242,7 +246,7 @@ describe('WorkflowRunner', () => {
     const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
     const gate = new Gate();
-    const slow = new WorkflowRunner(dataSource, short, createLogger('test', 'silent'));
+    const slow = new WorkflowRunner(dataSource, short, new WorkflowObserver(), createLogger('test', 'silent'));
     const running = slow.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
     await gate.reached;
     const first = await leaseOf(id);
@@ -333,7 +337,7 @@ describe('WorkflowRunner', () => {
   });
 
   it('fails a step that begins after the deadline', async () => {
-    const compensate = jest.fn((_context: WorkflowContext, _failure: WorkflowFailure) => Promise.resolve());
+    const compensate = jest.fn((_context: Context, _failure: WorkflowFailure) => Promise.resolve());
     const ran = jest.fn(done);
     const id = await newInstance(-1);
     await runner.continue(JOB, id, definition({ a: ran }, { compensate }));
@@ -362,7 +366,7 @@ describe('WorkflowRunner', () => {
   describe('a compensation that cannot be done', () => {
     const fails = { a: () => Promise.reject(new PermanentError('bad')) };
     const givenUp: [WorkflowFailure, string][] = [];
-    const giveUp = (_context: WorkflowContext, failure: WorkflowFailure, problem: string) =>
+    const giveUp = (_context: Context, failure: WorkflowFailure, problem: string) =>
       Promise.resolve(void givenUp.push([failure, problem]));
 
     beforeEach(() => givenUp.splice(0));
@@ -370,7 +374,7 @@ describe('WorkflowRunner', () => {
     it('is tried later each time, and given up with the latest cause when its time is over', async () => {
       const logger = createLogger('test', 'silent');
       const logged = jest.spyOn(logger, 'error');
-      runner = new WorkflowRunner(dataSource, config, logger);
+      runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), logger);
       let cause = 'no answer';
       const compensate = jest.fn(() => Promise.reject(new Error(cause)));
       const hopeless = definition(fails, { compensate, giveUp });

@@ -72,6 +72,23 @@ describe('workspaces', () => {
       expect(refusal(answer)).toEqual([404, 'FILE.NOT_FOUND']);
     });
 
+    it('are the same with a slash in front of the path, which is the root', async () => {
+      const made = await upload('path=/note.txt&target_dir=/data');
+      expect([made.status, made.body.full_file_path]).toEqual([200, 'data/note.txt']);
+      expect(refusal(await upload('path=data/note.txt'))).toEqual([409, 'FILE.EXISTS']);
+      for (const path of ['data/note.txt', '/data/note.txt']) {
+        const { body } = await caller.call('GET', `/workspace/file?${workspace}&file_path=${path}`);
+        expect(body.workspace_file_id).toBe(Number(made.body.workspace_file_id));
+        const list = await caller.call('GET', `/workspace/files?${workspace}&file_path=${path}`);
+        expect(list.body.data).toEqual([body]);
+        const download = api.urlOf(`/workspace/file/download?${workspace}&file_path=${path}`);
+        const content = await fetch(download, { headers: { authorization: `Bearer ${caller.token}` } });
+        expect(await content.text()).toBe('content');
+      }
+      expect(refusal(await upload('path=/../note.txt'))).toEqual([400, 'FILE.INVALID_PATH']);
+      expect((await caller.call('DELETE', `/workspace/file?${workspace}&file_path=/data/note.txt`)).status).toBe(201);
+    });
+
     it('make an existing directory again with overwrite, and keep what is in it', async () => {
       const made = await upload('path=a/b&is_dir=true');
       await upload('path=a/b/file');

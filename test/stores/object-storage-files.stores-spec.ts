@@ -1,7 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import type { Response } from 'express';
 import { ObjectStorageFilesService } from '../../src/modules/object-storage-managers/object-storage-files.service';
 import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { GoogleSignIn } from './harness/emulated-clouds';
@@ -235,12 +232,21 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
   });
 
   it.each<{ path: string } & Query>([
-    ...[{ path: '/a' }, { path: '../a' }, { path: 'a/../b' }, { path: './a' }, { path: 'a/.' }, { path: 'a//b' }],
+    ...[
+      { path: '//a' },
+      { path: '/../a' },
+      { path: '../a' },
+      { path: 'a/../b' },
+      { path: './a' },
+      { path: 'a/.' },
+      { path: 'a//b' },
+    ],
     ...[{ path: 'a/' }, { path: 'a\nb' }, { path: 'a\u0000' }, { path: 'a\\b' }, { path: ' ' }, { path: 'a/ /b' }],
     ...[{ path: 'x'.repeat(1024) }, { path: 'é'.repeat(512) }, { path: 'x'.repeat(512), target_dir: 'y'.repeat(512) }],
     ...[
       { path: 'a', target_dir: '..' },
-      { path: 'a', target_dir: '/etc' },
+      { path: 'a', target_dir: '/../etc' },
+      { path: 'a', target_dir: '//etc' },
       { path: '/', is_dir: true },
     ],
   ])('refuses to upload to %j', async (query) => {
@@ -255,7 +261,29 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     await files.upload('b/c', { body: Buffer.from('x'), query: { target_dir: 'a/' } });
     await files.upload('d', { body: Buffer.from('x'), query: { target_dir: '/' } });
     await files.upload('e', { body: Buffer.from('x'), query: { target_dir: `${ROOT}a` } });
-    expect(await bucket.keys()).toEqual(['a/b/c', 'a/e', 'd']);
+    await files.upload('/f', { body: Buffer.from('x'), query: { target_dir: '/a' } });
+    expect(await bucket.keys()).toEqual(['a/b/c', 'a/e', 'a/f', 'd']);
+  });
+
+  it('takes a slash in front of a path for the root', async () => {
+    const { body: made } = await files.upload('/dir/note.txt', { body: Buffer.from('x') });
+    expect(made.full_file_path).toBe(`${ROOT}dir/note.txt`);
+    expect((await files.upload('/other/', { query: { is_dir: true } })).status).toBe(200);
+    expect((await files.upload('dir/note.txt', { body: Buffer.from('y') })).status).toBe(409);
+    expect(await names({ file_path: '/', recursive: true })).toEqual(['dir/', 'dir/note.txt', 'other/']);
+    for (const file_path of ['dir/note.txt', '/dir/note.txt']) {
+      expect((await files.get({ file_path })).body.object_storage_manager_file_id).toBe(
+        Number(made.object_storage_manager_file_id),
+      );
+      expect(await (await files.download({ file_path })).text()).toBe('x');
+    }
+    expect((await files.search('note', { file_path: '/dir' })).body.data).toHaveLength(1);
+    for (const file_path of ['//dir/note.txt', '/dir//note.txt']) {
+      expect(await files.get({ file_path })).toMatchObject({ status: 400, body: { error_code: 'FILE.INVALID_PATH' } });
+    }
+    expect((await files.delete({ file_path: '/dir/note.txt' })).status).toBe(201);
+    expect((await files.delete({ file_path: '/other' })).status).toBe(201);
+    expect(await bucket.keys()).toEqual([]);
   });
 
   it('replaces a file only when told to, and lets one of two uploads win', async () => {
@@ -364,28 +392,23 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(await text((await files.download({ file_path: 'once' })).body!)).toBe('content');
   });
 
-  it('sends a node the file that a job names', async () => {
+  it('opens the file that a job names for a node', async () => {
     await put('jobs/job.py', 'print()');
     await put('secret-dir/inner');
     const service = api.app.get(ObjectStorageFilesService, { strict: false });
     const statusOf = (error: unknown) => (error as { kind?: string }).kind ?? 'unexpected';
-    const server = createServer((request, response) => {
-      const path = decodeURIComponent(request.url?.slice(1) ?? '');
-      service
-        .sendToNode(tenant.tenantId, files.managerId, path, response as Response)
-        .catch((error: unknown) => response.end(statusOf(error)));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const sent = async (path: string) => (await fetch(`http://127.0.0.1:${port}/${encodeURIComponent(path)}`)).text();
-    try {
-      expect(await sent('jobs/job.py')).toBe('print()');
-      expect(await sent(`${ROOT}jobs/job.py`)).toBe('print()');
-      expect(await sent('secret-dir')).toBe('not-found');
-      expect(await sent('absent')).toBe('not-found');
-    } finally {
-      server.close();
-    }
+    const opened = async (path: string) => {
+      try {
+        const content = await service.openForNode(tenant.tenantId, files.managerId, path);
+        return content.kind === 'file' ? await text(content.stream) : content.kind;
+      } catch (error) {
+        return statusOf(error);
+      }
+    };
+    expect(await opened('jobs/job.py')).toBe('print()');
+    expect(await opened(`${ROOT}jobs/job.py`)).toBe('print()');
+    expect(await opened('secret-dir')).toBe('not-found');
+    expect(await opened('absent')).toBe('not-found');
   });
 
   it('carries a large file both ways', async () => {

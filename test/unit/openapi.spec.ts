@@ -20,6 +20,7 @@ interface Schema {
 
 interface DocumentedOperation {
   operationId: string;
+  tags: string[];
   parameters?: { name: string; schema: Schema }[];
   responses: Record<string, { $ref?: string }>;
 }
@@ -107,6 +108,30 @@ describe('the OpenAPI document', () => {
       expect(defaultsOf('NewEngineClusterSparkConfig')).toEqual({ max_parallel_spark_job_execution_per_instance: 5 });
       expect(defaultsOf('UpdateCluster')).toEqual({});
     });
+  });
+
+  it('describes each section that operations are in, and no other', () => {
+    const used = operations.flatMap(([, { tags }]) => tags);
+    expect((document.tags ?? []).map(({ name }) => name).sort()).toEqual([...new Set(used)].sort());
+    for (const { description } of document.tags ?? []) expect(description).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('has patterns that validators of any language read', () => {
+    const patterns: string[] = [];
+    const collect = (node: unknown) => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [key, value] of Object.entries(node)) {
+        if (key === 'pattern' && typeof value === 'string') patterns.push(value);
+        else collect(value);
+      }
+    };
+    collect(document);
+    expect(patterns.length).toBeGreaterThan(30);
+    for (const pattern of new Set(patterns)) {
+      for (const flags of ['', 'u']) expect(() => new RegExp(pattern, flags)).not.toThrow();
+      // Properties of Unicode, code units, every kind of group with a question mark, and back-references.
+      expect(pattern).not.toMatch(/\\[pPukK1-9]|\(\?/);
+    }
   });
 
   it('has every id as int64, or as the UUID of a tenant or session', () => {

@@ -16,6 +16,8 @@ import type {
   RegisterResponse,
 } from '../../../libs/contracts/agent-protocol';
 import { Allow } from '../../platform/auth/access';
+import { RequestBodies } from '../../platform/http/bodies/request-bodies';
+import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
 import type { ClusterNode } from '../clusters/clusters.contract';
@@ -39,7 +41,10 @@ const STREAMS = ['stdout', 'stderr'];
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
 @Controller()
 export class AgentsController {
-  constructor(private readonly agents: AgentsService) {}
+  constructor(
+    private readonly agents: AgentsService,
+    private readonly bodies: RequestBodies,
+  ) {}
 
   @Operation({
     ...shared,
@@ -67,7 +72,8 @@ export class AgentsController {
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
-    return this.agents.poll(node, body, request);
+    const gone = () => new Promise((resolve) => request.once('close', resolve));
+    return this.agents.poll(node, body, gone);
   }
 
   @UseGuards(NodeTokenGuard)
@@ -101,7 +107,7 @@ export class AgentsController {
     @Query() query: LogOffset,
     @Req() request: Request,
   ): Promise<LogChunkResponse> {
-    return this.agents.runLog(node, runId, stream as LogStream, query.offset, request);
+    return this.agents.runLog(node, runId, stream as LogStream, this.chunk(query, request));
   }
 
   @UseGuards(NodeTokenGuard)
@@ -121,7 +127,7 @@ export class AgentsController {
     @Query() query: LogOffset,
     @Req() request: Request,
   ): Promise<LogChunkResponse> {
-    return this.agents.nodeLog(node, stream as LogStream, query.offset, request);
+    return this.agents.nodeLog(node, stream as LogStream, this.chunk(query, request));
   }
 
   @UseGuards(NodeTokenGuard)
@@ -133,13 +139,17 @@ export class AgentsController {
     summary: 'Fetch a file of a run',
     answer: Answers.binary,
   })
-  runFile(
+  async runFile(
     @CurrentNode() node: ClusterNode,
     @IdParam('run_id') runId: number,
     @IdParam('index') index: number,
     @Query() { key }: FileKey,
     @Res() response: Response,
   ): Promise<void> {
-    return this.agents.sendRunFile(node, runId, { index, key }, response);
+    await sendContent(response, await this.agents.runFile(node, runId, { index, key }));
+  }
+
+  private chunk({ offset }: LogOffset, request: Request) {
+    return { offset, read: () => this.bodies.bytes(request) };
   }
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import type {
   LogChunkResponse,
   LogStream,
@@ -8,7 +7,7 @@ import type {
   RunFileAddress,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
-import { RequestBodies } from '../../platform/http/bodies/request-bodies';
+import type { FileContent } from '../../platform/files/content';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { ClusterNode } from '../clusters/clusters.contract';
@@ -23,6 +22,12 @@ import { NodeWakeUps } from './node-wakeups';
 /** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
 
+/** A piece of a log that a node sends; it is read once it is known to be wanted. */
+interface LogChunk {
+  offset: number;
+  read: () => Promise<Buffer>;
+}
+
 /** The control plane's side of the agent protocol. */
 @Injectable()
 export class AgentsService {
@@ -35,7 +40,6 @@ export class AgentsService {
     private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
     private readonly wakeUps: NodeWakeUps,
-    private readonly bodies: RequestBodies,
   ) {}
 
   async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
@@ -43,15 +47,18 @@ export class AgentsService {
     return { node_id: String(node.node_id), node_token: nodeToken, lease_ms: this.config.agent.leaseMs };
   }
 
-  /** Answers at once when the node should do something new, else when it should, or when the wait is over. */
-  async poll(node: ClusterNode, body: Poll, request: Request): Promise<PollResponse> {
+  /**
+   * Answers at once when the node should do something new, else when it should, or when the wait is over.
+   * @param gone answers a promise of the time when nobody waits for the answer any more
+   */
+  async poll(node: ClusterNode, body: Poll, gone: () => Promise<unknown>): Promise<PollResponse> {
     this.nodes.assertWanted(node);
     await this.nodes.heard(node.node_id);
     // Subscribed before the version is read: a change between the two is seen either way.
     const { woken, cancel } = this.wakeUps.subscribe(node.node_id);
     try {
       if ((await this.nodes.desiredVersion(node.node_id)) <= body.version) {
-        await waitFor(woken, Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART), request);
+        await waitFor(woken, Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART), gone());
       }
     } finally {
       cancel();
@@ -81,39 +88,31 @@ export class AgentsService {
     node: ClusterNode,
     runId: number,
     stream: LogStream,
-    offset: number,
-    request: Request,
+    { offset, read }: LogChunk,
   ): Promise<LogChunkResponse> {
     await this.runs.assertOnNode(node, runId);
-    return {
-      size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await this.bodies.bytes(request)),
-    };
+    return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await read()) };
   }
 
-  async nodeLog(node: ClusterNode, stream: LogStream, offset: number, request: Request): Promise<LogChunkResponse> {
-    return {
-      size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await this.bodies.bytes(request)),
-    };
+  async nodeLog(node: ClusterNode, stream: LogStream, { offset, read }: LogChunk): Promise<LogChunkResponse> {
+    return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await read()) };
   }
 
-  async sendRunFile(node: ClusterNode, runId: number, file: RunFileAddress, response: Response): Promise<void> {
+  async runFile(node: ClusterNode, runId: number, file: RunFileAddress): Promise<FileContent> {
     const place = await this.runs.stagedFile(node, runId, file);
     const { tenantId, path } = place;
-    if (place.kind === 'workspace') await this.files.sendToNode(tenantId, place.workspaceId, path, response);
-    else await this.objectStorageFiles.sendToNode(tenantId, place.managerId, path, response);
+    return place.kind === 'workspace'
+      ? this.files.openForNode(tenantId, place.workspaceId, path)
+      : this.objectStorageFiles.openForNode(tenantId, place.managerId, path);
   }
 }
 
 /** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */
-async function waitFor(woken: Promise<void>, ms: number, request: Request): Promise<void> {
+async function waitFor(woken: Promise<void>, ms: number, gone: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  let closed: () => void = () => undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
-    closed = resolve;
-    request.once('close', closed);
   });
-  await Promise.race([woken, over]);
+  await Promise.race([woken, over, gone]);
   clearTimeout(timer);
-  request.off('close', closed);
 }

@@ -11,9 +11,6 @@ export class BootDiskImagesRepository extends ResourceRepository<BootDiskImage, 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: BootDiskImage,
-      idColumn: 'boot_disk_image_id',
-      code: 'BOOT_DISK_IMAGE',
-      label: 'boot disk image',
     });
   }
 }

@@ -4,10 +4,9 @@ import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import { bootDiskImageRef } from './boot-disk-images.contract';
 import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
@@ -18,7 +17,7 @@ import type {
   CreateBootDiskImage,
   UpdateBootDiskImage,
 } from './dto/boot-disk-image.dto';
-import type { BootDiskImage } from './entities/boot-disk-image.entity';
+import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 /** Images that machines boot from. A tenant's own records, though their answers do not say so. */
 @Injectable()
@@ -35,8 +34,7 @@ export class BootDiskImagesService extends ResourceService<
     transactions: Transactions,
     repository: BootDiskImagesRepository,
     private readonly referenceData: ReferenceData,
-    private readonly recordUsage: RecordUsageService,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
   ) {
     super(transactions, repository);
   }
@@ -72,17 +70,17 @@ export class BootDiskImagesService extends ResourceService<
     if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
     if (body.linux_distro_id !== undefined || body.boot_disk_image !== undefined) {
       // The nodes of a cluster that is up have booted already: the record would no longer describe what from.
-      await this.clusterUsage.assertNotInUse(tx, scope, 'boot disk image', row.boot_disk_image_id);
+      await this.references.assertFree(tx, scope, BootDiskImage, row.boot_disk_image_id);
     }
     return { ...body };
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'boot disk image', id);
+    return this.references.lockHolders(tx, scope, BootDiskImage, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: BootDiskImageRow, tx: Tx): Promise<void> {
-    await this.recordUsage.assertNotReferenced(tx, scope, 'boot disk image', row.boot_disk_image_id);
+    await this.references.assertUnused(tx, scope.tenantId, BootDiskImage, row.boot_disk_image_id);
   }
 
   protected read(row: BootDiskImageRow): BootDiskImageRead {

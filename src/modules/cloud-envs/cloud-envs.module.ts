@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { BootDiskImagesModule } from '../boot-disk-images/boot-disk-images.module';
-import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { NetworkConfsModule } from '../network-confs/network-confs.module';
@@ -12,14 +11,7 @@ import { LocalHostsRepository } from './local-hosts.repository';
 import { OnPremNodesService } from './onprem-nodes.service';
 
 @Module({
-  imports: [
-    ReferenceDataModule,
-    OpenTenantsModule,
-    ClusterUsageModule,
-    NetworkConfsModule,
-    CredentialsConfsModule,
-    BootDiskImagesModule,
-  ],
+  imports: [ReferenceDataModule, OpenTenantsModule, NetworkConfsModule, CredentialsConfsModule, BootDiskImagesModule],
   providers: [CloudEnvsService, CloudEnvsRepository, OnPremNodesService, Hypervisors, LocalHostsRepository],
   exports: [CloudEnvsService, OnPremNodesService],
 })

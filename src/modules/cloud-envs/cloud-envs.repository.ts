@@ -14,13 +14,10 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: CloudEnv,
-      idColumn: 'cloud_env_id',
       further: Object.entries(CLOUD_ENV_REFS)
         .map(([key, sql]) => `${sql} AS ${key}`)
         .join(', '),
       joins: cloudEnvJoins('t'),
-      code: 'CLOUD_ENV',
-      label: 'cloud environment',
     });
   }
 

@@ -8,10 +8,10 @@ import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
 import { BootDiskImagesService } from '../boot-disk-images/boot-disk-images.service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { NetworkConfsService } from '../network-confs/network-confs.service';
 import {
@@ -38,7 +38,7 @@ import type {
   CreateCloudEnv,
   UpdateCloudEnv,
 } from './dto/cloud-env.dto';
-import type { CloudEnv } from './entities/cloud-env.entity';
+import { CloudEnv } from './entities/cloud-env.entity';
 
 /** Where clusters run. Everything an environment refers to is of its provider, which never changes. */
 @Injectable()
@@ -55,7 +55,7 @@ export class CloudEnvsService extends ResourceService<
     transactions: Transactions,
     repository: CloudEnvsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
     private readonly networkConfs: NetworkConfsService,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly bootDiskImages: BootDiskImagesService,
@@ -92,18 +92,18 @@ export class CloudEnvsService extends ResourceService<
     body: UpdateCloudEnv,
     tx: Tx,
   ): Promise<Values<CloudEnv>> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'cloud environment', row.cloud_env_id);
+    await this.references.assertFree(tx, scope, CloudEnv, row.cloud_env_id);
     const { name, description } = body;
     const columns = await this.checkedColumns(scope, row.cloud_provider_id, body, tx, row);
     return { name, description, ...columns };
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'cloud environment', id);
+    return this.references.lockHolders(tx, scope, CloudEnv, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: CloudEnvRow, tx: Tx): Promise<void> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'cloud environment', row.cloud_env_id);
+    await this.references.assertFree(tx, scope, CloudEnv, row.cloud_env_id);
   }
 
   protected read(row: CloudEnvRow): CloudEnvRead {

@@ -12,11 +12,8 @@ export class ClusterConfsRepository extends ResourceRepository<ClusterConf, Clus
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: ClusterConf,
-      idColumn: 'cluster_conf_id',
       further: `${volumeOfClusterConf()} AS volume_conf`,
       joins: clusterConfJoins('t'),
-      code: 'CLUSTER_CONF',
-      label: 'cluster configuration',
     });
   }
 }

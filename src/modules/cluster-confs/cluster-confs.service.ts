@@ -6,9 +6,9 @@ import type { RecordSelector } from '../../platform/http/selector';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { ReferenceData } from '../reference-data/reference-data.contract';
 import { VolumeConfsService } from '../volume-confs/volume-confs.service';
 import type { VolumeData } from '../volume-confs/volume-confs.contract';
@@ -21,7 +21,7 @@ import type {
   CreateClusterConf,
   UpdateClusterConf,
 } from './dto/cluster-conf.dto';
-import type { ClusterConf } from './entities/cluster-conf.entity';
+import { ClusterConf } from './entities/cluster-conf.entity';
 
 /** Machine type and disks of a cluster's nodes. */
 @Injectable()
@@ -38,7 +38,7 @@ export class ClusterConfsService extends ResourceService<
     transactions: Transactions,
     repository: ClusterConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
     private readonly volumeConfs: VolumeConfsService,
   ) {
     super(transactions, repository);
@@ -88,7 +88,7 @@ export class ClusterConfsService extends ResourceService<
     const { machine_type_id, volume_conf_id } = body;
     if (machine_type_id !== undefined || volume_conf_id !== undefined) {
       // The nodes of a cluster that is up keep their machines: the configuration would no longer describe them.
-      await this.clusterUsage.assertNotInUse(tx, scope, 'cluster configuration', row.cluster_conf_id);
+      await this.references.assertFree(tx, scope, ClusterConf, row.cluster_conf_id);
       const volume = volume_conf_id === undefined ? row.volume_conf : await this.volume(scope, volume_conf_id, tx);
       this.assertSameProvider(machine_type_id ?? row.machine_type_id, volume, row.machine_type_id);
     }
@@ -96,11 +96,11 @@ export class ClusterConfsService extends ResourceService<
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'cluster configuration', id);
+    return this.references.lockHolders(tx, scope, ClusterConf, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: ClusterConfRow, tx: Tx): Promise<void> {
-    await this.clusterUsage.assertNotReferenced(tx, scope, 'cluster configuration', row.cluster_conf_id);
+    await this.references.assertReleased(tx, scope, ClusterConf, row.cluster_conf_id);
   }
 
   protected read(row: ClusterConfRow): ClusterConfRead {

@@ -3,7 +3,7 @@ import { appendState, type History } from '../../platform/history/state-history'
 import { enqueue } from '../../platform/outbox/outbox';
 import { firstRow, returning, type Tx } from '../../platform/persistence/sql';
 import type { WorkflowContext } from '../../platform/workflows/workflow-definition';
-import { startWorkflow, type WorkflowRef, type WorkflowType } from '../../platform/workflows/workflow-intents';
+import { startWorkflow, type WorkflowRef } from '../../platform/workflows/workflow-intents';
 import {
   CLUSTER_OPERATIONS,
   type ClusterOperation,
@@ -11,6 +11,7 @@ import {
   clusterMayBecome,
   type ClusterType,
 } from './cluster-state';
+import { CLUSTER_WORKFLOWS } from './cluster-workflows';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 
 /** What transitions need of a locked cluster. */
@@ -29,14 +30,6 @@ const HISTORY: History<ClusterStateEntry> = {
   entity: ClusterStateEntry,
   idColumn: 'cluster_state_id',
   subjectColumn: 'cluster_id',
-};
-const WORKFLOW: Record<
-  ClusterOperation,
-  { type: WorkflowType; job: 'cluster.start' | 'cluster.stop' | 'cluster.destroy' }
-> = {
-  start: { type: 'cosi_start', job: 'cluster.start' },
-  stop: { type: 'cosi_stop', job: 'cluster.stop' },
-  destroy: { type: 'cosi_destroy', job: 'cluster.destroy' },
 };
 
 /** Locks the cluster's row for the rest of the transaction. */
@@ -103,17 +96,9 @@ export async function beginClusterOperation(
   operation: ClusterOperation,
   userId: number | null,
   reason: string,
-  deadlineMs: number,
 ): Promise<WorkflowRef> {
-  const { type, job } = WORKFLOW[operation];
-  const workflow = await startWorkflow(tx, {
-    type,
-    tenantId: cluster.tenant_id,
-    userId,
-    clusterId: cluster.cluster_id,
-    jobName: job,
-    deadlineMs,
-  });
+  const subject = { kind: 'cluster' as const, tenantId: cluster.tenant_id, id: cluster.cluster_id };
+  const workflow = await startWorkflow(tx, CLUSTER_WORKFLOWS[operation], subject, userId);
   await transitionCluster(tx, cluster, {
     to: CLUSTER_OPERATIONS[operation].to,
     reason,
@@ -144,7 +129,7 @@ export async function whileCurrent(
   });
 }
 
-type Operation = Pick<WorkflowContext, 'clusterId' | 'instanceId' | 'actorUserId'>;
+type Operation = Pick<WorkflowContext<'cluster'>, 'subject' | 'instanceId' | 'actorUserId'>;
 
 /**
  * Ends the cluster's operation in the state it was for, once: a repetition finds its entry in the history. False when
@@ -157,8 +142,8 @@ export async function endOperation(
   to: ClusterStatus,
   reason: string,
 ): Promise<boolean> {
-  const { clusterId, instanceId, actorUserId } = operation;
-  const ended = await whileCurrent(dataSource, clusterId, instanceId, from, async (tx, cluster) => {
+  const { subject, instanceId, actorUserId } = operation;
+  const ended = await whileCurrent(dataSource, subject.id, instanceId, from, async (tx, cluster) => {
     await transitionCluster(tx, cluster, { to, reason, userId: actorUserId, workflowInstanceId: instanceId });
     await settleRuns(tx, cluster.cluster_id);
   });
@@ -166,7 +151,7 @@ export async function endOperation(
   const entry = await firstRow(
     dataSource.manager,
     'SELECT 1 FROM cluster_states WHERE cluster_id = $1 AND workflow_job_instance_id = $2 AND status = $3',
-    [clusterId, instanceId, to],
+    [subject.id, instanceId, to],
   );
   return entry !== null;
 }

@@ -139,6 +139,16 @@ export class ClusterNodesRepository {
     );
   }
 
+  /** Those of the tokens whose node is not destroyed. */
+  async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
+    const live = await rows<Pick<ClusterNode, 'token'>>(
+      this.dataSource.manager,
+      `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' AND token::text = ANY($1)`,
+      [tokens],
+    );
+    return new Set(live.map(({ token }) => token));
+  }
+
   /**
    * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of so many
    * answered seconds began before the earliest of the latest so many: one moment for all nodes, and not a count for each.

@@ -6,7 +6,6 @@ import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../cloud-envs/onprem-nodes.service';
 import { beginClusterOperation, type LockedCluster } from './cluster-lifecycle';
 import { computeDriverName } from './compute-support';
-import { OPERATION_DEADLINE_MS } from './operation-deadlines';
 
 /** Starts of clusters, whoever asks for one. */
 @Injectable()
@@ -17,7 +16,7 @@ export class ClusterStartsService {
   async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
     const refusal = await this.refusal(tx, cluster);
     if (refusal) throw refusal;
-    return beginClusterOperation(tx, cluster, 'start', userId, reason, OPERATION_DEADLINE_MS.start);
+    return beginClusterOperation(tx, cluster, 'start', userId, reason);
   }
 
   /** Why a cluster cannot be started as things are; null when it can. */

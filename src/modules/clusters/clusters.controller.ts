@@ -6,6 +6,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { CurrentScope } from '../../platform/auth/request-principal';
 import { CLUSTER_MANAGERS } from '../../platform/auth/roles';
 import { Message } from '../../platform/http/answers';
+import { sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
 import { IdParam, WordParam } from '../../platform/http/parameters';
@@ -234,13 +235,13 @@ export class ClustersController {
     access: read,
     answer: Answers.text,
   })
-  log(
+  async log(
     @CurrentScope() scope: TenantScope,
     @WordParam('log_type', ['stdout', 'stderr']) logType: string,
     @Query() query: NodeLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    return this.clusters.sendNodeLog(scope, query, logType as LogStream, response);
+    await sendLog(response, await this.clusters.nodeLog(scope, query, logType as LogStream));
   }
 
   @Operation({

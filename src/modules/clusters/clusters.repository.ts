@@ -68,7 +68,6 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Cluster,
-      idColumn: 'cluster_id',
       further: `${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
         ${MOUNT_IDS} AS mount_ids,
         ${objectStorageManagerJson()} AS object_storage_manager,
@@ -77,8 +76,6 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
         JOIN cluster_confs cc ON cc.tenant_id = t.tenant_id AND cc.cluster_conf_id = t.cluster_conf_id ${clusterConfJoins()}
         ${objectStorageManagerJoins()}
         LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
-      code: 'CLUSTER',
-      label: 'cluster',
     });
   }
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
+import type { LogSlice } from '../../platform/files/content';
 import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
@@ -56,7 +56,6 @@ import type {
   NodeLogQuery,
   UpdateCluster,
 } from './dto/cluster-input.dto';
-import { OPERATION_DEADLINE_MS } from './operation-deadlines';
 
 /** Fields that may change in every state; all others only in DESTROYED or ERROR. */
 const ALWAYS_EDITABLE: readonly string[] = [
@@ -239,11 +238,11 @@ export class ClustersService {
   }
 
   /** The log of the node behind a node state: its daemons, its bootstrap script and its agent. */
-  async sendNodeLog(scope: TenantScope, query: NodeLogQuery, stream: LogStream, response: Response): Promise<void> {
+  async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: LogStream): Promise<LogSlice> {
     const row = await this.repository.get(scope, query.selector());
     const node = await this.nodeOfState(row, query.node_status_id);
     const part = { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes };
-    await this.logs.send({ kind: 'node', id: node.node_id, stream }, part, response);
+    return this.logs.open({ kind: 'node', id: node.node_id, stream }, part);
   }
 
   /** Errors of the workflow behind a node state. */
@@ -295,7 +294,7 @@ export class ClustersService {
       const workflow: WorkflowRef =
         operation === 'start'
           ? await this.starts.begin(tx, cluster, scope.userId, reason)
-          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason, OPERATION_DEADLINE_MS[operation]);
+          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason);
       return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
     });
   }

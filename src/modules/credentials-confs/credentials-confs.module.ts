@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { RecordUsageModule } from '../record-usage/record-usage.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { SecretsModule } from '../secrets/secrets.module';
 import { CredentialsCheckService } from './credentials-check.service';
@@ -7,7 +6,7 @@ import { CredentialsConfsRepository } from './credentials-confs.repository';
 import { CredentialsConfsService } from './credentials-confs.service';
 
 @Module({
-  imports: [ReferenceDataModule, RecordUsageModule, SecretsModule],
+  imports: [ReferenceDataModule, SecretsModule],
   providers: [CredentialsConfsService, CredentialsCheckService, CredentialsConfsRepository],
   exports: [CredentialsConfsService, CredentialsCheckService],
 })

@@ -14,10 +14,7 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: CredentialsConf,
-      idColumn: 'credentials_conf_id',
       without: ['sealed'],
-      code: 'CREDENTIALS_CONF',
-      label: 'credentials configuration',
     });
   }
 

@@ -9,9 +9,9 @@ import { tableOf } from '../../platform/persistence/entity-table';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { RecordUsageService } from '../record-usage/record-usage.service';
 import { addProvider, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { ENDPOINT_REFUSED, parseCredentials } from './credential-content';
@@ -41,7 +41,7 @@ export class CredentialsConfsService extends ResourceService<
     transactions: Transactions,
     protected override readonly repository: CredentialsConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly recordUsage: RecordUsageService,
+    private readonly references: References,
     private readonly secrets: TenantSecretsService,
     private readonly outbound: OutboundPolicy,
   ) {
@@ -100,7 +100,7 @@ export class CredentialsConfsService extends ResourceService<
   }
 
   protected async assertDeletable(scope: TenantScope, row: CredentialsConfRow, tx: Tx): Promise<void> {
-    await this.recordUsage.assertNotReferenced(tx, scope, 'credentials configuration', row.credentials_conf_id);
+    await this.references.assertUnused(tx, scope.tenantId, CredentialsConf, row.credentials_conf_id);
   }
 
   protected read(row: CredentialsConfRow): CredentialsConfRead {

@@ -1,6 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
-import { WorkspaceUsageModule } from '../workspace-usage/workspace-usage.module';
 import { DirectorySyncController } from './external-directory/directory-sync.controller';
 import { DirectorySyncService } from './external-directory/directory-sync.service';
 import { ExternalAccounts } from './external-directory/external-accounts';
@@ -38,7 +36,7 @@ import { UsersController } from './users-and-groups/users.controller';
 import { UsersService } from './users-and-groups/users.service';
 
 @Module({
-  imports: [IamModule, ClusterUsageModule, WorkspaceUsageModule],
+  imports: [IamModule],
   providers: [
     AccessLookupsService,
     AccountService,

@@ -26,13 +26,10 @@ export class JobConfsRepository extends ResourceRepository<JobConf, JobConfRow> 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: JobConf,
-      idColumn: 'job_conf_id',
       further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
           ORDER BY r.run_id DESC LIMIT 1) last ON TRUE`,
-      code: 'JOB_CONF',
-      label: 'job configuration',
     });
   }
 

@@ -4,6 +4,7 @@ import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
 import { IdParam, WordParam } from '../../platform/http/parameters';
@@ -235,7 +236,7 @@ export class JobsController {
     access: view,
     answer: Answers.text,
   })
-  log(
+  async log(
     @IdParam('workspace_id') _id: number,
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
@@ -244,7 +245,7 @@ export class JobsController {
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    return this.runs.sendLog(scope, workspace, jobId, logType as LogStream, query, response);
+    await sendLog(response, await this.runs.log(scope, workspace, jobId, logType as LogStream, query));
   }
 
   @Operation({

@@ -3,5 +3,5 @@ import { JobsModule } from './jobs.module';
 import { JobDispatchHandler } from './workflows/job-dispatch.handler';
 import { JobReconciler } from './workflows/job-reconciler';
 
-@Module({ imports: [JobsModule], providers: [JobDispatchHandler, JobReconciler], exports: [JobReconciler] })
+@Module({ imports: [JobsModule], providers: [JobDispatchHandler, JobReconciler] })
 export class JobsWorkerModule {}

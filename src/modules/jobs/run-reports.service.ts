@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { DesiredRun, RunFileAddress, RunMount, RunReport } from '../../../libs/contracts/agent-protocol';
+import type {
+  DesiredRun,
+  LogStream,
+  RunFileAddress,
+  RunMount,
+  RunReport,
+} from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
@@ -50,10 +56,7 @@ export class RunReportsService {
         action: run.stop_requested ? ('stop' as const) : ('run' as const),
         correlation_id: run.correlation_id,
         spec: this.specOf(run, node, cluster, mounts).spec,
-        log_offsets: {
-          stdout: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stdout' }),
-          stderr: await this.logs.size({ kind: 'run', id: run.run_id, stream: 'stderr' }),
-        },
+        log_offsets: await this.logOffsets(run.run_id),
       })),
     );
   }
@@ -113,6 +116,12 @@ export class RunReportsService {
     const to = statusOf(report);
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
     await this.runs.transition(tx, run, { to, reason: report.message, userId: null });
+  }
+
+  private async logOffsets(id: number): Promise<DesiredRun['log_offsets']> {
+    const resumeAt = (stream: LogStream) => this.logs.resumeAt({ kind: 'run', id, stream });
+    const [stdout, stderr] = await Promise.all([resumeAt('stdout'), resumeAt('stderr')]);
+    return { stdout, stderr };
   }
 
   private specOf(run: Run, node: ClusterNode, cluster: ClusterOfNode, mounts: RunMount[] = []) {

@@ -36,14 +36,18 @@ export class RunsRepository extends ResourceRepository<Run, RunDetailRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Run,
-      idColumn: 'run_id',
       further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
         wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
-      code: 'JOB',
-      label: 'job',
     });
+  }
+
+  /** Id of a run to come, for what has to name it before. */
+  async nextId(tx: Tx): Promise<number> {
+    const row = await firstRow<{ id: number }>(tx, `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`);
+    if (!row) throw new Error('The sequence of runs answered nothing');
+    return row.id;
   }
 
   async lock(tx: Tx, runId: number): Promise<Run | null> {
@@ -70,16 +74,20 @@ export class RunsRepository extends ResourceRepository<Run, RunDetailRow> {
     if (!runMayBecome(run.status, change.to)) {
       throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
     }
-    const values: Record<string, unknown> = {
+    const entries = Object.entries({
       ...change.columns,
       status: change.to,
-      last_update_date: new Date(),
       ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
-      ...(isFinished(change.to) ? { ended_at: new Date(), reason: change.reason } : {}),
-    };
-    const entries = Object.entries(values);
-    const set = entries.map(([column], index) => `"${column}" = $${index + 2}`).join(', ');
-    await tx.query(`UPDATE runs SET ${set} WHERE run_id = $1`, [run.run_id, ...entries.map(([, value]) => value)]);
+      ...(isFinished(change.to) ? { reason: change.reason } : {}),
+    });
+    const set = [
+      ...entries.map(([column], index) => `"${column}" = $${index + 2}`),
+      ...['last_update_date', ...(isFinished(change.to) ? ['ended_at'] : [])].map((time) => `${time} = platform_now()`),
+    ];
+    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [
+      run.run_id,
+      ...entries.map(([, value]) => value),
+    ]);
     await appendState(tx, HISTORY, run.run_id, {
       from: run.status,
       to: change.to,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { correlationId } from '../../platform/context/request-context';
 import { conflict, notFound } from '../../platform/errors/domain-error';
+import type { LogSlice } from '../../platform/files/content';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
@@ -34,6 +34,7 @@ import { filesNamed, type JobConfSnapshot } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
 import { type RunDetailRow, RunsRepository } from './runs.repository';
+import { START_RUN, STOP_RUN } from './run-workflows';
 import { splitArguments } from './split-arguments';
 
 const CONF_ENTRY = /^[^=\s]+=/;
@@ -76,15 +77,11 @@ export class RunsService {
         language: conf.language,
         settings: conf.settings,
       };
-      const workflow = await startWorkflow(tx, {
-        type: 'spark_start',
-        tenantId: scope.tenantId,
-        userId: scope.userId,
-        clusterId: cluster.cluster_id,
-        jobName: null,
-        deadlineMs: null,
-      });
+      const runId = await this.repository.nextId(tx);
+      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: runId };
+      const workflow = await startWorkflow(tx, START_RUN, subject, scope.userId);
       const run = await this.repository.insert(tx, scope, {
+        run_id: runId,
         workspace_id: workspace.workspaceId,
         job_conf_id: conf.job_conf_id,
         cluster_id: cluster.cluster_id,
@@ -95,10 +92,6 @@ export class RunsService {
         correlation_id: correlationId(),
         workflow_job_instance_id: workflow.workflow_job_instance_id,
       });
-      await tx.query('UPDATE workflow_jobs SET run_id = $2 WHERE workflow_job_id = $1', [
-        workflow.workflow_job_id,
-        run.run_id,
-      ]);
       await this.repository.begin(tx, run.run_id, scope.userId);
       await this.clusters.touch(tx, cluster.cluster_id);
       if (cluster.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
@@ -151,19 +144,17 @@ export class RunsService {
     };
   }
 
-  async sendLog(
+  async log(
     scope: TenantScope,
     workspace: WorkspaceContext,
     jobId: number,
     stream: LogStream,
     query: JobLogQuery,
-    response: Response,
-  ): Promise<void> {
+  ): Promise<LogSlice> {
     const run = await this.row(scope, workspace, jobId);
-    await this.logs.send(
+    return this.logs.open(
       { kind: 'run', id: run.run_id, stream },
       { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes, offset: query.offset },
-      response,
     );
   }
 
@@ -184,15 +175,8 @@ export class RunsService {
           },
         );
       }
-      const workflow = await startWorkflow(tx, {
-        type: 'spark_kill',
-        tenantId: scope.tenantId,
-        userId: scope.userId,
-        clusterId: run.cluster_id,
-        runId: run.run_id,
-        jobName: null,
-        deadlineMs: null,
-      });
+      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: run.run_id };
+      const workflow = await startWorkflow(tx, STOP_RUN, subject, scope.userId);
       run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
       await this.repository.transition(tx, run, {
         to: 'STOPPING',

@@ -1,9 +1,9 @@
-import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
-import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
+import { type LogName, LogStore } from '../../../libs/object-storage/log-store';
+import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
 import { DomainError } from '../../platform/errors/domain-error';
+import type { LogSlice } from '../../platform/files/content';
 
 /** Which part of a log is wanted: the last lines, the first bytes, what follows an offset, or all of it. */
 export interface LogPart {
@@ -12,53 +12,66 @@ export interface LogPart {
   offset?: number;
 }
 
-/** Name of the answer header with the offset at which a tail goes on. */
-export const LOG_OFFSET_HEADER = 'x-log-offset';
-
 /** A node sends the end of a log that it has cut, with a note, after the part that is within the limit. */
 const ENDING_BYTES = 128 * 1024;
 
-/** Logs of runs and nodes. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Logs of runs and nodes. A store that is away is a 503, after which agents send again what they have. */
 @Injectable()
 export class LogsService {
-  private readonly store: DirectoryLogStore;
   private readonly maxBytes: number;
 
-  constructor(config: Config) {
-    this.store = new DirectoryLogStore(config.storage.logsDir);
+  constructor(
+    config: Config,
+    private readonly store: LogStore,
+  ) {
     this.maxBytes = config.storage.logMaxBytes + ENDING_BYTES;
   }
 
-  size(log: LogName): Promise<number> {
-    return this.store.size(log);
+  /**
+   * Where a node goes on with a log. From the beginning while the store is away: that costs a chunk sent again, and to
+   * refuse the node its poll would end what runs there.
+   */
+  resumeAt(log: LogName): Promise<number> {
+    return this.store.resumeAt(log).catch(() => 0);
   }
 
-  /** Throws a 413 for what goes beyond the limit, to which nodes hold by themselves. */
+  /** Answers what is held then. Throws a 413 for what goes beyond the limit, to which nodes hold by themselves. */
   async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
     if (offset + chunk.length > this.maxBytes) {
       throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log has at most ${this.maxBytes} bytes.`);
     }
-    return this.store.write(log, offset, chunk);
+    return ofStore(this.store.write(log, offset, chunk));
   }
 
-  /** Removes both streams of a run or node. */
-  delete(kind: LogName['kind'], id: number): Promise<void> {
-    return this.store.delete(kind, id);
-  }
-
-  /** Streams a part of the log as text; clients take the answer for an error without its Content-Disposition. */
-  async send(log: LogName, part: LogPart, response: Response): Promise<void> {
-    const size = await this.store.size(log);
+  async open(log: LogName, part: LogPart): Promise<LogSlice> {
+    const { size, offsetOfLastLines, read } = await ofStore(this.store.open(log));
     const start =
       part.lastLines === undefined
         ? Math.min(part.offset ?? 0, size)
-        : await this.store.offsetOfLastLines(log, part.lastLines);
-    const length = Math.min(part.firstBytes ?? Infinity, size - start);
-    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-    response.setHeader('Content-Disposition', `attachment; filename="${log.kind}-${log.id}.${log.stream}.log"`);
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.setHeader(LOG_OFFSET_HEADER, String(start + length));
-    response.setHeader('Content-Length', String(length));
-    await pipeline(await this.store.read(log, start, length), response);
+        : await ofStore(offsetOfLastLines(part.lastLines));
+    const sizeBytes = Math.min(part.firstBytes ?? Infinity, size - start);
+    const name = `${log.kind}-${log.id}.${log.stream}.log`;
+    return { name, sizeBytes, nextOffset: start + sizeBytes, stream: read(start, sizeBytes), asError };
   }
+}
+
+async function ofStore<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw asError(error);
+  }
+}
+
+function asError(error: unknown): unknown {
+  if (!(error instanceof ObjectStoreError)) return error;
+  return new DomainError(
+    'unavailable',
+    'LOG.STORE_UNAVAILABLE',
+    'The store of logs does not answer as it should. Send the request again in some seconds.',
+    { retry_after_seconds: RETRY_AFTER_SECONDS },
+    { cause: error },
+  );
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
-import { LogsModule } from './logs.module';
+import { LogOwners } from './log-owners.repository';
+import { LogSettler } from './workflows/log-settler';
 import { LogSweeper } from './workflows/log-sweeper';
 
-@Module({ imports: [LogsModule], providers: [LogSweeper], exports: [LogSweeper] })
+@Module({ providers: [LogOwners, LogSweeper, LogSettler] })
 export class LogsWorkerModule {}

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { AttachedMountsService } from './attached-mounts.service';
@@ -7,7 +6,7 @@ import { MountsRepository } from './mounts.repository';
 import { MountsService } from './mounts.service';
 
 @Module({
-  imports: [ReferenceDataModule, ClusterUsageModule, CredentialsConfsModule],
+  imports: [ReferenceDataModule, CredentialsConfsModule],
   providers: [MountsService, AttachedMountsService, MountsRepository],
   exports: [MountsService, AttachedMountsService],
 })

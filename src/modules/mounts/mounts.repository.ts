@@ -16,12 +16,9 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Mount,
-      idColumn: 'mount_id',
       further: `${credentialsConfJson('mc')} AS credentials_conf`,
       joins: `JOIN credentials_confs mc ON mc.tenant_id = t.tenant_id
         AND mc.credentials_conf_id = t.credentials_conf_id`,
-      code: 'MOUNT',
-      label: 'mount',
     });
   }
 

@@ -6,9 +6,9 @@ import type { Page } from '../../platform/http/page';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { credentialConfRef } from '../credentials-confs/credentials-confs.contract';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import {
@@ -18,7 +18,7 @@ import {
 import { ReferenceData, STORAGE_TYPE_ID, type StorageTypeName } from '../reference-data/reference-data.contract';
 import { AttachedMountsService } from './attached-mounts.service';
 import type { CreateMount, MountListQuery, MountWrite, UpdateMount } from './dto/mount.dto';
-import type { Mount } from './entities/mount.entity';
+import { Mount } from './entities/mount.entity';
 import { assertExtraConfigs } from './extra-configs';
 import { assertMountPoint } from './mount-point';
 import { encryptionName, mountProvider } from './mount-lookups';
@@ -43,7 +43,7 @@ export class MountsService extends ResourceService<
     transactions: Transactions,
     protected override readonly repository: MountsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly attached: AttachedMountsService,
   ) {
@@ -98,7 +98,7 @@ export class MountsService extends ResourceService<
     body: UpdateMount,
     tx: Tx,
   ): Promise<Values<Mount>> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'mount', row.mount_id);
+    await this.references.assertFree(tx, scope, Mount, row.mount_id);
     const provider = mountProvider(row.storage_type_id, this.referenceData);
     const changed: MountRow = {
       ...row,
@@ -125,11 +125,11 @@ export class MountsService extends ResourceService<
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'mount', id);
+    return this.references.lockHolders(tx, scope, Mount, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: MountRow, tx: Tx): Promise<void> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'mount', row.mount_id);
+    await this.references.assertFree(tx, scope, Mount, row.mount_id);
   }
 
   protected read(row: MountRow): MountRead {

@@ -1,21 +1,26 @@
+import { fieldsOf } from '../../platform/http/answers';
 import { Field } from '../../platform/http/fields';
 import { known } from '../../platform/resources/known';
 import { type Own, recordJson } from '../../platform/resources/record-json';
 import { AvailabilityZoneRef, type ReferenceData } from '../reference-data/reference-data.contract';
 import { NetworkConf } from './entities/network-conf.entity';
 
-/** A network configuration inside another record. */
-export class NetworkConfRef {
-  @Field.id() network_conf_id: number;
-  @Field.text() network_conf_name: string;
+/** Fields of a network configuration that every answer about it has, as the row has them. */
+export class NetworkConfFields {
   @Field.text({ nullable: true }) description: string | null;
   @Field.text({ nullable: true }) network_project_id: string | null;
   @Field.text({ nullable: true }) network_name: string | null;
   @Field.texts() network_tags: string[];
   @Field.text({ nullable: true }) subnet: string | null;
-  @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
   @Field.text({ nullable: true }) bridge: string | null;
   @Field.text({ nullable: true }) model: string | null;
+}
+
+/** A network configuration inside another record. */
+export class NetworkConfRef extends NetworkConfFields {
+  @Field.id() network_conf_id: number;
+  @Field.text() network_conf_name: string;
+  @Field.object(() => AvailabilityZoneRef, { nullable: true }) availability_zone: AvailabilityZoneRef | null;
 }
 
 /** A network configuration without audit. */
@@ -31,14 +36,8 @@ export function networkConfRef(data: NetworkConfData, referenceData: ReferenceDa
   return {
     network_conf_id: data.network_conf_id,
     network_conf_name: data.name,
-    description: data.description,
-    network_project_id: data.network_project_id,
-    network_name: data.network_name,
-    network_tags: data.network_tags,
-    subnet: data.subnet,
+    ...fieldsOf(NetworkConfFields, data),
     availability_zone:
       zoneId === null ? null : known(referenceData.availabilityZone(zoneId), 'availability zone', zoneId),
-    bridge: data.bridge,
-    model: data.model,
   };
 }

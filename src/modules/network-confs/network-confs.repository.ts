@@ -11,9 +11,6 @@ export class NetworkConfsRepository extends ResourceRepository<NetworkConf, Netw
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: NetworkConf,
-      idColumn: 'network_conf_id',
-      code: 'NETWORK_CONF',
-      label: 'network configuration',
     });
   }
 }

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
-import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import { fieldsOf, idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { acceptedValues, assertRequiredKeys } from '../../platform/resources/accepted-keys';
+import { acceptedValues, assertRequiredKeys, otherValues } from '../../platform/resources/accepted-keys';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
-import { RecordUsageService } from '../record-usage/record-usage.service';
 import {
   addProvider,
   type CloudProviderName,
@@ -23,9 +22,9 @@ import type {
   NetworkConfWrite,
   UpdateNetworkConf,
 } from './dto/network-conf.dto';
-import type { NetworkConf } from './entities/network-conf.entity';
+import { NetworkConf } from './entities/network-conf.entity';
 import { NETWORK_KEYS, type NetworkKey } from './network-keys';
-import { networkConfRef } from './network-confs.contract';
+import { NetworkConfFields, networkConfRef } from './network-confs.contract';
 import { type NetworkConfRow, NetworkConfsRepository } from './network-confs.repository';
 
 /** Networks that machines join, each at one cloud provider. */
@@ -43,8 +42,7 @@ export class NetworkConfsService extends ResourceService<
     transactions: Transactions,
     repository: NetworkConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly recordUsage: RecordUsageService,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
   ) {
     super(transactions, repository);
   }
@@ -54,8 +52,7 @@ export class NetworkConfsService extends ResourceService<
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<Values<NetworkConf>> {
-    const { name, description, cloud_provider_id } = body;
-    return { name, description, cloud_provider_id, ...this.networkColumns(cloud_provider_id, body) };
+    return { ...otherValues(NETWORK_KEYS, body), ...this.networkColumns(body.cloud_provider_id, body) };
   }
 
   protected async columnsOfChanged(
@@ -64,21 +61,20 @@ export class NetworkConfsService extends ResourceService<
     body: UpdateNetworkConf,
     tx: Tx,
   ): Promise<Values<NetworkConf>> {
-    const { name, description } = body;
     const columns = this.networkColumns(row.cloud_provider_id, body, row);
     if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
       // The nodes of a cluster that is up stay in their network: the configuration would no longer describe it.
-      await this.clusterUsage.assertNotInUse(tx, scope, 'network configuration', row.network_conf_id);
+      await this.references.assertFree(tx, scope, NetworkConf, row.network_conf_id);
     }
-    return { name, description, ...columns };
+    return { ...otherValues(NETWORK_KEYS, body), ...columns };
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'network configuration', id);
+    return this.references.lockHolders(tx, scope, NetworkConf, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: NetworkConfRow, tx: Tx): Promise<void> {
-    await this.recordUsage.assertNotReferenced(tx, scope, 'network configuration', row.network_conf_id);
+    await this.references.assertUnused(tx, scope.tenantId, NetworkConf, row.network_conf_id);
   }
 
   protected read(row: NetworkConfRow): NetworkConfRead {
@@ -94,15 +90,9 @@ export class NetworkConfsService extends ResourceService<
     return {
       network_conf_id: idText(row.network_conf_id),
       name: row.name,
-      description: row.description,
-      network_project_id: row.network_project_id,
-      network_name: row.network_name,
-      network_tags: row.network_tags,
-      subnet: row.subnet,
       cloud_provider_id: idText(row.cloud_provider_id),
       availability_zone_id: idText(row.availability_zone_id),
-      bridge: row.bridge,
-      model: row.model,
+      ...fieldsOf(NetworkConfFields, row),
       tenant_id: row.tenant_id,
       ...writeAudit(row),
     };

@@ -5,9 +5,10 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { CurrentScope } from '../../platform/auth/request-principal';
 import { EVERY_TENANT_ROLE } from '../../platform/auth/roles';
 import { Message } from '../../platform/http/answers';
+import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
-import { FILE_SIZE_HEADER, UPLOAD_HEADERS } from '../../platform/http/upload-body';
+import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../platform/http/upload-body';
 import {
   ObjectStorageFileListQuery,
   ObjectStorageFileRead,
@@ -74,7 +75,7 @@ export class ObjectStorageFilesController {
     @Headers(FILE_SIZE_HEADER) size: string | undefined,
     @Req() request: Request,
   ): Promise<ObjectStorageFileWrite> {
-    return this.files.upload(scope, query, size, request);
+    return this.files.upload(scope, query, new Upload(request, size));
   }
 
   @Operation({
@@ -113,11 +114,11 @@ export class ObjectStorageFilesController {
     access: Allow.tenant(),
     answer: Answers.binary,
   })
-  download(
+  async download(
     @CurrentScope() scope: TenantScope,
     @Query() query: ObjectStorageFileSelector,
     @Res() response: Response,
   ): Promise<void> {
-    return this.files.download(scope, query, response);
+    await sendContent(response, await this.files.download(scope, query));
   }
 }

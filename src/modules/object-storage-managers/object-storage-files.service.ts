@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import type { ObjectStore, StoreEntry } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
 import type { TenantScope } from '../../platform/auth/principal';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import { ancestorsOf, invalidPath, nameOf } from '../../platform/files/file-path';
 import type { Message } from '../../platform/http/answers';
+import type { FileContent } from '../../platform/files/content';
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
-import { sendFile, sendZip } from '../../platform/http/file-answer';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import { announcedSize, assertNoBody, assertUploadSize, UploadBody } from '../../platform/http/upload-body';
+import { assertUploadSize, type Upload, type UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
@@ -83,20 +82,15 @@ export class ObjectStorageFilesService {
    * Streams a file into the store, then gives it its row: an upload that is cut off, too long or not of the announced
    * size leaves neither.
    */
-  async upload(
-    scope: TenantScope,
-    query: ObjectStorageUploadQuery,
-    sizeHeader: string | undefined,
-    request: Request,
-  ): Promise<ObjectStorageFileWrite> {
+  async upload(scope: TenantScope, query: ObjectStorageUploadQuery, upload: Upload): Promise<ObjectStorageFileWrite> {
     try {
       const path = destinationOf(query.path, query.target_dir, query.is_dir);
       const opened = await this.open(scope, selectorOf(query));
-      if (query.is_dir) return await this.makeDirectory(scope, opened, path, query.overwrite, request);
-      const sizeBytes = sizeOf(request, announcedSize(sizeHeader));
+      if (query.is_dir) return await this.makeDirectory(scope, opened, path, query.overwrite, upload);
+      const sizeBytes = sizeOf(upload);
       assertUploadSize(sizeBytes, this.config.http.maxUploadBytes);
       return await this.slots.run(scope.tenantId, () =>
-        this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, request),
+        this.receive(scope, opened, { path, sizeBytes, overwrite: query.overwrite }, upload),
       );
     } catch (error) {
       throw fromStore(error);
@@ -114,20 +108,21 @@ export class ObjectStorageFilesService {
     });
   }
 
-  /** Sends a file, or a directory as a zip stream. */
-  async download(scope: TenantScope, query: ObjectStorageFileSelector, response: Response): Promise<void> {
+  /** Opens a file, or a directory. */
+  async download(scope: TenantScope, query: ObjectStorageFileSelector): Promise<FileContent> {
     const opened = await this.open(scope, selectorOf(query));
     const entry = await this.entry(opened, await this.placeOfOne(scope, opened, query));
-    if (entry.kind === 'file') await this.sendContent(opened.store, entry.path, response);
-    else await ofStore(sendZip(response, `${nameOf(entry.path)}.zip`, zipEntries(opened.store, entry.path)));
+    if (entry.kind === 'file') return fileContent(opened.store, entry.path);
+    const entries = zipEntries(opened.store, entry.path);
+    return { kind: 'directory', name: nameOf(entry.path), entries, asError: fromStore };
   }
 
-  /** Sends a file by its path, or by its full path, to a node agent. */
-  async sendToNode(tenantId: string, managerId: number, path: string, response: Response): Promise<void> {
+  /** Opens a file by its path, or by its full path, for a node agent. */
+  async openForNode(tenantId: string, managerId: number, path: string): Promise<FileContent> {
     const scope = { tenantId, userId: 0, username: '' };
     const opened = await this.open(scope, { id: managerId });
     const entry = await this.entry(opened, { path: ofOne(pathOf(path)), kind: 'file' });
-    await this.sendContent(opened.store, entry.path, response);
+    return fileContent(opened.store, entry.path);
   }
 
   private async open(scope: TenantScope, selector: RecordSelector): Promise<Opened> {
@@ -185,19 +180,18 @@ export class ObjectStorageFilesService {
   private async receive(
     scope: TenantScope,
     opened: Opened,
-    upload: { path: string; sizeBytes: number | null; overwrite: boolean },
-    request: Request,
+    { path, sizeBytes, overwrite }: { path: string; sizeBytes: number | null; overwrite: boolean },
+    upload: Upload,
   ): Promise<ObjectStorageFileWrite> {
-    const { path, sizeBytes, overwrite } = upload;
     if (await this.transactions.isRepeated()) {
-      await this.bodyOf(request).compare();
+      await this.bodyOf(upload).compare();
       return this.transactions.repeat();
     }
     await this.assertDirectoriesAbove(opened, path);
     if (await opened.store.stat(path, { kind: 'directory' })) {
       throw conflict('OBJECT_STORAGE.IS_DIRECTORY', `"${path}" is a directory.`);
     }
-    const body = this.bodyOf(request);
+    const body = this.bodyOf(upload);
     const entry = await opened.store.write(path, body, { overwrite, sizeBytes: sizeBytes ?? undefined });
     body.addToIdempotency();
     return this.record(scope, opened, entry);
@@ -208,9 +202,9 @@ export class ObjectStorageFilesService {
     opened: Opened,
     path: string,
     overwrite: boolean,
-    request: Request,
+    upload: Upload,
   ): Promise<ObjectStorageFileWrite> {
-    await assertNoBody(request);
+    await upload.assertEmpty();
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     await this.assertDirectoriesAbove(opened, path);
     const present = await opened.store.stat(path);
@@ -241,14 +235,13 @@ export class ObjectStorageFilesService {
     }
   }
 
-  private bodyOf(request: Request): UploadBody {
-    return new UploadBody(request, { maxBytes: this.config.http.maxUploadBytes, stallMs: this.config.http.stallMs });
+  private bodyOf(upload: Upload): UploadBody {
+    return upload.body({ maxBytes: this.config.http.maxUploadBytes, stallMs: this.config.http.stallMs });
   }
+}
 
-  private async sendContent(store: ObjectStore, path: string, response: Response): Promise<void> {
-    const { entry, stream } = await ofStore(store.read(path));
-    await ofStore(sendFile(response, stream, { name: nameOf(path), sizeBytes: entry.sizeBytes }));
-  }
+async function fileContent(store: ObjectStore, path: string): Promise<FileContent> {
+  return { kind: 'file', name: nameOf(path), asError: fromStore, ...(await ofStore(contentOf(store, path))) };
 }
 
 async function* zipEntries(store: ObjectStore, directory: string): AsyncGenerator<ZipEntry> {
@@ -298,9 +291,7 @@ function absent(manager: ObjectStorageManagerRow, what: string) {
 }
 
 /** The size that the client announces in one way or both, which then agree; null for a chunked body without it. */
-function sizeOf(request: Request, announced: number | null): number | null {
-  const length = request.headers['content-length'];
-  if (length === undefined || announced === null) return announced ?? (length === undefined ? null : Number(length));
-  if (Number(length) === announced) return announced;
+function sizeOf({ announcedBytes: announced, bodyBytes: length }: Upload): number | null {
+  if (length === null || announced === null || length === announced) return announced ?? length;
   throw invalid('OBJECT_STORAGE.SIZE_MISMATCH', `The upload has ${length} bytes, but ${announced} were announced.`);
 }

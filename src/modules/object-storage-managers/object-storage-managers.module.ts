@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ClusterUsageModule } from '../cluster-usage/cluster-usage.module';
 import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { FileAnswers } from './object-storage-file-answers';
@@ -10,7 +9,7 @@ import { ObjectStorageManagersService } from './object-storage-managers.service'
 import { ObjectStores } from './object-stores';
 
 @Module({
-  imports: [ReferenceDataModule, ClusterUsageModule, CredentialsConfsModule],
+  imports: [ReferenceDataModule, CredentialsConfsModule],
   providers: [
     ObjectStorageManagersService,
     ObjectStorageManagersRepository,

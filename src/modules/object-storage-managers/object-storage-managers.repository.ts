@@ -16,12 +16,9 @@ export class ObjectStorageManagersRepository extends ResourceRepository<ObjectSt
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: ObjectStorageManager,
-      idColumn: 'object_storage_manager_id',
       further: `${credentialsConfJson('oc')} AS credentials_conf, oc.last_update_date AS credentials_updated`,
       joins: `JOIN credentials_confs oc ON oc.tenant_id = t.tenant_id
         AND oc.credentials_conf_id = t.credentials_conf_id`,
-      code: 'OBJECT_STORAGE_MANAGER',
-      label: 'object storage manager',
     });
   }
 }

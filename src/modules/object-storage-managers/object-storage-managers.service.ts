@@ -5,9 +5,9 @@ import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
@@ -17,7 +17,7 @@ import type {
   ObjectStorageManagerWrite,
   UpdateObjectStorageManager,
 } from './dto/object-storage-manager.dto';
-import type { ObjectStorageManager } from './entities/object-storage-manager.entity';
+import { ObjectStorageManager } from './entities/object-storage-manager.entity';
 import { objectStorageManagerRef } from './object-storage-managers.contract';
 import { type ObjectStorageManagerRow, ObjectStorageManagersRepository } from './object-storage-managers.repository';
 import { ObjectStores } from './object-stores';
@@ -40,7 +40,7 @@ export class ObjectStorageManagersService extends ResourceService<
     transactions: Transactions,
     repository: ObjectStorageManagersRepository,
     private readonly referenceData: ReferenceData,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
     private readonly credentialsConfs: CredentialsConfsService,
     private readonly stores: ObjectStores,
   ) {
@@ -76,11 +76,11 @@ export class ObjectStorageManagersService extends ResourceService<
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'object storage manager', id);
+    return this.references.lockHolders(tx, scope, ObjectStorageManager, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: ObjectStorageManagerRow, tx: Tx): Promise<void> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'object storage manager', row.object_storage_manager_id);
+    await this.references.assertFree(tx, scope, ObjectStorageManager, row.object_storage_manager_id);
   }
 
   protected read(row: ObjectStorageManagerRow): ObjectStorageManagerRead {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
 import { FileIdSweeper } from './workflows/file-id-sweeper';
 
-@Module({ providers: [FileIdSweeper], exports: [FileIdSweeper] })
+@Module({ providers: [FileIdSweeper] })
 export class ObjectStorageManagersWorkerModule {}

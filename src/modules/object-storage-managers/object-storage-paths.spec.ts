@@ -9,6 +9,10 @@ describe('destinationOf', () => {
     ['a.py', 'dir/', 'dir/a.py'],
     ['a.py', '/', 'a.py'],
     ['a.py', '', 'a.py'],
+    ['/a.py', undefined, 'a.py'],
+    ['/a.py', '/dir', 'dir/a.py'],
+    ['/sub/a.py', '/dir/', 'dir/sub/a.py'],
+    [`${ROOT}/a.py`, `${ROOT}/dir`, 'dir/a.py'],
     ['a.py', `${ROOT}dir`, 'dir/a.py'],
     [`${ROOT}dir/a.py`, undefined, 'dir/a.py'],
     ['ünïcode 文件?#%.py', undefined, 'ünïcode 文件?#%.py'],
@@ -18,17 +22,35 @@ describe('destinationOf', () => {
 
   it('lets a directory end in a slash, and no file', () => {
     expect(destinationOf('dir/', undefined, true)).toBe('dir');
+    expect(destinationOf('/dir/', '/', true)).toBe('dir');
     expect(() => destinationOf('dir/', undefined, false)).toThrow('no empty names');
+    expect(() => destinationOf('/', 'dir', true)).toThrow('no empty names');
   });
 
   it.each([
-    ...['/a', '..', 'a/../b', './a', 'a//b', '', ' ', 'a\\b', 'a\u0000', 'a\u007f', '\ud800'],
+    ...[
+      '//a',
+      '/',
+      '/..',
+      '/../a',
+      '..',
+      'a/../b',
+      './a',
+      'a//b',
+      '/a//b',
+      '',
+      ' ',
+      'a\\b',
+      'a\u0000',
+      'a\u007f',
+      '\ud800',
+    ],
     ...['x'.repeat(1024), 'é'.repeat(512)],
   ])('refuses a path (%#)', (path) => {
     expect(() => destinationOf(path, undefined, false)).toThrow(expect.objectContaining({ code: 'FILE.INVALID_PATH' }));
   });
 
-  it.each(['..', '/dir', 'b//c', 'x'.repeat(1022)])('refuses a directory (%#)', (directory) => {
+  it.each(['..', '/..', '//dir', '//', 'b//c', 'x'.repeat(1022)])('refuses a directory (%#)', (directory) => {
     expect(() => destinationOf('a', directory, false)).toThrow(expect.objectContaining({ code: 'FILE.INVALID_PATH' }));
   });
 
@@ -43,13 +65,16 @@ describe('pathOf', () => {
     ['/', ''],
     [ROOT, ''],
     ['dir/', 'dir'],
+    ['/dir/', 'dir'],
+    ['/dir/a.py', 'dir/a.py'],
+    [`${ROOT}/a.py`, 'a.py'],
     ['a\\b', 'a\\b'],
     [`${ROOT.toUpperCase()}a`, 'a'],
   ])('%j is %j', (given, expected) => {
     expect(pathOf(given)).toBe(expected);
   });
 
-  it.each(['/a', 'a//b', '//'])('refuses %j', (given) => {
+  it.each(['//a', 'a//b', '/a//b', '//', '///'])('refuses %j', (given) => {
     expect(() => pathOf(given)).toThrow();
   });
 

@@ -5,13 +5,13 @@ import { fileRoot } from './object-storage-managers.contract';
 const LIMITS: PathLimits = { pathBytes: 1023, nameBytes: 1023 };
 
 /**
- * Path of an upload: `target_dir` and then `path`. Throws a 400 for an absolute path, for names that lead elsewhere, and
- * for a file whose path ends as a directory's does. A `target_dir` of `/` is the root.
+ * Path of an upload: `target_dir` and then `path`. Throws a 400 for names that lead elsewhere, and for a file whose path
+ * ends as a directory's does. A slash in front of either is the root, as in `/note.txt`; `/` alone is so as a `target_dir`.
  */
 export function destinationOf(path: string, targetDir: string | undefined, isDir: boolean): string {
-  const directory = targetDir === undefined ? '' : withoutRoot(targetDir);
-  const names = directory === '' || directory === '/' ? [] : namesOf(directory, true);
-  return pathOfNames([...names, ...namesOf(withoutRoot(path), isDir)], LIMITS);
+  const directory = belowRoot(targetDir ?? '');
+  const names = directory === '' ? [] : namesOf(directory, true);
+  return pathOfNames([...names, ...namesOf(belowRoot(path), isDir)], LIMITS);
 }
 
 /**
@@ -19,24 +19,24 @@ export function destinationOf(path: string, targetDir: string | undefined, isDir
  * files that others put into the bucket have any names.
  */
 export function pathOf(given: string): string {
-  const path = withoutRoot(given);
-  return path === '' || path === '/' ? '' : namesOf(path, true).join('/');
+  const path = belowRoot(given);
+  return path === '' ? '' : namesOf(path, true).join('/');
 }
 
 export function fullPathOf(path: string): string {
   return fileRoot() + path;
 }
 
-/** Clients may send back what answers call `full_file_path`. */
-function withoutRoot(given: string): string {
+/** Clients may name the root by a slash, and send back what answers call `full_file_path`. */
+function belowRoot(given: string): string {
   const root = fileRoot();
-  return given.slice(0, root.length).toLowerCase() === root ? given.slice(root.length) : given;
+  const path = given.slice(0, root.length).toLowerCase() === root ? given.slice(root.length) : given;
+  return path.startsWith('/') ? path.slice(1) : path;
 }
 
 function namesOf(path: string, mayEndInSlash: boolean): string[] {
-  if (path.startsWith('/')) throw invalidPath('A path is relative to the root: it does not begin with a slash.');
   const names = path.split('/');
-  if (mayEndInSlash && names.at(-1) === '') names.pop();
+  if (mayEndInSlash && names.length > 1 && names.at(-1) === '') names.pop();
   if (names.includes('')) throw invalidPath('A path holds no empty names.');
   return names;
 }

@@ -11,9 +11,6 @@ export class VolumeConfsRepository extends ResourceRepository<VolumeConf, Volume
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: VolumeConf,
-      idColumn: 'volume_conf_id',
-      code: 'VOLUME_CONF',
-      label: 'volume configuration',
     });
   }
 }

@@ -5,9 +5,9 @@ import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { known } from '../../platform/resources/known';
+import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { ClusterUsageService } from '../cluster-usage/cluster-usage.service';
 import { addProvider, type DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
   CreateVolumeConf,
@@ -16,7 +16,7 @@ import type {
   VolumeConfRead,
   VolumeConfWrite,
 } from './dto/volume-conf.dto';
-import type { VolumeConf } from './entities/volume-conf.entity';
+import { VolumeConf } from './entities/volume-conf.entity';
 import { diskMisfit, diskSize, keptShape } from './volume-confs.contract';
 import { type VolumeConfRow, VolumeConfsRepository } from './volume-confs.repository';
 
@@ -49,7 +49,7 @@ export class VolumeConfsService extends ResourceService<
     transactions: Transactions,
     repository: VolumeConfsRepository,
     private readonly referenceData: ReferenceData,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
   ) {
     super(transactions, repository);
   }
@@ -76,7 +76,7 @@ export class VolumeConfsService extends ResourceService<
     body: UpdateVolumeConf,
     tx: Tx,
   ): Promise<Values<VolumeConf>> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
+    await this.references.assertFree(tx, scope, VolumeConf, row.volume_conf_id);
     const { disk_throughput_MB, ...rest } = body;
     const disk = this.selectableDiskType(body.disk_type_id ?? row.disk_type_id, row.disk_type_id);
     assertSameProvider(this.diskType(row.disk_type_id), disk);
@@ -92,11 +92,11 @@ export class VolumeConfsService extends ResourceService<
   }
 
   protected override lockUsers(tx: Tx, scope: TenantScope, id: number): Promise<void> {
-    return this.clusterUsage.lock(tx, scope, 'volume configuration', id);
+    return this.references.lockHolders(tx, scope, VolumeConf, id);
   }
 
   protected async assertDeletable(scope: TenantScope, row: VolumeConfRow, tx: Tx): Promise<void> {
-    await this.clusterUsage.assertNotInUse(tx, scope, 'volume configuration', row.volume_conf_id);
+    await this.references.assertFree(tx, scope, VolumeConf, row.volume_conf_id);
   }
 
   protected read(row: VolumeConfRow): VolumeConfRead {

@@ -4,9 +4,10 @@ import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
 import { Message } from '../../platform/http/answers';
+import { sendContent } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
-import { FILE_SIZE_HEADER, UPLOAD_HEADERS } from '../../platform/http/upload-body';
+import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../platform/http/upload-body';
 import {
   UploadQuery,
   WorkspaceFileListQuery,
@@ -81,7 +82,7 @@ export class WorkspaceFilesController {
     @Headers(FILE_SIZE_HEADER) size: string | undefined,
     @Req() request: Request,
   ): Promise<WorkspaceFileWrite> {
-    return this.files.upload(scope, workspace, query, size, request);
+    return this.files.upload(scope, workspace, query, new Upload(request, size));
   }
 
   @Operation({
@@ -129,13 +130,13 @@ export class WorkspaceFilesController {
     access: Allow.workspace('VIEW'),
     answer: Answers.binary,
   })
-  download(
+  async download(
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
     @Query() query: WorkspaceFileSelector,
     @Res() response: Response,
   ): Promise<void> {
-    return this.files.download(scope, workspace, query, response);
+    await sendContent(response, await this.files.download(scope, workspace, query));
   }
 
   @Operation({

@@ -31,9 +31,6 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: WorkspaceFile,
-      idColumn: 'workspace_file_id',
-      code: 'FILE',
-      label: 'file',
     });
   }
 

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { BlobStoreError, DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
+import { BlobStore, BlobStoreError, type StoredBlob } from '../../../libs/object-storage/blob-store';
+import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
+import type { FileContent } from '../../platform/files/content';
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
-import { sendFile, sendZip } from '../../platform/http/file-answer';
 import type { Page } from '../../platform/http/page';
-import { announcedSize, assertUploadSize, expectedSize, UploadBody } from '../../platform/http/upload-body';
+import { assertUploadSize, type Upload, type UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
 import { literalPattern, type Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -34,10 +34,11 @@ import { WorkspacesService } from './workspaces.service';
 /** An upload has its row long before. */
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 
+const RETRY_AFTER_SECONDS = 5;
+
 /** Files of workspaces: rows in the database, bytes in the blob store. */
 @Injectable()
 export class WorkspaceFilesService {
-  private readonly blobs: DirectoryBlobStore;
   private readonly slots: UploadSlots;
   private readonly room: WorkspaceRoom;
 
@@ -46,9 +47,9 @@ export class WorkspaceFilesService {
     private readonly transactions: Transactions,
     private readonly repository: WorkspaceFilesRepository,
     private readonly workspaces: WorkspacesService,
+    private readonly blobs: BlobStore,
   ) {
-    const { filesDir, filesReserveBytes, workspaceMaxUploads, workspaceQuotaBytes } = config.storage;
-    this.blobs = new DirectoryBlobStore(filesDir, filesReserveBytes);
+    const { workspaceMaxUploads, workspaceQuotaBytes } = config.storage;
     this.slots = new UploadSlots(workspaceMaxUploads, 'WORKSPACE.TOO_MANY_UPLOADS');
     this.room = new WorkspaceRoom(workspaceQuotaBytes);
   }
@@ -81,13 +82,12 @@ export class WorkspaceFilesService {
     scope: TenantScope,
     workspace: WorkspaceContext,
     query: UploadQuery,
-    sizeHeader: string | undefined,
-    request: Request,
+    upload: Upload,
   ): Promise<WorkspaceFileWrite> {
     const path = normalizePath(query.path, query.target_dir);
     if (query.is_dir) return this.makeDirectory(scope, workspace, path, query.overwrite);
     return this.slots.run(scope.tenantId, () =>
-      this.receive(scope, workspace, { path, overwrite: query.overwrite, sizeHeader }, request),
+      this.receive(scope, workspace, { path, overwrite: query.overwrite }, upload),
     );
   }
 
@@ -99,28 +99,28 @@ export class WorkspaceFilesService {
   private async receive(
     scope: TenantScope,
     workspace: WorkspaceContext,
-    upload: { path: string; overwrite: boolean; sizeHeader: string | undefined },
-    request: Request,
+    { path, overwrite }: { path: string; overwrite: boolean },
+    upload: Upload,
   ): Promise<WorkspaceFileWrite> {
     if (await this.transactions.isRepeated()) {
-      await this.bodyOf(request).compare();
+      await this.bodyOf(upload).compare();
       return this.transactions.repeat();
     }
-    const { path, overwrite, sizeHeader } = upload;
     const used = await this.transactions.read(async (tx) => {
       const existing = await this.assertWritable(tx, workspace, path, overwrite);
       const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
       return bytes - sizeOf(existing);
     });
-    const expected = expectedSize(request, sizeHeader) ?? 0;
+    const { announcedBytes, bodyBytes } = upload;
+    const expected = announcedBytes ?? bodyBytes;
     assertUploadSize(expected, this.config.http.maxUploadBytes);
     const claim = this.room.claim(workspace.workspaceId, used);
     let grownBy = 0;
     try {
-      claim.hold(expected);
-      await ofStore(this.blobs.assertSpace(expected));
-      const body = this.bodyOf(request, (receivedBytes) => claim.hold(receivedBytes));
-      const blob = await this.store(body, announcedSize(sizeHeader));
+      claim.hold(expected ?? 0);
+      await ofStore(this.blobs.assertSpace(expected ?? 0));
+      const body = this.bodyOf(upload, (receivedBytes) => claim.hold(receivedBytes));
+      const blob = await this.store(body, expected);
       body.addToIdempotency();
       const kept = await this.keep(scope, workspace, { path, overwrite }, blob);
       grownBy = kept.grownBy;
@@ -170,28 +170,20 @@ export class WorkspaceFilesService {
     return answer;
   }
 
-  /** Sends a file, or a directory as a zip stream. */
-  async download(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: FileSelector,
-    response: Response,
-  ): Promise<void> {
+  /** Opens a file, or a directory. */
+  async download(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<FileContent> {
     const file = await this.repository.select(scope, workspace, selector);
-    if (file.is_dir) {
-      await sendZip(response, `${file.name}.zip`, this.zipEntries(file));
-      return;
-    }
-    await this.sendContent(file, response);
+    if (!file.is_dir) return this.fileContent(file);
+    return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
 
-  /** Sends a workspace's file by its path to a node agent. */
-  async sendToNode(tenantId: string, workspaceId: number, path: string, response: Response): Promise<void> {
+  /** Opens a workspace's file by its path for a node agent. */
+  async openForNode(tenantId: string, workspaceId: number, path: string): Promise<FileContent> {
     const scope = { tenantId, userId: 0, username: '' };
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
     const file = await this.repository.select(scope, workspace, { file_path: path });
     if (file.is_dir) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
-    await this.sendContent(file, response);
+    return this.fileContent(file);
   }
 
   async usage(workspace: WorkspaceContext): Promise<WorkspaceFileUsage> {
@@ -212,9 +204,8 @@ export class WorkspaceFilesService {
     return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
   }
 
-  private async sendContent(file: WorkspaceFileRow, response: Response): Promise<void> {
-    const { stream, sizeBytes } = await this.contentOf(file);
-    await sendFile(response, stream, { name: file.name, sizeBytes });
+  private async fileContent(file: WorkspaceFileRow): Promise<FileContent> {
+    return { kind: 'file', name: file.name, asError: asDomainError, ...(await this.contentOf(file)) };
   }
 
   private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {
@@ -239,13 +230,13 @@ export class WorkspaceFilesService {
     return { stream: await ofStore(this.blobs.read(file.blob_key ?? '')), sizeBytes: file.size_bytes ?? 0 };
   }
 
-  private bodyOf(request: Request, admit?: (receivedBytes: number) => void): UploadBody {
+  private bodyOf(upload: Upload, admit?: (receivedBytes: number) => void): UploadBody {
     const { maxUploadBytes: maxBytes, stallMs } = this.config.http;
-    return new UploadBody(request, { maxBytes, stallMs, admit });
+    return upload.body({ maxBytes, stallMs, admit });
   }
 
   private async store(body: Readable, expected: number | null): Promise<StoredBlob> {
-    const blob = await ofStore(this.blobs.write(body, this.config.http.maxUploadBytes));
+    const blob = await ofStore(this.blobs.write(body, this.config.http.maxUploadBytes, expected));
     if (expected !== null && blob.size !== expected) {
       await this.blobs.delete(blob.key);
       throw invalid('FILE.SIZE_MISMATCH', `x-file-size announced ${expected} bytes, but ${blob.size} arrived.`);
@@ -370,10 +361,14 @@ async function ofStore<T>(work: Promise<T>): Promise<T> {
 }
 
 function asDomainError(error: unknown): unknown {
+  // What fails while it is read is that of the stream.
+  if (error instanceof ObjectStoreError) return unavailable(error);
   if (!(error instanceof BlobStoreError)) return error;
   switch (error.problem) {
     case 'too-large':
       return new DomainError('too-large', 'FILE.TOO_LARGE', error.message);
+    case 'size-mismatch':
+      return invalid('FILE.SIZE_MISMATCH', error.message);
     case 'cut-off':
       return invalid('FILE.CUT_OFF', error.message);
     case 'absent':
@@ -386,7 +381,19 @@ function asDomainError(error: unknown): unknown {
         {},
         { cause: error },
       );
+    case 'unavailable':
+      return unavailable(error);
   }
+}
+
+function unavailable(cause: Error): DomainError {
+  return new DomainError(
+    'unavailable',
+    'FILE.STORE_UNAVAILABLE',
+    'The store of files does not answer as it should. Send the request again in some seconds.',
+    { retry_after_seconds: RETRY_AFTER_SECONDS },
+    { cause },
+  );
 }
 
 function read(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {

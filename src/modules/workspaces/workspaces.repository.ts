@@ -24,9 +24,6 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Workspace,
-      idColumn: 'workspace_id',
-      code: 'WORKSPACE',
-      label: 'workspace',
     });
   }
 

@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'timeout'
   | 'too-large'
   | 'unsupported-media'
+  | 'head-too-large'
   | 'rate-limited'
   | 'upstream'
   | 'damaged'

@@ -34,6 +34,7 @@ const STATUS: Record<ErrorKind, number> = {
   gone: 410,
   'too-large': 413,
   'unsupported-media': 415,
+  'head-too-large': 431,
   'rate-limited': 429,
   // A service that the user named failed: clients know 500 only.
   upstream: 500,

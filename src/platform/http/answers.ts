@@ -1,4 +1,5 @@
 import type { AuditColumns, Moment, ValidityColumns } from '../persistence/columns';
+import { fieldShapes } from './field-shapes';
 import { Field } from './fields';
 
 /** `{message}` answer. */
@@ -70,6 +71,11 @@ export function writeAudit(row: AuditColumns): WriteAudit {
 
 function userRef(id: number | null, name: string | null): UserRef | null {
   return id === null || name === null ? null : { user_id: id, username: name };
+}
+
+/** The fields of an answer class that a row has under the same names. */
+export function fieldsOf<T extends object>(type: new () => T, row: Readonly<T>): T {
+  return Object.fromEntries([...fieldShapes(type).keys()].map((key) => [key, row[key as keyof T]])) as T;
 }
 
 /** An id as write answers render it. */

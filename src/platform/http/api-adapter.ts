@@ -3,6 +3,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
+import { MAX_HEAD_BYTES } from './connections/unread-requests';
 
 interface Rendered {
   json: Buffer;
@@ -26,6 +27,7 @@ export class ApiAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const { headTimeoutMs, keepAliveMs, trustedProxies, stallMs } = this.http;
     const options = {
+      maxHeaderSize: MAX_HEAD_BYTES,
       headersTimeout: headTimeoutMs,
       connectionsCheckingInterval: LOOK_FOR_SLOW_MS,
       keepAliveTimeout: keepAliveMs,

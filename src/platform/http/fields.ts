@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -40,6 +40,8 @@ interface TextOptions extends FieldOptions {
   minLength?: number;
   maxLength?: number;
   pattern?: RegExp;
+  /** What is published of a pattern that validators of other languages could not read: it takes whatever the pattern does. */
+  publishedPattern?: RegExp;
   /** What the pattern demands, for the error: `must be …`. */
   meaning?: string;
 }
@@ -57,8 +59,11 @@ interface TextsOptions extends FieldOptions {
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
-const LINE_PATTERN = /^\P{Cc}*$/u;
-const FILLED_LINE_PATTERN = /^(?=\s*\S)\P{Cc}*$/u;
+// Published as they are: validators of other languages read `\x` and plain classes, and neither `\p` nor a lookahead.
+/* eslint-disable no-control-regex -- control characters are what is refused */
+const LINE_PATTERN = /^[^\x00-\x1f\x7f-\x9f]*$/;
+const FILLED_LINE_PATTERN = /^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$/;
+/* eslint-enable no-control-regex */
 const LINE_MEANING = 'without control characters';
 const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
 const MAX_LINE = 1024;
@@ -90,7 +95,7 @@ function toInteger(value: unknown): unknown {
 function toList(value: unknown): unknown {
   if (value === undefined || value === null) return value;
   const items: unknown[] = Array.isArray(value) ? value : [value];
-  return items.flatMap((item) => (typeof item === 'string' ? item.split(',').filter((part) => part !== '') : [item]));
+  return items.flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
 }
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
@@ -134,6 +139,15 @@ function integer(
   );
 }
 
+/**
+ * A request of this class that the document shows. It runs as it is against a fresh quickstart, in the order of use: ids are
+ * those of lookups, 1 of what its job was made with, and what follows by then.
+ */
+export function Example(request: object): ClassDecorator {
+  // Whatever else a schema has is passed on, too.
+  return ApiSchema({ example: request } as ApiSchemaOptions);
+}
+
 /** Decorators of request and answer fields: each sets validation, conversion and OpenAPI schema at once. */
 export const Field = {
   int64: (options: NumberOptions = {}) => integer('int64', { min: -MAX_ID, max: MAX_ID }, options),
@@ -165,7 +179,7 @@ export const Field = {
         type: 'string',
         ...(options.minLength === undefined ? {} : { minLength: options.minLength }),
         ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
-        ...(options.pattern ? { pattern: options.pattern.source } : {}),
+        ...(options.pattern ? { pattern: (options.publishedPattern ?? options.pattern).source } : {}),
       }),
       IsString(),
       ...(options.minLength === undefined ? [] : [atLeastCharacters(options.minLength)]),
@@ -320,7 +334,7 @@ export const Param = {
       Transform(
         ({ value }: { value: unknown }) => {
           const list = toList(value);
-          return Array.isArray(list) ? list.map(toInteger) : list;
+          return Array.isArray(list) ? list.filter((part) => part !== '').map(toInteger) : list;
         },
         { toClassOnly: true },
       ),

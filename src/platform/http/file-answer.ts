@@ -1,9 +1,38 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import type { FileContent, LogSlice } from '../files/content';
 import { firstByte } from '../files/first-byte';
 import { freeTransferred } from '../files/transfer-memory';
 import { type ZipEntry, zipStream } from '../files/zip-stream';
+
+/** Name of the answer header with the offset at which a tail goes on. */
+const LOG_OFFSET_HEADER = 'x-log-offset';
+
+/** Answers what a service has opened. Errors as with {@link sendFile}, in the words of the service. */
+export async function sendContent(response: Response, content: FileContent): Promise<void> {
+  try {
+    if (content.kind === 'file') await sendFile(response, content.stream, content);
+    else await sendZip(response, `${content.name}.zip`, content.entries);
+  } catch (error) {
+    throw content.asError(error);
+  }
+}
+
+/** Answers a part of a log as text; clients take the answer for an error without its Content-Disposition. */
+export async function sendLog(response: Response, slice: LogSlice): Promise<void> {
+  const { name, stream, sizeBytes, nextOffset } = slice;
+  response.once('close', () => stream.destroy());
+  try {
+    await firstByte(stream);
+    setFileHeaders(response, name, 'text/plain; charset=utf-8');
+    response.setHeader(LOG_OFFSET_HEADER, String(nextOffset));
+    response.setHeader('Content-Length', String(sizeBytes));
+    await transfer(stream, response);
+  } catch (error) {
+    throw slice.asError(error);
+  }
+}
 
 /** Answers a file to be saved. An error before its first byte is thrown; after that it breaks the connection off. */
 export async function sendFile(

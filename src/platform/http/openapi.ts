@@ -3,12 +3,22 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, toWire } from '../product/product-name';
 import { ERROR_RESPONSES, sharedErrorName } from './operation';
+import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
 /** Release of the API's specification that the service follows; its own version is another. */
 export const API_RELEASE = '2.10.1';
 /** Of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
+
+const FIRST_PAGE = `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.
+
+1. **Sign in**: \`POST /${API_PREFIX}/login\` with user name and password answers a \`token\`. Every other request carries it as \`Authorization: Bearer <token>\`; on the page of the Swagger UI, press *Authorize* and paste it at *bearerAuth*.
+2. **Choose a tenant**: \`GET /${API_PREFIX}/user/tenants\` lists yours, \`POST /${API_PREFIX}/user/select/{tenant_id}\` selects one for the token. Whoever belongs to a single tenant has it selected already.
+3. **Go on** in the order of the sections: lookups and infrastructure, a cluster, a workspace with files, a job.
+
+The bodies shown as examples run as they are, in this order, against a fresh quickstart; it prints the password of \`admin\`.`;
+
 type DocumentedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -16,9 +26,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   const options = new DocumentBuilder()
     .setTitle('Managed Spark Compute Platform')
-    .setDescription(
-      `Describe infrastructure, start and stop Spark clusters, share workspaces, run jobs. Release ${API_RELEASE} of the API.`,
-    )
+    .setDescription(FIRST_PAGE)
     .setVersion(version)
     .addExtension('x-api-release', API_RELEASE, 'info')
     .setOpenAPIVersion('3.1.0')
@@ -26,7 +34,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
     .addBasicAuth({ type: 'http', scheme: 'basic' }, 'basicAuth')
     .addServer('/')
     .build();
-  const document = SwaggerModule.createDocument(app, options);
+  const document = SwaggerModule.createDocument(app, { ...options, tags: [...TAGS] });
   // An application that is only previewed has built no router module, which puts the prefix in front.
   const paths = Object.entries<unknown>(document.paths).map(([path, item]): [string, unknown] => [
     withPrefix(path),
@@ -76,9 +84,20 @@ function wireValue(key: string, value: Json): Json {
   const texts = Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null;
   if (key === 'enum' && texts) return texts.map(toWire);
   if (key === 'required' && texts) return texts.map(keyToWire);
+  if (key === 'example') return exampleToWire(value);
   const converted = toOpenApi31(value);
   const isObject = typeof converted === 'object' && converted !== null && !Array.isArray(converted);
   return key === 'properties' && isObject ? keysToWire(converted) : converted;
+}
+
+/** An example is a request and no schema: its keys stay in their order. */
+function exampleToWire(example: Json): Json {
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
+  const fields = Object.entries(example).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? toWire(value) : value,
+  ]);
+  return Object.fromEntries(fields) as Json;
 }
 
 function allowNull(schema: { [key: string]: Json }): Json {

@@ -61,7 +61,7 @@ const ERROR_TEXT: Record<number, string> = {
   413: 'Body too large',
   415: 'Body of another type than the operation takes',
   429: 'Too many attempts, or streams at once; see Retry-After',
-  431: 'The head of the request, its address and headers, is too large; without a body',
+  431: 'The head of the request, its address and headers, is too large',
   500: 'Unexpected failure, or a dependency does not answer',
   503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
 };
@@ -72,9 +72,7 @@ export const ERROR_RESPONSES = Object.fromEntries(
     sharedErrorName(status),
     {
       description,
-      ...(hasErrorBody(Number(status))
-        ? { content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorAnswerBody) } } } }
-        : {}),
+      content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorAnswerBody) } } },
     },
   ]),
 );
@@ -82,11 +80,6 @@ export const ERROR_RESPONSES = Object.fromEntries(
 /** Name of a status' answer among the {@link ERROR_RESPONSES}. */
 export function sharedErrorName(status: string): string {
   return `Error${status}`;
-}
-
-/** Whether the platform itself answers so: what is no request yet is refused by the HTTP server. */
-function hasErrorBody(status: number): boolean {
-  return status !== 431;
 }
 
 /** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
@@ -117,7 +110,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ApiResponse({
         status: code,
         description: ERROR_TEXT[code] ?? 'Error',
-        ...(hasErrorBody(code) ? { type: options.errorAnswer ?? ErrorAnswerBody } : {}),
+        type: options.errorAnswer ?? ErrorAnswerBody,
       }),
     ),
   );

@@ -25,20 +25,40 @@ export const FILE_SIZE_HEADER = 'x-file-size';
 /** As operations with an upload declare it. */
 export const UPLOAD_HEADERS = { [FILE_SIZE_HEADER]: 'Full length of the file in bytes; must match what arrives' };
 
-/** Reads {@link FILE_SIZE_HEADER}; null without one. */
-export function announcedSize(header: string | undefined): number | null {
+/** An upload as a controller hands it on: nothing of it is read yet. */
+export class Upload {
+  /** @param sizeHeader what {@link FILE_SIZE_HEADER} says */
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly sizeHeader: string | undefined,
+  ) {}
+
+  /** The size that the client announces in {@link FILE_SIZE_HEADER}, bytes; null without it, a 400 where it is no number. */
+  get announcedBytes(): number | null {
+    return announcedSize(this.sizeHeader);
+  }
+
+  /** The length of the request's body, bytes; null of a chunked one. */
+  get bodyBytes(): number | null {
+    const length = this.request.headers['content-length'];
+    return length === undefined ? null : Number(length);
+  }
+
+  /** Begins to read. */
+  body(limits: UploadLimits): UploadBody {
+    return new UploadBody(this.request, limits);
+  }
+
+  /** Throws a 400 where the operation takes no bytes, as it is, and yet there are some. */
+  assertEmpty(): Promise<void> {
+    return assertNoBody(this.request);
+  }
+}
+
+function announcedSize(header: string | undefined): number | null {
   if (header === undefined) return null;
   if (!/^\d{1,15}$/.test(header)) throw invalid('REQUEST.INVALID', `${FILE_SIZE_HEADER} must be a number of bytes.`);
   return Number(header);
-}
-
-/**
- * The size that the client announces: in {@link FILE_SIZE_HEADER}, else by the length of the body. Null for a chunked body
- * without the header.
- */
-export function expectedSize(request: IncomingMessage, header: string | undefined): number | null {
-  const length = request.headers['content-length'];
-  return announcedSize(header) ?? (length === undefined ? null : Number(length));
 }
 
 /**
@@ -105,8 +125,7 @@ export function assertUploadSize(sizeBytes: number | null, maxBytes: number): vo
   if (sizeBytes !== null && sizeBytes > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Throws a 400 for a request whose operation takes no bytes, as it is, and yet has some. */
-export async function assertNoBody(request: IncomingMessage): Promise<void> {
+async function assertNoBody(request: IncomingMessage): Promise<void> {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const isEmpty = isChunked ? await endsEmpty(request) : Number(request.headers['content-length'] ?? 0) === 0;
   if (!isEmpty) throw invalid('REQUEST.INVALID', 'A directory has no content: send no body.');

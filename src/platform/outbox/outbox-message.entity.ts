@@ -8,7 +8,7 @@ import { Col } from '../persistence/columns';
 export class OutboxMessage {
   @Col.identity() outbox_message_id: number;
   @Col.text() job_name: string;
-  @Col.json() payload: unknown;
+  @Col.json() payload: object;
   @Col.text() correlation_id: string;
   @Col.int({ default: 0 }) delay_ms: number;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;

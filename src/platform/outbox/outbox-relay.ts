@@ -2,21 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
-import { returning, rows } from '../persistence/sql';
-import { isJobName } from '../queues/job-catalogue';
+import { knownJobs } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
 import { PgListener } from '../wakeups/pg-listener';
-import { appendWorkflowState } from '../workflows/workflow-intents';
+import { markSent } from '../workflows/workflow.repository';
+import { lockUnsent, markMessagesSent, type UnsentMessage } from './outbox.repository';
 
 const BATCH = 100;
-
-interface OutboxRow {
-  outbox_message_id: number;
-  job_name: string;
-  payload: Record<string, unknown>;
-  correlation_id: string;
-  delay_ms: number;
-}
 
 /**
  * Moves committed outbox rows into BullMQ. The row id is the BullMQ job id, so a crash between adding and marking
@@ -76,36 +68,32 @@ export class OutboxRelay {
 
   private async relayBatch(): Promise<number> {
     return this.dataSource.transaction(async (tx) => {
-      const batch = await rows<OutboxRow>(
-        tx,
-        `SELECT outbox_message_id, job_name, payload, correlation_id, delay_ms FROM outbox_messages
-         WHERE sent_at IS NULL ORDER BY outbox_message_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
-      );
+      const batch = await lockUnsent(tx, BATCH);
       for (const row of batch) await this.send(row);
       if (batch.length > 0) {
-        const ids = batch.map((row) => row.outbox_message_id);
-        await tx.query('UPDATE outbox_messages SET sent_at = platform_now() WHERE outbox_message_id = ANY($1)', [ids]);
-        const sent = await returning<{ workflow_job_instance_id: number }>(
+        await markMessagesSent(
           tx,
-          `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)
-           RETURNING workflow_job_instance_id`,
-          [batch.map((row) => row.payload['workflow_job_instance_id']).filter((id) => typeof id === 'number')],
+          batch.map((row) => row.outbox_message_id),
         );
-        for (const instance of sent) await appendWorkflowState(tx, instance.workflow_job_instance_id, 'SENT');
+        await markSent(
+          tx,
+          batch.map((row) => row.payload['workflow_job_instance_id']).filter((id) => typeof id === 'number'),
+        );
       }
       return batch.length;
     });
   }
 
-  private async send(row: OutboxRow): Promise<void> {
-    if (!isJobName(row.job_name)) {
+  private async send(row: UnsentMessage): Promise<void> {
+    const definition = knownJobs().get(row.job_name);
+    if (!definition) {
       this.logger.error(
         { job: row.job_name, outbox_message_id: row.outbox_message_id },
         'The outbox names an unknown job',
       );
       return;
     }
-    await this.queues.add(row.job_name, row.payload, {
+    await this.queues.add(row.job_name, definition, row.payload, {
       jobId: `outbox-${row.outbox_message_id}`,
       delayMs: row.delay_ms,
       correlationId: row.correlation_id,

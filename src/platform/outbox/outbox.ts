@@ -1,24 +1,26 @@
 import { correlationId } from '../context/request-context';
 import type { Tx } from '../persistence/sql';
-import type { JobName, PayloadOf } from '../queues/job-catalogue';
+import type { JobName, PayloadOf, WorkflowPayload } from '../queues/job-catalogue';
 import { notify } from '../wakeups/pg-listener';
+import { insertMessage } from './outbox.repository';
+
+/** Asks for a job of the catalogue when the transaction commits; the relay is woken by the commit itself. */
+export async function enqueue<N extends JobName>(tx: Tx, jobName: N, payload: PayloadOf<N>): Promise<void> {
+  await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlationId(), delay_ms: 0 });
+  await notify(tx, 'outbox');
+}
 
 /**
- * Asks for a job when the transaction commits; the relay is woken by the commit itself.
+ * Asks for the job that continues a workflow when the transaction commits.
  * @param correlation id of the intent when it is not the current request's or job's.
  */
-export async function enqueue<N extends JobName>(
+export async function enqueueWorkflow(
   tx: Tx,
-  jobName: N,
-  payload: PayloadOf<N>,
-  delayMs = 0,
-  correlation = correlationId(),
+  jobName: string,
+  instanceId: number,
+  { delayMs = 0, correlation = correlationId() }: { delayMs?: number; correlation?: string } = {},
 ): Promise<void> {
-  await tx.query('INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms) VALUES ($1, $2, $3, $4)', [
-    jobName,
-    JSON.stringify(payload),
-    correlation,
-    delayMs,
-  ]);
+  const payload: WorkflowPayload = { workflow_job_instance_id: instanceId };
+  await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlation, delay_ms: delayMs });
   await notify(tx, 'outbox');
 }

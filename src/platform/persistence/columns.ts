@@ -1,6 +1,6 @@
 import { Column, type ColumnOptions, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Columns of entities, named as in the database. Entities describe the schema only (ADR 0002). */
+/** Columns of entities, named as in the database. The entity is the row (ADR 0014). */
 export const Col = {
   identity: (primaryKeyConstraintName?: string) =>
     PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'BY DEFAULT', primaryKeyConstraintName }),

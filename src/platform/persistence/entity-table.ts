@@ -12,11 +12,20 @@ export function tableOf(entity: EntityClass): string {
 
 /** Names of the entity's columns, inherited ones included. */
 export function columnsOf<E extends object>(entity: EntityClass<E>): (keyof E & string)[] {
+  return columnArgs(entity).map(({ propertyName }) => propertyName as keyof E & string);
+}
+
+/** The one column that is the entity's primary key. */
+export function keyOf<E extends object>(entity: EntityClass<E>): keyof E & string {
+  const [key, ...others] = columnArgs(entity).filter(({ options }) => options.primary === true);
+  if (!key || others.length > 0) throw new Error(`${entity.name} has no primary key of one column`);
+  return key.propertyName as keyof E & string;
+}
+
+function columnArgs(entity: EntityClass) {
   const classes: unknown[] = [];
   for (let target: unknown = entity; typeof target === 'function'; target = Object.getPrototypeOf(target)) {
     classes.push(target);
   }
-  return getMetadataArgsStorage()
-    .filterColumns(classes as (new () => object)[])
-    .map(({ propertyName }) => propertyName as keyof E & string);
+  return getMetadataArgsStorage().filterColumns(classes as (new () => object)[]);
 }

@@ -23,8 +23,8 @@ export interface JobDefinition<P extends object = object> {
   keepFailed: number;
 }
 
-const workflow = {
-  payload: WorkflowPayload,
+/** Of every job so far. */
+const PATIENCE = {
   attempts: 5,
   backoffMs: 500,
   lockMs: 30_000,
@@ -33,24 +33,30 @@ const workflow = {
 };
 
 /**
- * Every job there is. The relay, the workers and the handlers are typed by it: a queue without settings or a job
- * without a handler does not compile or does not boot.
+ * Jobs that are no workflow's. What sends and handles them is typed by it: a job without a handler does not compile or
+ * does not boot.
  */
-export const JOB_CATALOGUE = {
-  'cluster.start': { ...workflow, queue: 'cluster-lifecycle' },
-  'cluster.stop': { ...workflow, queue: 'cluster-lifecycle' },
-  'cluster.destroy': { ...workflow, queue: 'cluster-lifecycle' },
-  'job.dispatch': { ...workflow, payload: ClusterPayload, queue: 'jobs' },
+const JOB_CATALOGUE = {
+  'job.dispatch': { ...PATIENCE, payload: ClusterPayload, queue: 'jobs' },
 } as const satisfies Record<string, JobDefinition>;
 
 export type JobName = keyof typeof JOB_CATALOGUE;
 export type PayloadOf<N extends JobName> = InstanceType<(typeof JOB_CATALOGUE)[N]['payload']>;
 
-export const JOB_NAMES = Object.keys(JOB_CATALOGUE) as JobName[];
+const jobs = new Map<string, JobDefinition>(Object.entries(JOB_CATALOGUE));
 
-export function isJobName(name: string): name is JobName {
-  return name in JOB_CATALOGUE;
+/** Adds the job of a workflow, which its definition does. */
+export function registerWorkflowJob(name: string, queue: string): void {
+  if (jobs.has(name)) throw new Error(`Job ${name} is defined twice`);
+  jobs.set(name, { ...PATIENCE, payload: WorkflowPayload, queue });
 }
 
-/** Every queue, each once. */
-export const QUEUE_NAMES = [...new Set(JOB_NAMES.map((name) => JOB_CATALOGUE[name].queue))];
+/** Every job that this process knows: those of the catalogue and those of the workflows. */
+export function knownJobs(): ReadonlyMap<string, JobDefinition> {
+  return jobs;
+}
+
+/** Their queues, each once. */
+export function queueNames(): string[] {
+  return [...new Set([...jobs.values()].map(({ queue }) => queue))];
+}

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
-import { JOB_CATALOGUE, type JobName } from './job-catalogue';
+import type { JobDefinition } from './job-catalogue';
 
 /** What every BullMQ job carries: the payload of its definition and the correlation id of the intent. */
 export interface JobEnvelope {
@@ -36,11 +36,11 @@ export class Queues implements OnApplicationShutdown {
   }
 
   async add(
-    name: JobName,
+    name: string,
+    definition: JobDefinition,
     payload: Record<string, unknown>,
     options: { jobId: string; delayMs: number; correlationId: string },
   ): Promise<void> {
-    const definition = JOB_CATALOGUE[name];
     await this.queue(definition.queue).add(
       name,
       { payload, correlation_id: options.correlationId },

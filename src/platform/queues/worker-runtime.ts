@@ -7,42 +7,47 @@ import type { Redis } from 'ioredis';
 import { Config } from '../../config/config';
 import { runInContext } from '../context/request-context';
 import { LOGGER, type Logger } from '../logging/logger';
-import { isJobName, JOB_CATALOGUE, JOB_NAMES, type JobName, QUEUE_NAMES } from './job-catalogue';
+import { WorkflowJobs } from '../workflows/workflow-jobs';
+import { type JobName, knownJobs, queueNames } from './job-catalogue';
 import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
 
 /** Consumes the queues this pod serves. */
 @Injectable()
 export class WorkerRuntime {
-  private readonly handlers = new Map<JobName, JobHandler>();
+  private readonly handlers = new Map<string, (payload: never) => Promise<void>>();
   private readonly workers: Worker<JobEnvelope>[] = [];
   private readonly connections: Redis[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly reflector: Reflector,
+    private readonly workflows: WorkflowJobs,
     private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Finds the handlers; throws when a job of the catalogue has none or two, or a configured queue does not exist. */
+  /** Finds the handlers; throws when a job has none or two, or a configured queue does not exist. */
   discover(): void {
+    for (const [name, handle] of this.workflows.handlers()) this.handlers.set(name, handle);
     for (const wrapper of this.discovery.getProviders()) {
       if (!wrapper.metatype || typeof wrapper.metatype !== 'function') continue;
       const names = this.reflector.get<JobName[] | undefined>(JOB_HANDLER_METADATA, wrapper.metatype) ?? [];
       for (const name of names) {
         if (this.handlers.has(name)) throw new Error(`Job ${name} has two handlers`);
-        this.handlers.set(name, wrapper.instance as JobHandler);
+        const handler = wrapper.instance as JobHandler;
+        this.handlers.set(name, (payload) => handler.handle(payload, name));
       }
     }
-    const missing = JOB_NAMES.filter((name) => !this.handlers.has(name));
+    const missing = [...knownJobs().keys()].filter((name) => !this.handlers.has(name));
     if (missing.length > 0) throw new Error(`These jobs have no handler: ${missing.join(', ')}`);
-    const unknown = this.config.worker.queues.filter((queue) => !QUEUE_NAMES.some((known) => known === queue));
+    const known = queueNames();
+    const unknown = this.config.worker.queues.filter((queue) => !known.includes(queue));
     if (unknown.length > 0) throw new Error(`WORKER_QUEUES names unknown queues: ${unknown.join(', ')}`);
   }
 
   start(): void {
-    const served = this.config.worker.queues.length > 0 ? this.config.worker.queues : QUEUE_NAMES;
+    const served = this.config.worker.queues.length > 0 ? this.config.worker.queues : queueNames();
     for (const queue of served) {
       const connection = createQueueConnection(this.config.redis.url, this.logger);
       this.connections.push(connection);
@@ -51,7 +56,7 @@ export class WorkerRuntime {
         prefix: this.config.redis.prefix,
         concurrency: this.config.worker.concurrency,
         lockDuration: Math.max(
-          ...JOB_NAMES.filter((n) => JOB_CATALOGUE[n].queue === queue).map((n) => JOB_CATALOGUE[n].lockMs),
+          ...[...knownJobs().values()].filter((job) => job.queue === queue).map(({ lockMs }) => lockMs),
         ),
       });
       worker.on('error', (error) => this.logger.warn({ queue, reason: error.message }, 'A queue reports an error'));
@@ -68,15 +73,14 @@ export class WorkerRuntime {
   }
 
   private async process(name: string, envelope: JobEnvelope): Promise<void> {
-    if (!isJobName(name)) throw new UnrecoverableError(`Unknown job ${name}`);
-    const payload = plainToInstance(JOB_CATALOGUE[name].payload as new () => object, envelope.payload);
+    const definition = knownJobs().get(name);
+    if (!definition) throw new UnrecoverableError(`Unknown job ${name}`);
+    const payload = plainToInstance(definition.payload, envelope.payload);
     const problems = validateSync(payload, { whitelist: true });
     if (problems.length > 0)
       throw new UnrecoverableError(`Payload of ${name} is not valid: ${problems.map(String).join('; ')}`);
     const handler = this.handlers.get(name);
     if (!handler) throw new UnrecoverableError(`Job ${name} has no handler`);
-    await runInContext({ correlationId: envelope.correlation_id, idempotency: null }, () =>
-      handler.handle(payload as Parameters<JobHandler['handle']>[0], name),
-    );
+    await runInContext({ correlationId: envelope.correlation_id, idempotency: null }, () => handler(payload as never));
   }
 }

@@ -16,6 +16,15 @@ export function acceptedValues<K extends string, T extends Partial<Record<K, unk
   return Object.fromEntries(entries) as Pick<T, K>;
 }
 
+/** What is given besides the keys that depend on the provider: it is the same for every provider. */
+export function otherValues<K extends string, T extends object>(
+  byProvider: Readonly<Record<string, AcceptedKeys<K>>>,
+  given: T,
+): Omit<T, K> {
+  const dependent = new Set<string>(Object.values(byProvider).flatMap(({ accepted }) => accepted));
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !dependent.has(key))) as Omit<T, K>;
+}
+
 /** Throws a 400 that names the required keys without a value. */
 export function assertRequiredKeys<K extends string>(
   keys: AcceptedKeys<K>,

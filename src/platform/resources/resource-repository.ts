@@ -6,23 +6,20 @@ import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
 import type { AuthorNames } from '../http/answers';
 import type { TenantColumns } from '../persistence/columns';
-import { columnsOf, type EntityClass, tableOf } from '../persistence/entity-table';
+import { columnsOf, type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
 import { Conditions, firstRow, insertRow, NOW, rows, type Tx, updateRows, type Values } from '../persistence/sql';
 import { inTenant, ofTenant } from '../persistence/tenant-condition';
+import { kindOf, type RecordKindNames } from './record-kind';
 
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql<E extends object> {
   entity: EntityClass<E>;
-  idColumn: keyof E & string;
   /** What is read besides the columns of the table and the names of the authors. */
   further?: string;
   /** Columns that are not read: what is large, or secret. */
   without?: readonly (keyof E & string)[];
   /** Joins that the columns need, one row of them for each record: conditions are about `t` alone. */
   joins?: string;
-  /** For errors: `VOLUME_CONF` and `volume configuration`. */
-  code: string;
-  label: string;
 }
 
 /** Conditions of a list, one per filter that was given. */
@@ -41,21 +38,26 @@ export type RowLock = boolean | 'share';
  * what `further` reads.
  */
 export class ResourceRepository<E extends TenantColumns, Row extends object = E & AuthorNames> {
+  /** What the records are called, and their key. */
+  readonly kind: RecordKindNames;
+  readonly idColumn: keyof E & string;
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
   constructor(
     protected readonly dataSource: DataSource,
-    readonly sql: ResourceSql<E>,
+    protected readonly sql: ResourceSql<E>,
   ) {
-    const { entity, idColumn, further, without = [] } = sql;
+    const { entity, further, without = [] } = sql;
+    this.kind = kindOf(entity);
+    this.idColumn = keyOf(entity);
     const read = columnsOf(entity).filter((column) => !without.includes(column));
     const own = without.length === 0 ? 't.*' : read.map((column) => `t.${column}`).join(', ');
     this.source = {
       table: tableOf(entity),
-      key: idColumn,
+      key: this.idColumn,
       columns: [own, further, AUTHOR_NAMES].filter(Boolean).join(', '),
       joins: `${sql.joins ?? ''} ${AUTHOR_JOINS}`,
-      order: `t.${sql.idColumn} DESC`,
+      order: `t.${this.idColumn} DESC`,
     };
   }
 
@@ -82,7 +84,10 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
   ): Promise<Row> {
     const row = await this.find(scope, selector, tx, lock);
     if (!row) {
-      throw notFound(`${this.sql.code}.NOT_FOUND`, `There is no ${this.sql.label} with ${describeSelector(selector)}.`);
+      throw notFound(
+        `${this.kind.code}.NOT_FOUND`,
+        `There is no ${this.kind.label} with ${describeSelector(selector)}.`,
+      );
     }
     return row;
   }
@@ -95,7 +100,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
   ): Promise<Row | null> {
     const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
     this.addValidity(conditions);
-    if (selector.id !== undefined) conditions.add(`t.${this.sql.idColumn} = ?`, selector.id);
+    if (selector.id !== undefined) conditions.add(`t.${this.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
     const { table, columns, joins, order } = this.source;
     // A name is that of the current record, where there are disabled ones that had it, too.
@@ -127,7 +132,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
     } as Values<E>);
-    return this.get(scope, { id: Number(inserted[this.sql.idColumn]) }, tx);
+    return this.get(scope, { id: Number(inserted[this.idColumn]) }, tx);
   }
 
   /** Changes the given columns and the audit columns of a record of the scope's tenant. */
@@ -156,15 +161,15 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
     if (ids.length === 0) return [];
     const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
     if (onlyCurrent) this.addValidity(conditions);
-    conditions.add(`t.${this.sql.idColumn} = ANY(?)`, ids);
+    conditions.add(`t.${this.idColumn} = ANY(?)`, ids);
     const { table, columns, joins } = this.source;
-    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.sql.idColumn} ${lockClause(lock)}`;
+    const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.idColumn} ${lockClause(lock)}`;
     return rows<Row>(tx, sql, conditions.params);
   }
 
   protected async write(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.sql.idColumn]: id, ...inTenant(scope) } as Partial<E>);
+    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...inTenant(scope) } as Partial<E>);
   }
 }
 

@@ -61,7 +61,7 @@ export abstract class ResourceService<
       const row = await this.lock(scope, selector, tx);
       await this.assertDeletable(scope, row, tx);
       await this.repository.close(tx, scope, this.idOf(row));
-      const label = this.repository.sql.label;
+      const label = this.repository.kind.label;
       return { message: `The ${label} "${row.name}" (id ${this.idOf(row)}) is deleted.` };
     });
   }
@@ -105,6 +105,6 @@ export abstract class ResourceService<
   }
 
   protected idOf(row: Row): number {
-    return Number((row as Record<string, unknown>)[this.repository.sql.idColumn]);
+    return Number((row as Record<string, unknown>)[this.repository.idColumn]);
   }
 }

@@ -3,39 +3,40 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
 import { returning } from '../persistence/sql';
-import type { Reconciler } from './reconcile-loop';
+import { Reconciler } from './reconciler';
 
 /** Rows that are deleted some time after they have ended. */
 export interface AgedRows {
   table: string;
+  /** A column, or several as a row: `(user_id, key)`. */
   key: string;
   /** SELECT of the keys of those that ended more than `$1` days ago, without a LIMIT; an index has to serve it. */
   ended: string;
 }
 
 const BATCH = 1000;
-/** Of a pass; others wait for their turn meanwhile. */
+/** Of a pass; the rest is for the next ones, so that others get at the database between them. */
 const BATCHES = 10;
-const EVERY_MS = 60 * 60_000;
 
 /**
  * Deletes rows that have ended, once an hour and in turns of bounded length while there are more. Each batch is a transaction
  * of its own, which the time limit of statements ends; what a sweep does not come to is left for the next.
  */
 @Injectable()
-export abstract class AgedRowSweeper implements Reconciler {
-  abstract readonly name: string;
+export abstract class AgedRowSweeper extends Reconciler {
+  readonly everyMs = 60 * 60_000;
+  readonly deadlineMs = 120_000;
   protected abstract readonly sources: readonly AgedRows[];
-  private nextAt = 0;
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly config: Config,
+    protected readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    super();
+  }
 
-  async reconcile(signal: AbortSignal): Promise<void> {
-    if (Date.now() < this.nextAt) return;
+  async reconcile(signal: AbortSignal): Promise<void | 'more'> {
     let removed = 0;
     let isDone = true;
     for (const source of this.sources) {
@@ -46,13 +47,17 @@ export abstract class AgedRowSweeper implements Reconciler {
       }
       isDone &&= last < BATCH;
     }
-    if (isDone) this.nextAt = Date.now() + EVERY_MS;
     if (removed > 0) this.logger.info({ removed, rows: this.name }, 'Removed rows that ended long ago');
+    if (!isDone) return 'more';
+  }
+
+  /** How long rows are kept after their end. */
+  protected get keptDays(): number {
+    return this.config.worker.endedRowsKeptDays;
   }
 
   private async deleteBatch({ table, key, ended }: AgedRows): Promise<number> {
-    const sql = `DELETE FROM ${table} WHERE ${key} IN (${ended} LIMIT ${BATCH}) RETURNING ${key}`;
-    const days = this.config.worker.endedRowsKeptDays;
-    return (await returning(this.dataSource.manager, sql, [days])).length;
+    const sql = `DELETE FROM ${table} WHERE ${key} IN (${ended} LIMIT ${BATCH}) RETURNING 1`;
+    return (await returning(this.dataSource.manager, sql, [this.keptDays])).length;
   }
 }

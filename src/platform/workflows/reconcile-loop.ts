@@ -1,107 +1,142 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
-import { requeueDueWorkflows } from './workflow-intents';
+import { AdvisoryLocks } from './advisory-locks';
+import { Reconciler } from './reconciler';
 
-/** A periodic repair. A pass may be cut short at any time and is repeated. */
-export interface Reconciler {
-  readonly name: string;
-  reconcile(signal: AbortSignal): Promise<void>;
-}
+/** A pass whose signal was aborted has so long to end before it is left behind, milliseconds. */
+const END_MS = 1_000;
+/** So many passes of one reconciler may be left behind; then it waits for one of them to end. */
+const MAX_LEFT_BEHIND = 3;
 
-/** Provided by the worker's root module: every reconciler of the domains. */
-export const RECONCILERS = Symbol('RECONCILERS');
-
-const PASS_DEADLINE_MS = 120_000;
-const OUTBOX_KEPT = '7 days';
-const IDEMPOTENCY_KEPT = '7 days';
-
-/** Runs the reconcilers at an interval. Several worker pods may run it: one pass at a time holds each lock. */
+/** Runs the reconcilers, each at its own pace and none waiting for another. */
 @Injectable()
 export class ReconcileLoop {
-  private stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | null = null;
+  private readonly stopping = new AbortController();
+  private readonly locks: AdvisoryLocks;
+  private readonly reconcilers: Reconciler[] = [];
+  private running: Promise<void>[] = [];
   /** What was wrong in the last pass, by reconciler. */
-  private readonly problems = new Map<string, string>();
+  private readonly problems = new Map<Reconciler, string>();
+  private readonly leftBehind = new Map<Reconciler, number>();
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly discovery: DiscoveryService,
+    dataSource: DataSource,
     private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(RECONCILERS) private readonly reconcilers: Reconciler[],
-  ) {}
+  ) {
+    this.locks = new AdvisoryLocks(dataSource);
+  }
+
+  /** Finds the reconcilers; throws when two have one name. */
+  discover(): void {
+    for (const { instance } of this.discovery.getProviders()) {
+      if (!(instance instanceof Reconciler)) continue;
+      if (this.reconcilers.some(({ name }) => name === instance.name))
+        throw new Error(`Two reconcilers are named ${instance.name}`);
+      this.reconcilers.push(instance);
+    }
+  }
 
   start(): void {
-    const next = () => {
-      this.timer = setTimeout(() => {
-        this.running = this.pass().finally(() => {
-          if (!this.stopping.signal.aborted) next();
-        });
-      }, this.config.worker.reconcileMs);
-    };
-    next();
+    this.running = this.reconcilers.map((reconciler) => this.repeat(reconciler));
   }
 
+  /** Cuts what runs, within little more than a second. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    if (this.timer) clearTimeout(this.timer);
-    await this.running;
+    await Promise.all(this.running);
+    await this.locks.close();
   }
 
-  private async pass(): Promise<void> {
-    await this.guarded('workflows', () => this.reconcileWorkflows());
-    for (const reconciler of this.reconcilers) {
-      const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(PASS_DEADLINE_MS)]);
-      await this.guarded(reconciler.name, () => reconciler.reconcile(signal));
-    }
+  private async repeat(reconciler: Reconciler): Promise<void> {
+    const soonMs = Math.min(this.config.worker.reconcileMs, reconciler.everyMs);
+    let hasMore = true;
+    while (await this.pause(hasMore ? soonMs : reconciler.everyMs)) hasMore = await this.pass(reconciler);
   }
 
-  /** One failing reconciler must not keep the others from their work. */
-  private async guarded(name: string, work: () => Promise<void>): Promise<void> {
-    if (this.stopping.signal.aborted) return;
+  /** False when the process stops meanwhile. */
+  private pause(ms: number): Promise<boolean> {
+    const { signal } = this.stopping;
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve(!signal.aborted);
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+    });
+  }
+
+  /** One pass, whatever becomes of it. True when there is more to do. */
+  private async pass(reconciler: Reconciler): Promise<boolean> {
+    const { name } = reconciler;
     try {
-      if (!(await this.withLock(name, work))) return;
-      if (this.problems.delete(name)) this.logger.info({ reconciler: name }, 'A reconciler does its work again');
-    } catch (error) {
-      const problem = messageOf(error);
-      // A pass is every few seconds: what goes on being wrong is told once.
-      if (this.problems.get(name) !== problem)
-        this.logger.error({ err: error, reconciler: name }, 'A reconciler failed; the next passes try again');
-      this.problems.set(name, problem);
-    }
-  }
-
-  /** False when another worker has the lock. */
-  private async withLock(name: string, work: () => Promise<void>): Promise<boolean> {
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      const [row] = (await runner.query('SELECT pg_try_advisory_lock(hashtext($1)) AS held', [
-        `reconcile:${name}`,
-      ])) as {
-        held: boolean;
-      }[];
-      if (!row?.held) return false;
+      if ((this.leftBehind.get(reconciler) ?? 0) >= MAX_LEFT_BEHIND)
+        throw new Error(`${MAX_LEFT_BEHIND} of its passes did not end`);
+      if (!(await this.locks.tryLock(`reconcile:${name}`))) return false;
+      let hasMore: boolean;
       try {
-        await work();
-        return true;
+        hasMore = await this.withinDeadline(reconciler);
       } finally {
-        await runner.query('SELECT pg_advisory_unlock(hashtext($1))', [`reconcile:${name}`]);
+        await this.locks.unlock(`reconcile:${name}`);
       }
-    } finally {
-      await runner.release();
+      if (this.problems.delete(reconciler)) this.logger.info({ reconciler: name }, 'A reconciler does its work again');
+      return hasMore;
+    } catch (error) {
+      if (!this.stopping.signal.aborted) this.report(reconciler, error);
+      return false;
     }
   }
 
-  private async reconcileWorkflows(): Promise<void> {
-    const again = await this.dataSource.transaction((tx) => requeueDueWorkflows(tx, this.config.worker.leaseMs));
-    if (again > 0) this.logger.warn({ count: again }, 'Sent overdue workflows again');
-    const { manager } = this.dataSource;
-    await manager.query(`DELETE FROM outbox_messages WHERE sent_at < platform_now() - interval '${OUTBOX_KEPT}'`);
-    await manager.query(
-      `DELETE FROM idempotency_keys WHERE created_at < platform_now() - interval '${IDEMPOTENCY_KEPT}'`,
-    );
+  /** Returns when the pass has ended, or soon after it should have. */
+  private async withinDeadline(reconciler: Reconciler): Promise<boolean> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), reconciler.deadlineMs);
+    const signal = AbortSignal.any([this.stopping.signal, deadline.signal]);
+    const patience = new AbortController();
+    let hasEnded = false;
+    const work = Promise.resolve()
+      .then(() => reconciler.reconcile(signal))
+      .catch((error: unknown) => {
+        if (!deadline.signal.aborted) throw error;
+      })
+      .finally(() => (hasEnded = true));
+    const left = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => {
+        const end = setTimeout(resolve, END_MS);
+        patience.signal.addEventListener('abort', () => clearTimeout(end));
+      });
+    });
+    try {
+      const result = await Promise.race([work, left]);
+      if (!hasEnded) this.leaveBehind(reconciler, work);
+      if (deadline.signal.aborted)
+        throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was cut`);
+      return result === 'more';
+    } finally {
+      clearTimeout(timer);
+      patience.abort();
+    }
+  }
+
+  private leaveBehind(reconciler: Reconciler, work: Promise<unknown>): void {
+    const count = (change: number) => this.leftBehind.set(reconciler, (this.leftBehind.get(reconciler) ?? 0) + change);
+    count(1);
+    void work.catch(() => undefined).finally(() => count(-1));
+  }
+
+  private report(reconciler: Reconciler, error: unknown): void {
+    const problem = messageOf(error);
+    // What goes on being wrong is told once.
+    if (this.problems.get(reconciler) !== problem)
+      this.logger.error({ err: error, reconciler: reconciler.name }, 'A reconciler failed; the next passes try again');
+    this.problems.set(reconciler, problem);
   }
 }

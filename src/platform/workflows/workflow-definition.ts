@@ -1,8 +1,80 @@
-/** What a step knows of its execution. */
-export interface WorkflowContext {
-  instanceId: number;
+import { registerWorkflowJob } from '../queues/job-catalogue';
+import type { SubjectKind } from './entities/workflow-job.entity';
+import type { WorkflowFailure } from './entities/workflow-job-instance.entity';
+
+export type { WorkflowFailure } from './entities/workflow-job-instance.entity';
+
+/** Workflow types of the lookup table, by name. */
+const WORKFLOW_TYPE_IDS = {
+  spark_start: 0,
+  spark_kill: 1,
+  cosi_start: 2,
+  cosi_stop: 3,
+  cosi_destroy: 4,
+  cosi_kill_all_jobs_by_cluster: 5,
+} as const;
+
+/** What a workflow is about. */
+export interface WorkflowSubject<K extends SubjectKind = SubjectKind> {
+  kind: K;
   tenantId: string;
-  clusterId: number;
+  id: number;
+}
+
+/** One kind of workflow as those know it who start it; its steps are a {@link Workflow}, which only the worker has. */
+export interface WorkflowDefinition<K extends SubjectKind = SubjectKind> {
+  readonly typeId: number;
+  readonly subject: K;
+  /** The job that drives it; null when the API and the agents' reports do. */
+  readonly jobName: string | null;
+  /** It fails when it has not ended by then; milliseconds. */
+  readonly deadlineMs: number | null;
+}
+
+/** A workflow that a worker drives. */
+export interface DrivenWorkflowDefinition<K extends SubjectKind = SubjectKind> extends WorkflowDefinition<K> {
+  readonly jobName: string;
+  readonly deadlineMs: number;
+}
+
+interface WorkflowOptions<K extends SubjectKind> {
+  /** Name in the lookup table. */
+  type: keyof typeof WORKFLOW_TYPE_IDS;
+  subject: K;
+}
+
+const driven: DrivenWorkflowDefinition[] = [];
+
+/** Defines a workflow that a worker drives, and its job; a worker that knows it does not boot without its {@link Workflow}. */
+export function defineWorkflow<K extends SubjectKind>({
+  type,
+  subject,
+  job,
+  deadlineMs,
+}: WorkflowOptions<K> & { job: { name: string; queue: string }; deadlineMs: number }): DrivenWorkflowDefinition<K> {
+  const definition = { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: job.name, deadlineMs };
+  registerWorkflowJob(job.name, job.queue);
+  driven.push(definition);
+  return definition;
+}
+
+/** Defines a workflow that the API and the agents' reports carry on and end. */
+export function defineReportedWorkflow<K extends SubjectKind>({
+  type,
+  subject,
+}: WorkflowOptions<K>): WorkflowDefinition<K> {
+  return { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: null, deadlineMs: null };
+}
+
+/** Every workflow that this process knows and a worker drives. */
+export function drivenWorkflows(): readonly DrivenWorkflowDefinition[] {
+  return driven;
+}
+
+/** What a step knows of its execution. */
+export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
+  instanceId: number;
+  subject: WorkflowSubject<K>;
   /** Who asked; null for the platform itself. */
   actorUserId: number | null;
   correlationId: string;
@@ -20,24 +92,19 @@ export const Step = {
 };
 
 /** A small idempotent piece of a workflow: it reads the state again, acts, and commits what it learnt. */
-export interface WorkflowStep {
+export interface WorkflowStep<K extends SubjectKind = SubjectKind> {
   name: string;
-  run(context: WorkflowContext): Promise<StepOutcome>;
+  run(context: WorkflowContext<K>): Promise<StepOutcome>;
 }
 
-/** Which step failed for good, and why. */
-export interface WorkflowFailure {
-  step: string;
-  message: string;
-}
-
-export interface WorkflowDefinition {
-  steps: readonly WorkflowStep[];
+/** What a worker does for a {@link WorkflowDefinition}; its class says which by `ImplementsWorkflow`. */
+export interface Workflow<K extends SubjectKind = SubjectKind> {
+  steps: readonly WorkflowStep<K>[];
   /** Tries of one step before its failure is final. */
   attempts: number;
   backoffMs: number;
   /** Cleans up after a final failure and marks the subject; idempotent, tried again until it succeeds or its time is over. */
-  compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void>;
+  compensate(context: WorkflowContext<K>, failure: WorkflowFailure): Promise<void>;
   /** How long the clean-up may be tried, milliseconds. */
   compensationMs: number;
   /**
@@ -45,7 +112,7 @@ export interface WorkflowDefinition {
    * of the platform: it is what ends the workflow.
    * @param problem why the clean-up could not be done
    */
-  giveUp(context: WorkflowContext, failure: WorkflowFailure, problem: string): Promise<void>;
+  giveUp(context: WorkflowContext<K>, failure: WorkflowFailure, problem: string): Promise<void>;
 }
 
 /** An error that no retry will cure. */

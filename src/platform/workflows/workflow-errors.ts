@@ -1,5 +1,6 @@
 import { type Page, pageOf, type PageRequest } from '../http/page';
-import { firstRow, rows, type Tx } from '../persistence/sql';
+import type { Tx } from '../persistence/sql';
+import { failedSteps } from './workflow.repository';
 
 export interface WorkflowErrorEntry {
   workflow_error_id: number;
@@ -15,28 +16,13 @@ export async function workflowErrors(
   instanceIds: readonly number[],
   page: PageRequest,
 ): Promise<Page<WorkflowErrorEntry>> {
-  const where = 'workflow_job_instance_id = ANY($1) AND error IS NOT NULL';
-  const counted = await firstRow<{ total: number }>(tx, `SELECT count(*) AS total FROM workflow_steps WHERE ${where}`, [
-    instanceIds,
-  ]);
-  const found = await rows<{
-    workflow_step_id: number;
-    workflow_job_instance_id: number;
-    name: string;
-    error: string;
-    ended_at: Date;
-  }>(
-    tx,
-    `SELECT workflow_step_id, workflow_job_instance_id, name, error, ended_at FROM workflow_steps WHERE ${where}
-     ORDER BY workflow_step_id DESC LIMIT $2 OFFSET $3`,
-    [instanceIds, page.limit, (page.pageNumber - 1) * page.limit],
-  );
-  const entries = found.map((step) => ({
+  const { data, total } = await failedSteps(tx, instanceIds, page);
+  const entries = data.map((step) => ({
     workflow_error_id: step.workflow_step_id,
     workflow_job_instance_id: step.workflow_job_instance_id,
     error: step.name === 'end' ? step.error : `${step.name}: ${step.error}`,
     from_date: step.ended_at,
     to_date: 'infinity' as const,
   }));
-  return pageOf(entries, counted?.total ?? 0, page);
+  return pageOf(entries, total, page);
 }

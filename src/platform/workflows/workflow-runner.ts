@@ -5,56 +5,54 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
-import { enqueue } from '../outbox/outbox';
-import { returning, type Tx } from '../persistence/sql';
-import type { JobName } from '../queues/job-catalogue';
+import { enqueueWorkflow } from '../outbox/outbox';
+import { SUBJECT_COLUMNS, type SubjectKind } from './entities/workflow-job.entity';
+import type { RecordedFailure } from './entities/workflow-job-instance.entity';
 import {
+  type DrivenWorkflowDefinition,
   PermanentError,
   type StepOutcome,
+  type Workflow,
   type WorkflowContext,
-  type WorkflowDefinition,
   type WorkflowFailure,
   type WorkflowStep,
+  type WorkflowSubject,
 } from './workflow-definition';
-import { appendWorkflowState, type WorkflowExecutionState } from './workflow-intents';
-
-interface ClaimedInstance {
-  workflow_job_instance_id: number;
-  step_index: number;
-  attempt: number;
-  failure: RecordedFailure | null;
-  /** Of the steps; after a failure that of the compensation. */
-  deadline_at: Date | null;
-  correlation_id: string;
-  tenant_id: string;
-  cluster_id: number;
-  created_by_user_id: number | null;
-}
-
-/** A final failure, and what kept the latest compensation from its end. */
-interface RecordedFailure extends WorkflowFailure {
-  problem?: string;
-}
+import { type StepMoment, WorkflowObserver } from './workflow-observer';
+import {
+  advanceTo,
+  type Claim,
+  type ClaimedInstance,
+  claimInstance,
+  closeStep,
+  endClaimed,
+  extendLease,
+  type FinalState,
+  LeaseLost,
+  openStep,
+  recordFailure,
+  recordProblem,
+  release,
+  type StepEnd,
+  takeWake,
+} from './workflow.repository';
 
 /** What the runner knows of an execution beyond what its steps may know. */
-interface Held extends WorkflowContext {
-  /** Names this one claim: a worker that claims an instance again is another owner than it was before. */
-  owner: string;
+interface Held<K extends SubjectKind> extends WorkflowContext<K>, Claim {
+  jobName: string;
+  /** For the log: the subject's id by the name of its column. */
+  about: Readonly<Record<string, number>>;
   /** When the lease was last known to hold, by the monotonic clock. */
   heldAt: number;
 }
 
 /** Where an execution is: which try of which step. */
-interface Place {
-  jobName: JobName;
-  step: WorkflowStep;
+interface Place<K extends SubjectKind> {
+  step: WorkflowStep<K>;
   stepId: number;
   index: number;
   attempt: number;
 }
-
-/** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
-class LeaseLost extends Error {}
 
 const COMPENSATION_RETRY_MS = { first: 2_000, longest: 60_000 };
 
@@ -71,6 +69,7 @@ export class WorkflowRunner {
   constructor(
     private readonly dataSource: DataSource,
     private readonly config: Config,
+    private readonly observer: WorkflowObserver,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -81,26 +80,34 @@ export class WorkflowRunner {
   }
 
   /** Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended. */
-  async continue(jobName: JobName, instanceId: number, definition: WorkflowDefinition): Promise<void> {
+  async continue<K extends SubjectKind>(
+    definition: DrivenWorkflowDefinition<K>,
+    instanceId: number,
+    workflow: Workflow<NoInfer<K>>,
+  ): Promise<void> {
+    const { jobName } = definition;
     const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-    const instance = await this.claim(instanceId, owner);
+    const by = { jobName, leaseMs: this.config.worker.leaseMs, executor: executor() };
+    const instance = await this.dataSource.transaction((tx) => claimInstance(tx, { instanceId, owner }, by));
     if (!instance) return;
     const controller = new AbortController();
     this.held.add(controller);
     if (this.stopping) controller.abort();
-    const context: Held = {
+    const subject = subjectOf(instance, definition.subject);
+    const context: Held<K> = {
+      jobName,
       owner,
       heldAt: performance.now(),
       instanceId,
-      tenantId: instance.tenant_id,
-      clusterId: instance.cluster_id,
+      subject,
+      about: { [SUBJECT_COLUMNS[subject.kind]]: subject.id },
       actorUserId: instance.created_by_user_id,
       correlationId: instance.correlation_id,
       signal: controller.signal,
     };
     const heartbeat = setInterval(() => void this.extend(context, controller), this.config.worker.leaseMs / 3);
     try {
-      await this.drive(jobName, instance, definition, context);
+      await this.drive(instance, workflow, context);
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
       this.logger.warn({ workflow_job_instance_id: instanceId }, 'Another worker has taken this workflow over');
@@ -110,55 +117,52 @@ export class WorkflowRunner {
     }
   }
 
-  private async drive(
-    jobName: JobName,
+  private async drive<K extends SubjectKind>(
     instance: ClaimedInstance,
-    definition: WorkflowDefinition,
-    context: Held,
+    workflow: Workflow<K>,
+    context: Held<K>,
   ): Promise<void> {
-    let { step_index: index, attempt, failure, deadline_at: deadline } = instance;
+    const { jobName } = context;
+    let { step_index: index, attempt, failure } = instance;
     while (!failure) {
-      const step = definition.steps[index];
+      const step = workflow.steps[index];
       if (!step) break;
       attempt += 1;
-      const stepId = await this.openStep(context.instanceId, step.name, attempt);
-      const place: Place = { jobName, step, stepId, index, attempt };
-      const result = await this.runStep(place, deadline, context);
+      const { stepId, isLate } = await this.openStep(context, step.name, attempt);
+      const place: Place<K> = { step, stepId, index, attempt };
+      const result = await this.runStep(place, isLate, context);
       if (result.kind === 'error') {
-        failure = await this.onError(place, definition, context, result.error);
+        failure = await this.onError(place, workflow, context, result.error);
         if (!failure) return;
-        deadline = new Date(Date.now() + definition.compensationMs);
-        await this.fail(context, failure, deadline, stepId);
+        await this.fail(context, failure, workflow.compensationMs, stepId);
         attempt = 0;
       } else if (result.kind === 'done') {
         index += 1;
         attempt = 0;
         await this.advance(context, index, stepId);
-        this.crash(jobName, step.name, 'committed');
-        this.logger.info({ workflow: jobName, step: step.name, cluster_id: context.clusterId }, 'Workflow step done');
+        this.reached(context, step.name, 'committed');
+        this.logger.info({ workflow: jobName, step: step.name, ...context.about }, 'Workflow step done');
       } else {
         const goesOn = await this.pauseOrEnd(place, context, result);
         if (!goesOn) return;
         attempt = 0;
       }
     }
-    if (failure) await this.compensate(jobName, definition, context, { failure, deadline, tries: attempt });
-    else await this.end(context, 'DONE', null, 'done');
+    if (failure) await this.compensate(workflow, context, failure, attempt);
+    else await this.end(context, 'DONE', null);
   }
 
-  private async runStep(
-    { jobName, step }: Place,
-    deadline: Date | null,
-    context: Held,
+  private async runStep<K extends SubjectKind>(
+    { step }: Place<K>,
+    isLate: boolean,
+    context: Held<K>,
   ): Promise<StepOutcome | { kind: 'error'; error: unknown }> {
-    this.crash(jobName, step.name, 'before');
+    this.reached(context, step.name, 'before');
     try {
-      if (deadline !== null && deadline.getTime() < Date.now()) {
-        throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
-      }
+      if (isLate) throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
       context.signal.throwIfAborted();
       const outcome = await step.run(context);
-      this.crash(jobName, step.name, 'after');
+      this.reached(context, step.name, 'after');
       return outcome;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
@@ -167,76 +171,74 @@ export class WorkflowRunner {
   }
 
   /** Sleeps before another try, or records that there is none. Answers the failure when it is final. */
-  private async onError(
-    { jobName, step, stepId, index, attempt }: Place,
-    definition: WorkflowDefinition,
-    context: Held,
+  private async onError<K extends SubjectKind>(
+    { step, stepId, index, attempt }: Place<K>,
+    workflow: Workflow<K>,
+    context: Held<K>,
     error: unknown,
   ): Promise<WorkflowFailure | null> {
     if (this.stopping) {
-      await this.sleep(jobName, context, index, attempt - 1, 0, stepId, 'interrupted', null);
+      await this.sleep(context, { stepIndex: index, attempt: attempt - 1, ms: 0 }, { stepId, outcome: 'interrupted' });
       return null;
     }
     const message = messageOf(error);
-    this.logger.warn({ workflow: jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
-    if (isRetryable(error) && attempt < definition.attempts) {
-      const backoffMs = definition.backoffMs * 2 ** (attempt - 1);
-      await this.sleep(jobName, context, index, attempt, backoffMs, stepId, 'failed', message);
+    this.logger.warn({ workflow: context.jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
+    if (isRetryable(error) && attempt < workflow.attempts) {
+      const ms = workflow.backoffMs * 2 ** (attempt - 1);
+      await this.sleep(context, { stepIndex: index, attempt, ms }, { stepId, outcome: 'failed', error: message });
       return null;
     }
     return { step: step.name, message };
   }
 
   /** A wait is no failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
-  private async pauseOrEnd(
-    { jobName, stepId, index }: Place,
-    context: Held,
+  private async pauseOrEnd<K extends SubjectKind>(
+    { stepId, index }: Place<K>,
+    context: Held<K>,
     outcome: Exclude<StepOutcome, { kind: 'done' }>,
   ): Promise<boolean> {
     if (outcome.kind === 'superseded') {
-      await this.end(context, 'TERMINATED', stepId, 'superseded');
+      await this.end(context, 'TERMINATED', { stepId, outcome: 'superseded' });
       return false;
     }
-    return !(await this.sleep(jobName, context, index, 0, outcome.ms, stepId, 'waiting', null));
+    const { ms } = outcome;
+    return !(await this.sleep(context, { stepIndex: index, attempt: 0, ms }, { stepId, outcome: 'waiting' }));
   }
 
-  private async compensate(
-    jobName: JobName,
-    definition: WorkflowDefinition,
-    context: Held,
-    { failure: recorded, deadline, tries }: { failure: RecordedFailure; deadline: Date | null; tries: number },
+  private async compensate<K extends SubjectKind>(
+    workflow: Workflow<K>,
+    context: Held<K>,
+    recorded: RecordedFailure,
+    tries: number,
   ): Promise<void> {
     const { problem: before, ...failure } = recorded;
-    const stepId = await this.openStep(context.instanceId, 'compensate', tries + 1);
-    this.crash(jobName, 'compensate', 'before');
-    const isOver = deadline !== null && deadline.getTime() < Date.now();
+    const { stepId, isLate } = await this.openStep(context, 'compensate', tries + 1);
+    this.reached(context, 'compensate', 'before');
     try {
-      const problem = isOver
+      const problem = isLate
         ? (before ?? 'it was not done in its time')
-        : await this.cleanUp(definition, context, failure);
+        : await this.cleanUp(workflow, context, failure);
       if (problem === null) {
-        await this.end(context, 'ERROR', stepId, 'done');
+        await this.end(context, 'ERROR', { stepId, outcome: 'done' });
         return;
       }
-      await definition.giveUp(context, failure, problem);
-      const { clusterId: cluster_id } = context;
-      this.logger.error({ workflow: jobName, cluster_id, problem }, 'A compensation was given up');
-      await this.end(context, 'ERROR', stepId, 'given-up', problem);
+      await workflow.giveUp(context, failure, problem);
+      this.logger.error({ workflow: context.jobName, ...context.about, problem }, 'A compensation was given up');
+      await this.end(context, 'ERROR', { stepId, outcome: 'given-up', error: problem });
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      const place = { jobName, stepId, index: definition.steps.length };
-      await this.retryCompensation(place, context, { recorded, tries, error });
+      await this.retryCompensation({ stepId, index: workflow.steps.length }, context, { recorded, tries, error });
     }
   }
 
   /** What keeps the clean-up from ever being done; null when it is. Throws what another try may cure. */
-  private async cleanUp(
-    definition: WorkflowDefinition,
-    context: Held,
+  private async cleanUp<K extends SubjectKind>(
+    workflow: Workflow<K>,
+    context: Held<K>,
     failure: WorkflowFailure,
   ): Promise<string | null> {
     try {
-      await definition.compensate(context, failure);
+      await workflow.compensate(context, failure);
       return null;
     } catch (error) {
       if (isRetryable(error) || this.stopping) throw error;
@@ -245,70 +247,34 @@ export class WorkflowRunner {
   }
 
   /** Later each time. What is wrong is logged when it changes, and not with each try. */
-  private async retryCompensation(
-    { jobName, stepId, index }: Pick<Place, 'jobName' | 'stepId' | 'index'>,
-    context: Held,
+  private async retryCompensation<K extends SubjectKind>(
+    { stepId, index: stepIndex }: Pick<Place<K>, 'stepId' | 'index'>,
+    context: Held<K>,
     { recorded, tries, error }: { recorded: RecordedFailure; tries: number; error: unknown },
   ): Promise<void> {
     if (this.stopping) {
-      await this.sleep(jobName, context, index, tries, 0, stepId, 'interrupted', null);
+      await this.sleep(context, { stepIndex, attempt: tries, ms: 0 }, { stepId, outcome: 'interrupted' });
       return;
     }
     const problem = messageOf(error);
     if (problem !== recorded.problem) {
-      const { clusterId: cluster_id } = context;
-      this.logger.error({ workflow: jobName, cluster_id, err: error }, 'A compensation failed and will be tried again');
-      const failure = JSON.stringify({ ...recorded, problem });
-      await this.fenced(this.dataSource.manager, context, 'failure = $3', [failure]);
+      const fields = { workflow: context.jobName, ...context.about, err: error };
+      this.logger.error(fields, 'A compensation failed and will be tried again');
+      await recordProblem(this.dataSource.manager, context, { ...recorded, problem });
     }
     const { first, longest } = COMPENSATION_RETRY_MS;
     const ms = Math.min(longest, first * 2 ** Math.min(tries, 10));
-    await this.sleep(jobName, context, index, tries + 1, ms, stepId, 'failed', problem);
+    await this.sleep(context, { stepIndex, attempt: tries + 1, ms }, { stepId, outcome: 'failed', error: problem });
   }
 
-  private async claim(instanceId: number, owner: string): Promise<ClaimedInstance | null> {
-    return this.dataSource.transaction(async (tx) => {
-      const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
-        tx,
-        `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = platform_now() + $3 * interval '1 millisecond',
-           due_at = platform_now() + $3 * interval '1 millisecond', state = 'EXECUTING', wake_requested = false, executor = $4
-         FROM workflow_jobs j, (SELECT state, workflow_job_instance_id FROM workflow_job_instances
-                                WHERE workflow_job_instance_id = $1 FOR UPDATE) p
-         WHERE i.workflow_job_instance_id = p.workflow_job_instance_id AND j.workflow_job_id = i.workflow_job_id
-           AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < platform_now())
-         RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.deadline_at, i.correlation_id,
-           j.tenant_id, j.cluster_id, j.created_by_user_id, p.state AS previous`,
-        [instanceId, owner, this.config.worker.leaseMs, JSON.stringify(executor())],
-      );
-      if (!row) return null;
-      if (row.previous !== 'EXECUTING') {
-        await appendWorkflowState(tx, instanceId, 'RECEIVED');
-        await appendWorkflowState(tx, instanceId, 'EXECUTING');
-      } else {
-        await tx.query(
-          `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = platform_now()
-           WHERE workflow_job_instance_id = $1 AND ended_at IS NULL`,
-          [instanceId],
-        );
-      }
-      return row;
-    });
-  }
-
-  private async extend(held: Held, controller: AbortController): Promise<void> {
+  private async extend(held: Held<SubjectKind>, controller: AbortController): Promise<void> {
+    const { leaseMs } = this.config.worker;
     try {
-      await this.fenced(
-        this.dataSource.manager,
-        held,
-        `lease_until = platform_now() + $3 * interval '1 millisecond',
-        due_at = platform_now() + $3 * interval '1 millisecond'`,
-        [this.config.worker.leaseMs],
-      );
+      await extendLease(this.dataSource.manager, held, leaseMs);
       held.heldAt = performance.now();
     } catch (error) {
       // Whoever cannot reach the database for so long must take it that another worker has gone on.
-      if (error instanceof LeaseLost || performance.now() - held.heldAt > this.config.worker.leaseMs)
-        controller.abort();
+      if (error instanceof LeaseLost || performance.now() - held.heldAt > leaseMs) controller.abort();
       else
         this.logger.warn(
           { err: error, workflow_job_instance_id: held.instanceId },
@@ -317,107 +283,55 @@ export class WorkflowRunner {
     }
   }
 
-  private async openStep(instanceId: number, name: string, attempt: number): Promise<number> {
-    const [row] = await returning<{ workflow_step_id: number }>(
-      this.dataSource.manager,
-      'INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt) VALUES ($1, $2, $3) RETURNING workflow_step_id',
-      [instanceId, name, attempt],
-    );
-    return row?.workflow_step_id ?? 0;
+  private async openStep(
+    { instanceId }: Claim,
+    name: string,
+    attempt: number,
+  ): Promise<{ stepId: number; isLate: boolean }> {
+    const opened = await openStep(this.dataSource.manager, instanceId, { name, attempt });
+    return { stepId: opened.workflow_step_id, isLate: opened.is_late };
   }
 
-  private async advance(context: Held, nextIndex: number, stepId: number): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
-      await this.fenced(tx, context, 'step_index = $3, attempt = 0', [nextIndex]);
-      await closeStep(tx, stepId, 'done', null);
-    });
+  private async advance(claim: Claim, nextIndex: number, stepId: number): Promise<void> {
+    await this.dataSource.transaction((tx) => advanceTo(tx, claim, nextIndex, { stepId, outcome: 'done' }));
   }
 
-  private async fail(context: Held, failure: WorkflowFailure, deadline: Date, stepId: number): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
-      const params = [JSON.stringify(failure), deadline];
-      await this.fenced(tx, context, 'failure = $3, deadline_at = $4, attempt = 0', params);
-      await closeStep(tx, stepId, 'failed', failure.message);
-    });
+  private async fail(claim: Claim, failure: WorkflowFailure, compensationMs: number, stepId: number): Promise<void> {
+    const end = { stepId, outcome: 'failed', error: failure.message };
+    await this.dataSource.transaction((tx) => recordFailure(tx, claim, failure, compensationMs, end));
   }
 
   /** Gives the lease back until later. False when a wake-up came meanwhile: then the step runs again at once. */
   private async sleep(
-    jobName: JobName,
-    context: Held,
-    stepIndex: number,
-    attempt: number,
-    ms: number,
-    stepId: number,
-    outcome: 'waiting' | 'failed' | 'interrupted',
-    error: string | null,
+    context: Held<SubjectKind>,
+    next: { stepIndex: number; attempt: number; ms: number },
+    end: StepEnd & { outcome: 'waiting' | 'failed' | 'interrupted' },
   ): Promise<boolean> {
     return this.dataSource.transaction(async (tx) => {
-      await closeStep(tx, stepId, outcome, error);
-      const [row] = await returning<{ wake_requested: boolean }>(
-        tx,
-        `SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE`,
-        [context.instanceId, context.owner],
-      );
-      if (!row) throw new LeaseLost();
-      if (row.wake_requested && outcome === 'waiting') {
-        await this.fenced(tx, context, 'wake_requested = false', []);
-        return false;
-      }
-      await this.fenced(
-        tx,
-        context,
-        `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL,
-         due_at = platform_now() + ($5 + 2000) * interval '1 millisecond'`,
-        [stepIndex, attempt, ms],
-      );
-      await enqueue(tx, jobName as 'cluster.start', { workflow_job_instance_id: context.instanceId }, ms);
+      await closeStep(tx, end);
+      if (end.outcome === 'waiting' && (await takeWake(tx, context))) return false;
+      await release(tx, context, next);
+      await enqueueWorkflow(tx, context.jobName, context.instanceId, { delayMs: next.ms });
       return true;
     });
   }
 
-  private async end(
-    context: Held,
-    state: 'DONE' | 'ERROR' | 'TERMINATED',
-    stepId: number | null,
-    stepOutcome: string,
-    stepError: string | null = null,
-  ): Promise<void> {
+  private async end(claim: Claim, state: FinalState, step: StepEnd | null): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      if (stepId !== null) await closeStep(tx, stepId, stepOutcome, stepError);
-      await this.fenced(
-        tx,
-        context,
-        'state = $3, ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL, lease_until = NULL',
-        [state],
-      );
-      await appendWorkflowState(tx, context.instanceId, state);
+      if (step !== null) await closeStep(tx, step);
+      await endClaimed(tx, claim, state);
     });
   }
 
-  /** Updates the instance while this worker holds it; `$1` and `$2` are taken. */
-  private async fenced(tx: Tx, held: Held, set: string, params: unknown[]): Promise<void> {
-    const changed = await returning(
-      tx,
-      `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
-       RETURNING workflow_job_instance_id`,
-      [held.instanceId, held.owner, ...params],
-    );
-    if (changed.length === 0) throw new LeaseLost();
-  }
-
-  /** Ends the process as kill -9 would, where a test has asked for it. */
-  private crash(jobName: JobName, step: string, moment: 'before' | 'after' | 'committed'): void {
-    if (this.config.product.environment !== 'test') return;
-    if (this.config.worker.crashPoint === `${jobName}:${step}:${moment}`) process.kill(process.pid, 'SIGKILL');
+  private reached({ jobName: workflow }: Held<SubjectKind>, step: string, moment: StepMoment): void {
+    this.observer.reached({ workflow, step, moment });
   }
 }
 
-async function closeStep(tx: Tx, stepId: number, outcome: string, error: string | null): Promise<void> {
-  await tx.query(
-    'UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3 WHERE workflow_step_id = $1',
-    [stepId, outcome, error],
-  );
+function subjectOf<K extends SubjectKind>(instance: ClaimedInstance, kind: K): WorkflowSubject<K> {
+  const id = instance[SUBJECT_COLUMNS[kind]];
+  if (id === null) throw new Error(`Workflow ${instance.workflow_job_instance_id} is not about a ${kind}`);
+  return { kind, tenantId: instance.tenant_id, id };
 }
 
 function isRetryable(error: unknown): boolean {

@@ -23,6 +23,8 @@ import { eventually } from '../../../libs/testing/eventually';
 import { ApiClient, type Json } from './api-client';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
+/** Puts an observer into the built worker, which has no way of its own to crash. */
+const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
 const STOP_PATIENCE_MS = 20_000;
 const HEALTHY_PATIENCE_MS = 60_000;
 
@@ -165,6 +167,11 @@ export class PlatformUnderTest {
 
   async startWorker(env: Environment = {}): Promise<void> {
     await this.worker.start({ ...this.environment(), ...env });
+  }
+
+  /** Starts a worker that kills itself at `<workflow>:<step>:<before|after|committed>`. */
+  async startWorkerThatCrashes(point: string): Promise<void> {
+    await this.worker.start({ ...this.environment(), TEST_CRASH_POINT: point }, ['--require', CRASH_POINT_HOOK]);
   }
 
   /** Starts a worker beside the first one; the returned function ends it. */
@@ -358,10 +365,10 @@ class ManagedProcess {
     return this.running ? this.child?.pid : undefined;
   }
 
-  async start(env: Environment): Promise<void> {
+  async start(env: Environment, nodeOptions: readonly string[] = []): Promise<void> {
     if (this.running) throw new Error(`The ${this.title} is running already.`);
     const log = openSync(this.logFile, 'a');
-    const [program = '', ...args] = [...this.command, process.execPath, join(ROOT, this.entry)];
+    const [program = '', ...args] = [...this.command, process.execPath, ...nodeOptions, join(ROOT, this.entry)];
     this.child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', log, log] });
     closeSync(log);
     await once(this.child, 'spawn');

@@ -187,6 +187,8 @@ export async function historyOf(
   return entries;
 }
 
+const OF_CLUSTER = '(j.cluster_id = $1 OR j.run_id IN (SELECT run_id FROM runs WHERE cluster_id = $1))';
+
 /** No workflow, step or outbox row of the cluster is left open, and each workflow's history ends where it is. */
 async function expectNothingOpen(platform: PlatformUnderTest, clusterId: number): Promise<void> {
   await eventually(
@@ -194,12 +196,12 @@ async function expectNothingOpen(platform: PlatformUnderTest, clusterId: number)
       const [open] = await platform.sql(
         `SELECT
            (SELECT count(*)::int FROM workflow_job_instances i JOIN workflow_jobs j USING (workflow_job_id)
-            WHERE j.cluster_id = $1 AND (i.ended_at IS NULL OR i.to_date = 'infinity' OR i.lease_owner IS NOT NULL
+            WHERE ${OF_CLUSTER} AND (i.ended_at IS NULL OR i.to_date = 'infinity' OR i.lease_owner IS NOT NULL
               OR i.due_at IS NOT NULL)) AS workflows,
            (SELECT count(*)::int FROM workflow_steps s JOIN workflow_job_instances i USING (workflow_job_instance_id)
-            JOIN workflow_jobs j USING (workflow_job_id) WHERE j.cluster_id = $1 AND s.ended_at IS NULL) AS steps,
+            JOIN workflow_jobs j USING (workflow_job_id) WHERE ${OF_CLUSTER} AND s.ended_at IS NULL) AS steps,
            (SELECT count(*)::int FROM workflow_job_instances i JOIN workflow_jobs j USING (workflow_job_id)
-            WHERE j.cluster_id = $1 AND (SELECT array_agg(s.state) FROM workflow_job_instance_states s
+            WHERE ${OF_CLUSTER} AND (SELECT array_agg(s.state) FROM workflow_job_instance_states s
               WHERE s.workflow_job_instance_id = i.workflow_job_instance_id AND s.to_date = 'infinity')
               IS DISTINCT FROM ARRAY[i.state]) AS histories,
            (SELECT count(*)::int FROM outbox_messages WHERE sent_at IS NULL) AS messages`,

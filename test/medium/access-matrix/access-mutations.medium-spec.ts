@@ -1,11 +1,13 @@
-import { concernsBothTenants } from './callers';
+import { concernsBothTenants, LOGIN_NAME, PASSWORD } from './callers';
 import type { Cell } from './cells';
 import { AccessMatrix, firstFailure } from './matrix';
 import { readSecondLines } from './mutations';
-import { unknownIds } from './requests';
+import { type BuiltRequest, unknownIds } from './requests';
 import { SqlConditions, type TenantCondition } from './sql-conditions';
 
 const MINUTES = 60_000;
+/** By which a login may do without a body. */
+const BASIC = `Basic ${Buffer.from(`${LOGIN_NAME}:${PASSWORD}`).toString('base64')}`;
 
 /** Operations called without a condition: more of them would show nothing that these do not. */
 const OPERATIONS_PER_CONDITION = 12;
@@ -80,4 +82,38 @@ describe('access', () => {
     },
     20 * MINUTES,
   );
+
+  it('refuses a request without its body wherever the document says that there is one, and nowhere else', async () => {
+    const taking = matrix.operations.filter(({ body }) => body.kind === 'json');
+    expect(taking.length).toBeGreaterThan(30);
+    const wrong: string[] = [];
+    for (const operation of taking) {
+      const headers: Record<string, string> = operation.id === 'login' ? { authorization: BASIC } : {};
+      const bare = (request: BuiltRequest) => ({ ...request, headers, body: undefined });
+      const { status, text } = await matrix.answerTo(operation, bare);
+      if (operation.bodyIsRequired ? status !== 400 : status >= 300) wrong.push(`${operation.id} ${status} ${text}`);
+    }
+    expect(wrong).toEqual([]);
+    const optional = taking.filter(({ bodyIsRequired }) => !bodyIsRequired).map(({ id }) => id);
+    expect(optional.sort()).toEqual(['createToken', 'login']);
+  });
+
+  it('refuses an empty value of every parameter that has listed ones', async () => {
+    const wrong: string[] = [];
+    let asked = 0;
+    for (const operation of matrix.operations) {
+      const listed = operation.parameters.filter(({ in: place, schema }) => {
+        return place === 'query' && (schema.enum ?? schema.items?.enum) !== undefined;
+      });
+      for (const { name } of listed) {
+        asked += 1;
+        const { status, text } = await matrix.answerTo(operation, (request) => {
+          return { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}${name}=` };
+        });
+        if (status !== 400 || !text.includes(name)) wrong.push(`${operation.id} ${name} ${status} ${text}`);
+      }
+    }
+    expect(asked).toBeGreaterThan(30);
+    expect(wrong).toEqual([]);
+  });
 });

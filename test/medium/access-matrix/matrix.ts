@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { BlobStore } from '../../../libs/object-storage/blob-store';
+import { LogStore } from '../../../libs/object-storage/log-store';
 import { CORRELATION_HEADER } from '../../../libs/contracts/agent-protocol';
 import { createApi } from '../../../src/create-api';
 import { AccessTokens } from '../../../src/modules/iam/sessions/access-tokens';
@@ -13,7 +15,7 @@ import { type Answer, problemsOf } from './answer-checks';
 import { type Caller, CallerMaker, CALLERS, type CallerSpec, type Tenants } from './callers';
 import { type Cell, cellsOf, isAdmitted } from './cells';
 import { type ExpectedOperation, readExpectedAccess } from './expected-access';
-import { type Address, buildRequest, LEARNED_FROM, type Operation, operationsOf } from './requests';
+import { type Address, buildRequest, type BuiltRequest, LEARNED_FROM, type Operation, operationsOf } from './requests';
 import { TenantRecordsMaker } from './tenant-records';
 
 export interface Failure {
@@ -87,7 +89,7 @@ export class AccessMatrix {
     const store = await MemoryS3.start();
     const keys = { ...MEMORY_S3_KEYS, S3_ENDPOINT: store.url };
     const secrets = app.get(TenantSecretsService, { strict: false });
-    const records = new TenantRecordsMaker(dataSource, config.storage, {
+    const records = new TenantRecordsMaker(dataSource, app.get(BlobStore), app.get(LogStore), {
       store,
       seal: (tx, tenantId, id) => secrets.seal(tx, tenantId, 'credentials_confs', id, keys),
     });
@@ -148,31 +150,49 @@ export class AccessMatrix {
     return failures;
   }
 
-  private async call(cell: Cell, { tenants }: World, caller: Caller): Promise<Failure[]> {
+  /** What the operation answers to one who may call it, with a request that is right but for the change. */
+  async answerTo(operation: Operation, change: (request: BuiltRequest) => BuiltRequest): Promise<Answer> {
+    const cell = cellsOf(operation, this.expectedOf(operation)).find(({ expected }) => expected === 'reached');
+    if (!cell) throw new Error(`Nobody may call ${operation.id}`);
+    const world = await this.baseWorld();
+    const caller = await world.caller(cell.caller);
+    return this.send(operation, change(this.requestOf(cell, world, caller)), caller);
+  }
+
+  private async call(cell: Cell, world: World, caller: Caller): Promise<Failure[]> {
     this.cellCount += 1;
     const { operation, form, strange } = cell;
-    const side = caller.spec.session ?? 'own';
-    const other = side === 'own' ? 'foreign' : 'own';
-    const recordsFor = (address: Address) => tenants[strange.includes(address) ? other : side];
-    const toSucceed = cell.expected === 'reached' ? caller.own : null;
-    const request = buildRequest(operation, form, { caller: side, recordsFor, learned: this.learned, toSucceed });
-    const response = await fetch(this.baseUrl + request.path, {
-      method: request.method,
-      headers: {
-        ...request.headers,
-        ...(caller.token === null ? {} : { authorization: `Bearer ${caller.token}` }),
-        [CORRELATION_HEADER]: CORRELATION_PREFIX + operation.id,
-      },
-      body: request.body,
-    });
-    const answer: Answer = { status: response.status, text: await response.text(), sent: request.sent };
-    const problems = problemsOf(cell, answer, this.expectedOf(operation), tenants, UNREACHABLE[operation.id]);
+    const request = this.requestOf(cell, world, caller);
+    const answer = await this.send(operation, request, caller);
+    const expected = this.expectedOf(operation);
+    const problems = problemsOf(cell, answer, expected, world.tenants, UNREACHABLE[operation.id]);
     const strangeNames = strange.map(({ name }) => name).join(', ');
     const name = `${operation.id} ${form.name}${strangeNames ? `, another tenant's ${strangeNames}` : ''}: ${cell.caller.name}`;
     return problems.map((problem) => ({
       cell: name,
       problem: `${problem}; ${request.method} ${request.path} answered ${answer.status} ${answer.text.slice(0, 300)}`,
     }));
+  }
+
+  private requestOf({ operation, form, strange, expected }: Cell, { tenants }: World, caller: Caller): BuiltRequest {
+    const side = caller.spec.session ?? 'own';
+    const other = side === 'own' ? 'foreign' : 'own';
+    const recordsFor = (address: Address) => tenants[strange.includes(address) ? other : side];
+    const toSucceed = expected === 'reached' ? caller.own : null;
+    return buildRequest(operation, form, { caller: side, recordsFor, learned: this.learned, toSucceed });
+  }
+
+  private async send(operation: Operation, request: BuiltRequest, caller: Caller): Promise<Answer> {
+    const response = await fetch(this.baseUrl + request.path, {
+      method: request.method,
+      headers: {
+        ...(caller.token === null ? {} : { authorization: `Bearer ${caller.token}` }),
+        ...request.headers,
+        [CORRELATION_HEADER]: CORRELATION_PREFIX + operation.id,
+      },
+      body: request.body,
+    });
+    return { status: response.status, text: await response.text(), sent: request.sent };
   }
 
   private baseWorld(): Promise<World> {

@@ -4,6 +4,7 @@ import { MARKS, REFERENCE, roleId, type Side, type TenantRecords } from './tenan
 
 interface Schema {
   $ref?: string;
+  items?: Schema;
   type?: string | string[];
   format?: string;
   enum?: (string | null)[];
@@ -28,6 +29,8 @@ export interface Operation {
   parameters: Parameter[];
   body:
     { kind: 'none' } | { kind: 'binary' } | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
+  /** Whether the document says that the body must be sent. */
+  bodyIsRequired: boolean;
   /** Answers a page or array of records. */
   isList: boolean;
   changes: boolean;
@@ -203,6 +206,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
           : requestBody
             ? { kind: 'binary' }
             : { kind: 'none' },
+        bodyIsRequired: requestBody?.required === true,
         isList: isListAnswer(responses, resolve),
         changes: method !== 'get',
         statuses: Object.keys(responses).map(Number),
@@ -214,7 +218,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
 interface DescribedOperation {
   operationId: string;
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
 

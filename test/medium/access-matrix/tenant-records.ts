@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DataSource } from 'typeorm';
-import { DirectoryBlobStore, type StoredBlob } from '../../../libs/object-storage/directory-blob-store';
-import { DirectoryLogStore, type LogName } from '../../../libs/object-storage/directory-log-store';
-import type { StorageConfig } from '../../../src/config/storage.config';
+import type { BlobStore, StoredBlob } from '../../../libs/object-storage/blob-store';
+import type { LogName, LogStore } from '../../../libs/object-storage/log-store';
 import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
@@ -76,17 +75,13 @@ export interface StoreOfRecords {
 /** Makes tenants with a record of each kind. */
 export class TenantRecordsMaker {
   private readonly next: Record<Side, number> = { own: 1, foreign: 1 };
-  private readonly blobs: DirectoryBlobStore;
-  private readonly logs: DirectoryLogStore;
 
   constructor(
     private readonly dataSource: DataSource,
-    storage: StorageConfig,
+    private readonly blobs: BlobStore,
+    private readonly logs: LogStore,
     private readonly objectStorage: StoreOfRecords,
-  ) {
-    this.blobs = new DirectoryBlobStore(storage.filesDir);
-    this.logs = new DirectoryLogStore(storage.logsDir);
-  }
+  ) {}
 
   async make(side: Side): Promise<TenantRecords> {
     const blob = await this.blobOf(side);

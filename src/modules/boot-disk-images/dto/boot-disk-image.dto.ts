@@ -1,5 +1,5 @@
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -22,6 +22,13 @@ export class BootDiskImageSearchQuery extends BootDiskImageListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) boot_disk_image_name: string;
 }
 
+@Example({
+  name: 'example-image',
+  cloud_provider_id: 3,
+  linux_distro_id: 1,
+  boot_disk_image: 'local',
+  architecture_type_id: 0,
+})
 export class CreateBootDiskImage {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -31,6 +38,7 @@ export class CreateBootDiskImage {
   @Field.id() architecture_type_id: number;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateBootDiskImage {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

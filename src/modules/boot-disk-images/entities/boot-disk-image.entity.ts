@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** An image that machines of one provider and architecture boot from. */
 @Entity('boot_disk_images')
@@ -7,6 +8,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @Index('uq_boot_disk_images_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
 @ListIndex('ix_boot_disk_images_list', ['tenant_id', 'boot_disk_image_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_boot_disk_images_name_part', 'name', { where: CURRENT })
+@RecordKind({ code: 'BOOT_DISK_IMAGE', label: 'boot disk image' })
 export class BootDiskImage extends TenantColumns {
   @Col.identity('pk_boot_disk_images') boot_disk_image_id: number;
   @Col.text() name: string;

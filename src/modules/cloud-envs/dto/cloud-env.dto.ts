@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { ARCHITECTURES, CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
@@ -19,6 +19,14 @@ export class CloudEnvSearchQuery extends CloudEnvListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cloud_env_name: string;
 }
 
+@Example({
+  name: 'example-environment',
+  cloud_provider_id: 3,
+  network_conf_id: 1,
+  credential_config_id: 1,
+  boot_disk_image_id: 1,
+  endpoint: 'local://',
+})
 export class CreateCloudEnv {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -35,6 +43,7 @@ export class CreateCloudEnv {
   onprem_node_names?: string[] | null;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateCloudEnv {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** Where clusters run: provider, network, credentials and boot image, all of one provider. */
 @Entity('cloud_envs')
@@ -19,6 +20,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @ForeignKey('BootDiskImage', ['tenant_id', 'boot_disk_image_id'], ['tenant_id', 'boot_disk_image_id'], {
   name: 'fk_cloud_envs_boot_disk_image',
 })
+@RecordKind({ code: 'CLOUD_ENV', label: 'cloud environment' })
 export class CloudEnv extends TenantColumns {
   @Col.identity('pk_cloud_envs') cloud_env_id: number;
   @Col.text() name: string;

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -23,6 +23,7 @@ export class ClusterConfSearchQuery extends ClusterConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cluster_conf_name: string;
 }
 
+@Example({ name: 'example-machines', machine_type_id: 1486, volume_conf_id: 1 })
 export class CreateClusterConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -30,6 +31,7 @@ export class CreateClusterConf {
   @Field.id({ optional: true, nullable: true }) volume_conf_id?: number | null;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateClusterConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** The machine that each node of a cluster gets, and its disks. */
 @Entity('cluster_confs')
@@ -12,6 +13,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @ForeignKey('VolumeConf', ['tenant_id', 'volume_conf_id'], ['tenant_id', 'volume_conf_id'], {
   name: 'fk_cluster_confs_volume_conf',
 })
+@RecordKind({ code: 'CLUSTER_CONF', label: 'cluster configuration' })
 export class ClusterConf extends TenantColumns {
   @Col.identity('pk_cluster_confs') cluster_conf_id: number;
   @Col.text() name: string;

@@ -1,4 +1,4 @@
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
@@ -11,6 +11,7 @@ const DISK_TYPE =
 export class ClusterSelector extends RecordSelectorQuery('cluster') {}
 
 /** Body of start, stop, destroy, disable and enable. */
+@Example({ cluster_name: 'example-cluster' })
 export class ClusterRefBody extends RecordSelectorQuery('cluster') {}
 
 export class ClusterListQuery extends PageQuery {
@@ -92,6 +93,17 @@ export class ClusterSettings {
   number_of_disks?: number;
 }
 
+@Example({
+  name: 'example-cluster',
+  cluster_type: 'PLATFORM',
+  cloud_env_id: 1,
+  cluster_conf_id: 1,
+  spark_infra_version_id: 6,
+  min_instances: 1,
+  max_instances: 1,
+  is_spot_instance: false,
+  enable_public_ip: false,
+})
 export class CreateCluster extends ClusterSettings {
   @Field.name() name: string;
   @Field.boolean() is_spot_instance: boolean;
@@ -113,6 +125,7 @@ export class CreateCluster extends ClusterSettings {
   override clean_up_timeout: number = DEFAULT_CLEAN_UP_MINUTES;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateCluster extends ClusterSettings {
   @Field.name({ optional: true }) name?: string;
   @Field.boolean({ optional: true }) is_spot_instance?: boolean;

@@ -13,6 +13,7 @@ import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
   where: 'bootstrap_token_hash IS NOT NULL',
 })
 @Index('ix_cluster_nodes_seen', ['last_seen_at'], { where: `to_date = 'infinity'` })
+@Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
 export class ClusterNode extends ValidityColumns {
@@ -42,4 +43,6 @@ export class ClusterNode extends ValidityColumns {
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
+  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  @Col.bool({ default: false }) logs_settled: boolean;
 }

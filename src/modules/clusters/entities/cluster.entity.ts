@@ -1,5 +1,6 @@
 import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { HoldsItsParts, KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
 import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType } from '../cluster-state';
 import type { SparkConfig } from '../dto/cluster-fields.dto';
 
@@ -33,6 +34,23 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 @ForeignKey('CloudEnv', ['tenant_id', 'cloud_env_id'], ['tenant_id', 'cloud_env_id'], { name: 'fk_clusters_cloud_env' })
 @ForeignKey('ClusterConf', ['tenant_id', 'cluster_conf_id'], ['tenant_id', 'cluster_conf_id'], {
   name: 'fk_clusters_cluster_conf',
+})
+@RecordKind({ code: 'CLUSTER', label: 'cluster' })
+@HoldsItsParts({
+  free: ['DESTROYED', 'ERROR'],
+  toFree: 'Each must be DESTROYED or in ERROR first.',
+  toRelease: 'Destroy each, and then give it another one or disable it, first.',
+})
+@KeepsInUse({
+  kept: 'Tenant',
+  column: 'tenant_id',
+  // Disabled ones, too.
+  condition: `t.status <> 'DESTROYED'`,
+  columns: 't.cluster_id, t.name, t.status',
+  code: 'TENANT.IN_USE',
+  named: ({ name, status }) => `"${String(name)}" (${String(status)})`,
+  message: (names) => `The tenant has the clusters ${names}. Destroy them first.`,
+  details: (clusters) => ({ clusters }),
 })
 export class Cluster extends TenantColumns {
   @Col.identity() cluster_id: number;

@@ -3,12 +3,10 @@ import { DataSource } from 'typeorm';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
-import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
+import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
-import { rows, type Tx } from '../../../platform/persistence/sql';
-import { beginClusterOperation, lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
+import { lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
 import { ClusterNodesRepository, type SilentNode } from '../cluster-nodes.repository';
-import { OPERATION_DEADLINE_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
@@ -20,10 +18,12 @@ const COME_BACK_MS = 10_000;
 /** Kept of the seconds in which the platform answered, beyond those that are counted. */
 const SPARE_SECONDS = 60;
 
-/** Repairs what no workflow is responsible for: silent and lost nodes, orphans, idle clusters. */
+/** Repairs what no workflow is responsible for at the providers: silent and lost nodes, orphans. */
 @Injectable()
-export class ClusterReconciler implements Reconciler {
+export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 120_000;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -32,14 +32,15 @@ export class ClusterReconciler implements Reconciler {
     private readonly drivers: Drivers,
     private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    super();
+  }
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const repairs = new Repairs(signal);
     await repairs.attempt('Silent nodes', () => this.reviveOrLose(repairs, signal));
     for (const driver of this.drivers.all())
       await repairs.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, repairs, signal));
-    await repairs.attempt('Idle clusters', () => this.stopIdleClusters(repairs));
     repairs.finish();
   }
 
@@ -93,12 +94,7 @@ export class ClusterReconciler implements Reconciler {
     const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
     const owned = await driver.listOwned(call);
     if (owned.length === 0) return;
-    const live = await rows<{ token: string }>(
-      this.dataSource.manager,
-      `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' AND token::text = ANY($1)`,
-      [owned.map((machine) => machine.labels.nodeToken)],
-    );
-    const known = new Set(live.map((node) => node.token));
+    const known = await this.nodes.liveAmong(owned.map((machine) => machine.labels.nodeToken));
     for (const { labels } of owned) {
       if (known.has(labels.nodeToken)) continue;
       await repairs.attempt(`Machine ${labels.nodeToken}, which no cluster owns`, async () => {
@@ -107,31 +103,4 @@ export class ClusterReconciler implements Reconciler {
       });
     }
   }
-
-  private async stopIdleClusters(repairs: Repairs): Promise<void> {
-    const idle = await rows<{ cluster_id: number }>(
-      this.dataSource.manager,
-      `SELECT cluster_id FROM clusters c WHERE ${IDLE} LIMIT 50`,
-    );
-    for (const { cluster_id } of idle) {
-      await repairs.attempt(`Cluster ${cluster_id}`, () => this.stopIfIdle(cluster_id));
-    }
-  }
-
-  private async stopIfIdle(clusterId: number): Promise<void> {
-    await this.dataSource.transaction(async (tx) => {
-      const cluster = await lockCluster(tx, clusterId);
-      if (!cluster || !(await isIdle(tx, clusterId))) return;
-      const reason = 'No job for longer than idle_timeout_ms';
-      await beginClusterOperation(tx, cluster, 'stop', null, reason, OPERATION_DEADLINE_MS.stop);
-      this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
-    });
-  }
-}
-
-const IDLE = `c.status = 'RUNNING' AND c.last_active_at < platform_now() - c.idle_timeout_ms * interval '1 millisecond'
-  AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.cluster_id = c.cluster_id AND r.ended_at IS NULL)`;
-
-async function isIdle(tx: Tx, clusterId: number): Promise<boolean> {
-  return (await rows(tx, `SELECT 1 FROM clusters c WHERE c.cluster_id = $1 AND ${IDLE}`, [clusterId])).length > 0;
 }

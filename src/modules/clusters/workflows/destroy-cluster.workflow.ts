@@ -1,20 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Step, type StepOutcome, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
+import { DESTROY_CLUSTER } from '../cluster-workflows';
 import { TeardownWorkflow } from './teardown.workflow';
 
 /** RUNNING, STOPPED or ERROR → DESTROYING → DESTROYED: nothing of the cluster is left at the provider. */
 @Injectable()
+@ImplementsWorkflow(DESTROY_CLUSTER)
 export class DestroyClusterWorkflow extends TeardownWorkflow {
   readonly steps = [
-    { name: 'announce', run: (context: WorkflowContext) => this.announce(context) },
-    { name: 'destroy-nodes', run: (context: WorkflowContext) => this.destroyNodes(context) },
-    { name: 'mark-destroyed', run: (context: WorkflowContext) => this.mark(context) },
+    { name: 'announce', run: (context: WorkflowContext<'cluster'>) => this.announce(context) },
+    { name: 'destroy-nodes', run: (context: WorkflowContext<'cluster'>) => this.destroyNodes(context) },
+    { name: 'mark-destroyed', run: (context: WorkflowContext<'cluster'>) => this.mark(context) },
   ];
   protected readonly from = 'DESTROYING';
   protected readonly to = 'DESTROYED';
 
-  private async destroyNodes(context: WorkflowContext): Promise<StepOutcome> {
-    await this.teardown.destroyAll(await this.facts.read(context.clusterId), context);
+  private async destroyNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    await this.teardown.destroyAll(await this.facts.read(context.subject.id), context);
     return Step.done;
   }
 }

@@ -5,19 +5,20 @@ import {
   PermanentError,
   Step,
   type StepOutcome,
+  type Workflow,
   type WorkflowContext,
-  type WorkflowDefinition,
   type WorkflowFailure,
 } from '../../../platform/workflows/workflow-definition';
+import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { OpenTenantsService } from '../../iam/open-tenants.service';
 import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
+import { START_CLUSTER } from '../cluster-workflows';
 import { planNodes } from '../node-plan';
-import { COMPENSATION_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
-import { failureReason } from './failure-reason';
+import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
@@ -25,15 +26,16 @@ const LOOK_AGAIN_MS = 3000;
 
 /** STOPPED → INITIATING → RUNNING: plans nodes, makes or resumes them, and waits until every agent is ready. */
 @Injectable()
-export class StartClusterWorkflow implements WorkflowDefinition {
+@ImplementsWorkflow(START_CLUSTER)
+export class StartClusterWorkflow implements Workflow<'cluster'> {
   readonly attempts = 5;
   readonly backoffMs = 500;
   readonly compensationMs = COMPENSATION_MS;
   readonly steps = [
-    { name: 'plan-nodes', run: (context: WorkflowContext) => this.planNodes(context) },
-    { name: 'provision-nodes', run: (context: WorkflowContext) => this.provisionNodes(context) },
-    { name: 'await-nodes', run: (context: WorkflowContext) => this.awaitNodes(context) },
-    { name: 'mark-running', run: (context: WorkflowContext) => this.markRunning(context) },
+    { name: 'plan-nodes', run: (context: WorkflowContext<'cluster'>) => this.planNodes(context) },
+    { name: 'provision-nodes', run: (context: WorkflowContext<'cluster'>) => this.provisionNodes(context) },
+    { name: 'await-nodes', run: (context: WorkflowContext<'cluster'>) => this.awaitNodes(context) },
+    { name: 'mark-running', run: (context: WorkflowContext<'cluster'>) => this.markRunning(context) },
   ];
 
   constructor(
@@ -46,39 +48,39 @@ export class StartClusterWorkflow implements WorkflowDefinition {
     private readonly secrets: ClusterSecretsService,
   ) {}
 
-  async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+  async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
     if (!(await this.isCurrent(context))) return;
     const reason = failureReason(failure);
-    const facts = await this.facts.read(context.clusterId);
+    const facts = await this.facts.read(context.subject.id);
     await this.markNodesFailed(context, reason);
     await (facts.keepScratchDisk ? this.teardown.stopAll(facts, context) : this.teardown.destroyAll(facts, context));
     await failOperation(this.dataSource, context, 'INITIATING', reason);
   }
 
-  async giveUp(context: WorkflowContext, failure: WorkflowFailure, problem: string): Promise<void> {
+  async giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure, problem: string): Promise<void> {
     if (!(await this.isCurrent(context))) return;
     await this.markNodesFailed(context, failureReason(failure));
-    const left = await this.teardown.leftBehind(context.clusterId);
+    const left = await this.teardown.leftBehind(context.subject.id);
     const why = `What was made could not be taken down: ${problem}`;
     const rest = left && `Left behind: ${left}; destroy the cluster to remove what there is of it`;
     await failOperation(this.dataSource, context, 'INITIATING', failureReason(failure, why, rest));
   }
 
   /** A repetition after the end must not touch the nodes of an operation that has begun since. */
-  private isCurrent({ clusterId, instanceId }: WorkflowContext): Promise<boolean> {
-    return whileCurrent(this.dataSource, clusterId, instanceId, 'INITIATING', () => Promise.resolve());
+  private isCurrent({ subject, instanceId }: WorkflowContext<'cluster'>): Promise<boolean> {
+    return whileCurrent(this.dataSource, subject.id, instanceId, 'INITIATING', () => Promise.resolve());
   }
 
-  private async planNodes(context: WorkflowContext): Promise<StepOutcome> {
-    const facts = await this.facts.read(context.clusterId);
+  private async planNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    const facts = await this.facts.read(context.subject.id);
     const change = { userId: context.actorUserId, workflowInstanceId: context.instanceId };
     const current = await whileCurrent(
       this.dataSource,
-      context.clusterId,
+      context.subject.id,
       context.instanceId,
       'INITIATING',
       async (tx) => {
-        const existing = await this.nodes.ofCluster(context.clusterId, tx, true);
+        const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
         for (const node of existing) {
           await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
           if (node.status === 'RUNNING') continue;
@@ -89,8 +91,8 @@ export class StartClusterWorkflow implements WorkflowDefinition {
           if (known.has(planned.nodeNumber)) continue;
           const bootstrapToken = randomBytes(32).toString('base64url');
           const node = await this.nodes.insert(tx, {
-            tenant_id: context.tenantId,
-            cluster_id: context.clusterId,
+            tenant_id: context.subject.tenantId,
+            cluster_id: context.subject.id,
             node_number: planned.nodeNumber,
             role: planned.role,
             status: 'INITIATING',
@@ -102,15 +104,15 @@ export class StartClusterWorkflow implements WorkflowDefinition {
           });
           await this.nodes.appendHistory(tx, node, null, { to: 'INITIATING', reason: 'Planned', ...change });
         }
-        await this.secrets.ensure(tx, context.tenantId, context.clusterId);
+        await this.secrets.ensure(tx, context.subject.tenantId, context.subject.id);
       },
     );
     return current ? Step.done : Step.superseded;
   }
 
-  private async provisionNodes(context: WorkflowContext): Promise<StepOutcome> {
-    const facts = await this.facts.read(context.clusterId);
-    const nodes = await this.nodes.ofCluster(context.clusterId);
+  private async provisionNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    const facts = await this.facts.read(context.subject.id);
+    const nodes = await this.nodes.ofCluster(context.subject.id);
     await this.facts.withDriver(facts, context, async (driver, call) => {
       if (
         !this.drivers.keepTenantsApart(driver) &&
@@ -135,8 +137,8 @@ export class StartClusterWorkflow implements WorkflowDefinition {
     return Step.done;
   }
 
-  private async awaitNodes(context: WorkflowContext): Promise<StepOutcome> {
-    const nodes = await this.nodes.ofCluster(context.clusterId);
+  private async awaitNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    const nodes = await this.nodes.ofCluster(context.subject.id);
     const failed = nodes.find((node) => node.daemons_state === 'failed');
     if (failed) throw new PermanentError(`Node ${failed.node_number}: ${failed.error ?? 'its Spark daemons failed'}`);
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
@@ -145,8 +147,8 @@ export class StartClusterWorkflow implements WorkflowDefinition {
   }
 
   /** A machine that the provider lost or stopped will never report; better its reason now than the deadline's later. */
-  private async assertAlive(context: WorkflowContext, nodes: ClusterNode[]): Promise<void> {
-    const facts = await this.facts.read(context.clusterId);
+  private async assertAlive(context: WorkflowContext<'cluster'>, nodes: ClusterNode[]): Promise<void> {
+    const facts = await this.facts.read(context.subject.id);
     const seen = await this.facts.withDriver(facts, context, (driver, call) =>
       driver.describe(
         nodes.map((node) => node.token),
@@ -164,14 +166,14 @@ export class StartClusterWorkflow implements WorkflowDefinition {
     }
   }
 
-  private async markRunning(context: WorkflowContext): Promise<StepOutcome> {
+  private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const ended = await endOperation(this.dataSource, context, 'INITIATING', 'RUNNING', 'Every node is ready');
     return ended ? Step.done : Step.superseded;
   }
 
-  private async markNodesFailed(context: WorkflowContext, reason: string): Promise<void> {
+  private async markNodesFailed(context: WorkflowContext<'cluster'>, reason: string): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      for (const node of await this.nodes.ofCluster(context.clusterId, tx, true)) {
+      for (const node of await this.nodes.ofCluster(context.subject.id, tx, true)) {
         if (node.daemons_state === 'ready' || node.status === 'STOPPED') continue;
         await this.nodes.transition(tx, node, {
           to: 'ERROR',

@@ -1,20 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Step, type StepOutcome, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
+import { STOP_CLUSTER } from '../cluster-workflows';
 import { TeardownWorkflow } from './teardown.workflow';
 
 /** RUNNING → STOPPING → STOPPED: ends the processes of every node and keeps the disks. */
 @Injectable()
+@ImplementsWorkflow(STOP_CLUSTER)
 export class StopClusterWorkflow extends TeardownWorkflow {
   readonly steps = [
-    { name: 'announce', run: (context: WorkflowContext) => this.announce(context) },
-    { name: 'stop-nodes', run: (context: WorkflowContext) => this.stopNodes(context) },
-    { name: 'mark-stopped', run: (context: WorkflowContext) => this.mark(context) },
+    { name: 'announce', run: (context: WorkflowContext<'cluster'>) => this.announce(context) },
+    { name: 'stop-nodes', run: (context: WorkflowContext<'cluster'>) => this.stopNodes(context) },
+    { name: 'mark-stopped', run: (context: WorkflowContext<'cluster'>) => this.mark(context) },
   ];
   protected readonly from = 'STOPPING';
   protected readonly to = 'STOPPED';
 
-  private async stopNodes(context: WorkflowContext): Promise<StepOutcome> {
-    await this.teardown.stopAll(await this.facts.read(context.clusterId), context);
+  private async stopNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    await this.teardown.stopAll(await this.facts.read(context.subject.id), context);
     return Step.done;
   }
 }

@@ -3,8 +3,8 @@ import { DataSource } from 'typeorm';
 import {
   Step,
   type StepOutcome,
+  type Workflow,
   type WorkflowContext,
-  type WorkflowDefinition,
   type WorkflowFailure,
   type WorkflowStep,
 } from '../../../platform/workflows/workflow-definition';
@@ -12,18 +12,17 @@ import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle'
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import type { ClusterStatus, NodeStatus } from '../cluster-state';
-import { COMPENSATION_MS } from '../operation-deadlines';
 import { ClusterFactsReader } from './cluster-facts';
-import { failureReason } from './failure-reason';
+import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
 
 /** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
 @Injectable()
-export abstract class TeardownWorkflow implements WorkflowDefinition {
+export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   readonly attempts = 5;
   readonly backoffMs = 500;
   readonly compensationMs = COMPENSATION_MS;
-  abstract readonly steps: readonly WorkflowStep[];
+  abstract readonly steps: readonly WorkflowStep<'cluster'>[];
   protected abstract readonly from: ClusterStatus & NodeStatus;
   protected abstract readonly to: ClusterStatus;
 
@@ -35,26 +34,26 @@ export abstract class TeardownWorkflow implements WorkflowDefinition {
     private readonly secrets: ClusterSecretsService,
   ) {}
 
-  async compensate(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
-    const left = await this.teardown.leftBehind(context.clusterId);
+  async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
+    const left = await this.teardown.leftBehind(context.subject.id);
     const reason = failureReason(failure, left && `It may still have ${left}`);
     await failOperation(this.dataSource, context, this.from, reason);
   }
 
   /** The clean-up is nothing but the mark. */
-  giveUp(context: WorkflowContext, failure: WorkflowFailure): Promise<void> {
+  giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
     return this.compensate(context, failure);
   }
 
-  protected async announce(context: WorkflowContext): Promise<StepOutcome> {
-    await this.teardown.mark(await this.nodes.ofCluster(context.clusterId), this.from, context);
+  protected async announce(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    await this.teardown.mark(await this.nodes.ofCluster(context.subject.id), this.from, context);
     return Step.done;
   }
 
-  protected async mark(context: WorkflowContext): Promise<StepOutcome> {
+  protected async mark(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const reason = `Every node is ${this.to.toLowerCase()}`;
-    await whileCurrent(this.dataSource, context.clusterId, context.instanceId, this.from, (tx) =>
-      this.secrets.forget(tx, context.clusterId),
+    await whileCurrent(this.dataSource, context.subject.id, context.instanceId, this.from, (tx) =>
+      this.secrets.forget(tx, context.subject.id),
     );
     const ended = await endOperation(this.dataSource, context, this.from, this.to, reason);
     return ended ? Step.done : Step.superseded;

@@ -1,5 +1,5 @@
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -27,6 +27,15 @@ export class EncodedCredentials {
   encoded: string;
 }
 
+@Example({
+  name: 'example-store',
+  credential_type_id: 5,
+  base64_encoded_credentials: {
+    // {"AWS_ACCESS_KEY_ID":"example","AWS_SECRET_ACCESS_KEY":"example","S3_ENDPOINT":"https://s3.example.org"}
+    encoded:
+      'eyJBV1NfQUNDRVNTX0tFWV9JRCI6ImV4YW1wbGUiLCJBV1NfU0VDUkVUX0FDQ0VTU19LRVkiOiJleGFtcGxlIiwiUzNfRU5EUE9JTlQiOiJodHRwczovL3MzLmV4YW1wbGUub3JnIn0=',
+  },
+})
 export class CreateCredentialsConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -34,6 +43,7 @@ export class CreateCredentialsConf {
   @Field.object(() => EncodedCredentials) base64_encoded_credentials: EncodedCredentials;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateCredentialsConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

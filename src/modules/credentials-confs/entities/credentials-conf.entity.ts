@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** Credentials for one cloud provider or object store. */
 @Entity('credentials_confs')
@@ -7,6 +8,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @Index('uq_credentials_confs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
 @ListIndex('ix_credentials_confs_list', ['tenant_id', 'credentials_conf_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_credentials_confs_name_part', 'name', { where: CURRENT })
+@RecordKind({ code: 'CREDENTIALS_CONF', label: 'credentials configuration' })
 export class CredentialsConf extends TenantColumns {
   @Col.identity('pk_credentials_confs') credentials_conf_id: number;
   @Col.text() name: string;

@@ -1,5 +1,5 @@
 import { Body, Controller, Req } from '@nestjs/common';
-import { ApiBasicAuth, ApiQuery } from '@nestjs/swagger';
+import { ApiBasicAuth, ApiBody, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Allow } from '../../../platform/auth/access';
 import type { Principal } from '../../../platform/auth/principal';
@@ -44,6 +44,8 @@ export class LoginController {
     opensSession: true,
   })
   @ApiBasicAuth('basicAuth')
+  // With HTTP Basic, and where the provider asks for the password, there is nothing to say in it.
+  @ApiBody({ required: false, type: LoginRequest })
   login(@Body() body: LoginRequest, @Req() request: Request): Promise<LoginResult> {
     return this.service.login(body, originOf(request));
   }

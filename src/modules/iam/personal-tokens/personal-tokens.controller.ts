@@ -1,4 +1,5 @@
 import { Body, Controller, Query } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
 import { Allow } from '../../../platform/auth/access';
 import type { Principal, TenantScope } from '../../../platform/auth/principal';
 import { CurrentPrincipal, CurrentScope } from '../../../platform/auth/request-principal';
@@ -24,6 +25,7 @@ export class PersonalTokensController {
     access: Allow.tenant(),
     answer: Answers.one(TokenCreated),
   })
+  @ApiBody({ required: false, type: CreateToken })
   createToken(
     @CurrentPrincipal() principal: Principal,
     @CurrentScope() scope: TenantScope,

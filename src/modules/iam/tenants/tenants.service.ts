@@ -7,7 +7,8 @@ import type { Page, PageRequest } from '../../../platform/http/page';
 import type { RecordSelector } from '../../../platform/http/selector';
 import { NOW } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
-import { ClusterUsageService } from '../../cluster-usage/cluster-usage.service';
+import { References } from '../../../platform/resources/references';
+import { Tenant } from '../entities/tenant.entity';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, SessionsRepository } from '../sessions/sessions.repository';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
@@ -25,7 +26,7 @@ export class TenantsService {
     private readonly directory: DirectoryRepository,
     private readonly sessions: SessionsRepository,
     private readonly changes: SessionChanges,
-    private readonly clusterUsage: ClusterUsageService,
+    private readonly references: References,
   ) {}
 
   async list(query: PageRequest, partOfName?: string): Promise<Page<TenantRead>> {
@@ -66,7 +67,7 @@ export class TenantsService {
   async delete({ userId, sessionId }: Principal, selector: TenantSelection): Promise<Message> {
     return this.changes.run(EVERY_SESSION, async (tx) => {
       const tenant = await this.repository.get(selector, tx, true);
-      await this.clusterUsage.assertIdle(tx, tenant.tenant_id);
+      await this.references.assertNotKept(tx, Tenant, tenant.tenant_id);
       await this.repository.update(tx, userId, tenant.tenant_id, { to_date: NOW });
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
       await this.repository.releaseOwned(tx, userId, tenant.tenant_id);

@@ -8,7 +8,8 @@ import type { Page } from '../../../platform/http/page';
 import { NOW, type Tx } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
 import type { RowLock } from '../../../platform/resources/resource-repository';
-import { WorkspaceUsageService } from '../../workspace-usage/workspace-usage.service';
+import { References } from '../../../platform/resources/references';
+import { Group } from '../entities/group.entity';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
@@ -34,7 +35,7 @@ export class GroupsService {
     private readonly grants: RoleGrants,
     private readonly takeover: PlatformTakeover,
     private readonly lockout: LockoutProtection,
-    private readonly workspaces: WorkspaceUsageService,
+    private readonly references: References,
   ) {}
 
   async list(query: GroupListQuery, partOfName?: string): Promise<Page<GroupRead>> {
@@ -96,7 +97,7 @@ export class GroupsService {
           { roles },
         );
       }
-      await this.workspaces.assertHoldsNone(tx, groupId);
+      await this.references.assertNotKept(tx, Group, groupId);
       await this.groups.removeMembers(tx, caller, groupId);
       await this.groups.update(tx, caller, groupId, { to_date: NOW });
       return { message: `The group "${group.group_name}" (id ${groupId}) is deleted.` };

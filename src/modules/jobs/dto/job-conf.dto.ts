@@ -1,7 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../../clusters/clusters.contract';
@@ -84,6 +84,16 @@ class JobConfBody extends JobSettings {
   @Field.text({ ...text, description: 'Alias of rawScalaCode' }) job_rawScalaCode?: string | null;
 }
 
+@Example({
+  name: 'example-job',
+  cluster_id: 1,
+  job_type: 'Python3',
+  command: 'demo/machine_types.py',
+  arguments: 'machine-types.jsonl',
+  files: ['demo/machine-types.jsonl'],
+  driver_memory: '512m',
+  executor_memory: '512m',
+})
 export class CreateJobConf extends JobConfBody {
   @Field.name() name: string;
   @Field.int64({ min: 0, default: 0, description: 'Runs at once; 0 is no limit' }) max_concurrency: number = 0;

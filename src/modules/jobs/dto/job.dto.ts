@@ -1,10 +1,11 @@
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageQuery } from '../../../platform/http/page';
 import { JOB_LANGUAGE_FILTERS, JOB_TYPES } from '../job-types';
 import { RUN_STATUSES } from '../run-state';
 import { JobClusterInfo, JobConfSummary } from './job-conf.dto';
 
+@Example({ job_conf_name: 'example-job' })
 export class CreateJob {
   @Field.id({ optional: true }) job_conf_id?: number;
   @Field.text({ optional: true, minLength: 1 }) job_conf_name?: string;

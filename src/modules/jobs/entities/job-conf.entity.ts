@@ -1,5 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
 import type { RunnableLanguage } from '../job-types';
 
@@ -15,6 +16,7 @@ import type { RunnableLanguage } from '../job-types';
   name: 'fk_job_confs_workspace',
 })
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_job_confs_cluster' })
+@RecordKind({ code: 'JOB_CONF', label: 'job configuration' })
 export class JobConf extends TenantColumns {
   @Col.identity() job_conf_id: number;
   @Col.bigint() workspace_id: number;

@@ -1,5 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, TenantColumns } from '../../../platform/persistence/columns';
+import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
@@ -10,6 +11,7 @@ import { RUN_STATUSES, type RunStatus } from '../run-state';
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
@@ -18,6 +20,17 @@ import { RUN_STATUSES, type RunStatus } from '../run-state';
 @ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
 @ForeignKey('ClusterNode', ['tenant_id', 'node_id'], ['tenant_id', 'node_id'], { name: 'fk_runs_node' })
+@RecordKind({ code: 'JOB', label: 'job' })
+@KeepsInUse({
+  kept: 'Tenant',
+  column: 'tenant_id',
+  condition: 't.ended_at IS NULL',
+  columns: 't.run_id',
+  code: 'TENANT.IN_USE',
+  named: ({ run_id }) => String(run_id),
+  message: (names) => `The tenant has the unfinished jobs ${names}. Stop them first.`,
+  details: (runs) => ({ job_ids: runs.map(({ run_id }) => run_id) }),
+})
 export class Run extends TenantColumns {
   @Col.identity() run_id: number;
   @Col.bigint() workspace_id: number;
@@ -44,4 +57,6 @@ export class Run extends TenantColumns {
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
+  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  @Col.bool({ default: false }) logs_settled: boolean;
 }

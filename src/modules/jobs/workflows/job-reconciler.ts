@@ -1,22 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
-import type { Reconciler } from '../../../platform/workflows/reconcile-loop';
+import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
 import { RunScheduler } from '../run-scheduler.service';
 import { RunsRepository } from '../runs.repository';
 
 /** Ends runs whose node is gone and settles runs whose wake-up was lost. */
 @Injectable()
-export class JobReconciler implements Reconciler {
+export class JobReconciler extends Reconciler {
   readonly name = 'jobs';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 60_000;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly runs: RunsRepository,
     private readonly scheduler: RunScheduler,
+    private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    super();
+  }
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const repairs = new Repairs(signal);

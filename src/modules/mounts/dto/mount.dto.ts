@@ -1,5 +1,5 @@
 import { WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { STORAGE_TYPES } from '../../reference-data/reference-data.contract';
@@ -17,6 +17,8 @@ const NAME = {
   maxLength: 250,
   // Names stand in messages and logs.
   pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
+  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,
   meaning: 'one line without control characters, and without white space at its ends',
 };
 const SOURCE = {
@@ -37,6 +39,13 @@ const EXTRA_CONFIGS = {
 };
 const CREDENTIALS = { description: 'Of the provider of the storage type; Custom S3 needs S3-compatible credentials' };
 
+@Example({
+  name: 'Example data',
+  storage_type_id: 3,
+  source: 'example-bucket/data',
+  mount_point: '/mnt/example',
+  credentials_config_id: 2,
+})
 export class CreateMount {
   @Field.text(NAME) name: string;
   @Field.id() storage_type_id: number;
@@ -49,6 +58,7 @@ export class CreateMount {
   @Field.id(CREDENTIALS) credentials_config_id: number;
 }
 
+@Example({ is_read_only: true })
 export class UpdateMount {
   @Field.text({ ...NAME, optional: true }) name?: string;
   @Field.text({ ...SOURCE, optional: true }) source?: string;

@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** A path of an object store that jobs see as a directory, and the credentials that open it. */
 @Entity('mounts')
@@ -12,6 +13,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @ForeignKey('CredentialsConf', ['tenant_id', 'credentials_conf_id'], ['tenant_id', 'credentials_conf_id'], {
   name: 'fk_mounts_credentials_conf',
 })
+@RecordKind({ code: 'MOUNT', label: 'mount' })
 export class Mount extends TenantColumns {
   @Col.identity('pk_mounts') mount_id: number;
   @Col.text() name: string;

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import {
@@ -8,7 +8,7 @@ import {
   CLOUD_PROVIDERS,
   CloudProviderRef,
 } from '../../reference-data/reference-data.contract';
-import { NetworkConfRef } from '../network-confs.contract';
+import { NetworkConfFields, NetworkConfRef } from '../network-confs.contract';
 
 export class NetworkConfSelector extends RecordSelectorQuery('network_conf') {}
 
@@ -20,10 +20,9 @@ export class NetworkConfSearchQuery extends NetworkConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) network_conf_name: string;
 }
 
-export class CreateNetworkConf {
-  @Field.name() name: string;
+/** What may be given when a network configuration is made and when it changes. */
+class NetworkConfSettings {
   @Field.description() description?: string | null;
-  @Field.id() cloud_provider_id: number;
   @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
   @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
   @Field.lines({ optional: true, unique: true, description: 'GCP, AWS, Azure and OCI' })
@@ -35,18 +34,15 @@ export class CreateNetworkConf {
   @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
-export class UpdateNetworkConf {
+@Example({ name: 'example-network', cloud_provider_id: 3, bridge: 'vmbr0', model: 'virtio' })
+export class CreateNetworkConf extends NetworkConfSettings {
+  @Field.name() name: string;
+  @Field.id() cloud_provider_id: number;
+}
+
+@Example({ description: 'Changed by an example' })
+export class UpdateNetworkConf extends NetworkConfSettings {
   @Field.name({ optional: true }) name?: string;
-  @Field.description() description?: string | null;
-  @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;
-  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) network_name?: string;
-  @Field.lines({ optional: true, unique: true, description: 'GCP, AWS, Azure and OCI' })
-  network_tags?: string[];
-  @Field.line({ optional: true, description: 'GCP, AWS, Azure and OCI' }) subnet?: string;
-  @Field.id({ optional: true, nullable: true, description: 'GCP, AWS, Azure and OCI' })
-  availability_zone_id?: number | null;
-  @Field.line({ optional: true, description: 'OnPrem' }) bridge?: string;
-  @Field.line({ optional: true, description: 'OnPrem' }) model?: string;
 }
 
 export class NetworkConfRead extends IntersectionType(NetworkConfRef, ReadAudit) {
@@ -54,17 +50,10 @@ export class NetworkConfRead extends IntersectionType(NetworkConfRef, ReadAudit)
   @Field.uuid() tenant_id: string;
 }
 
-export class NetworkConfWrite extends WriteAudit {
+export class NetworkConfWrite extends IntersectionType(NetworkConfFields, WriteAudit) {
   @Field.idText() network_conf_id: string;
   @Field.text() name: string;
-  @Field.text({ nullable: true }) description: string | null;
-  @Field.text({ nullable: true }) network_project_id: string | null;
-  @Field.text({ nullable: true }) network_name: string | null;
-  @Field.texts() network_tags: string[];
-  @Field.text({ nullable: true }) subnet: string | null;
   @Field.idText() cloud_provider_id: string;
   @Field.idText({ nullable: true }) availability_zone_id: string | null;
-  @Field.text({ nullable: true }) bridge: string | null;
-  @Field.text({ nullable: true }) model: string | null;
   @Field.uuid() tenant_id: string;
 }

@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** A network at one cloud provider; keys of other providers stay null. */
 @Entity('network_confs')
@@ -7,6 +8,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @Index('uq_network_confs_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
 @ListIndex('ix_network_confs_list', ['tenant_id', 'network_conf_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_network_confs_name_part', 'name', { where: CURRENT })
+@RecordKind({ code: 'NETWORK_CONF', label: 'network configuration' })
 export class NetworkConf extends TenantColumns {
   @Col.identity('pk_network_confs') network_conf_id: number;
   @Col.text() name: string;

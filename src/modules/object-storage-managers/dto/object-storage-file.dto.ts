@@ -8,7 +8,8 @@ import { ObjectStorageManagerRef } from '../object-storage-managers.contract';
 /** Selects one file or directory of a manager by id or path. */
 export class ObjectStorageFileSelector extends ObjectStorageManagerSelector {
   @Param.id() file_id?: number;
-  @Param.text({ description: 'Path below the root, or a full_file_path' }) file_path?: string;
+  @Param.text({ description: 'Path below the root, with or without a slash in front, or a full_file_path' })
+  file_path?: string;
 }
 
 export class ObjectStorageFileListQuery extends IntersectionType(ObjectStorageFileSelector, PageQuery) {

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { CLOUD_PROVIDER_ALIASES } from '../../reference-data/reference-data.contract';
@@ -20,6 +20,12 @@ export class ObjectStorageManagerSearchQuery extends ObjectStorageManagerListQue
 
 const CREDENTIALS = 'Of the provider; OnPrem needs S3-compatible credentials';
 
+@Example({
+  name: 'example-store',
+  cloud_provider_id: 3,
+  credentials_conf_id: 2,
+  object_storage_bucket_name: 'example-bucket',
+})
 export class CreateObjectStorageManager {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -29,6 +35,7 @@ export class CreateObjectStorageManager {
   object_storage_bucket_name: string;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateObjectStorageManager {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

@@ -1,5 +1,6 @@
 import { Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** A bucket of an object store and the credentials that open it, both of one provider. */
 @Entity('object_storage_managers')
@@ -11,6 +12,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @ForeignKey('CredentialsConf', ['tenant_id', 'credentials_conf_id'], ['tenant_id', 'credentials_conf_id'], {
   name: 'fk_object_storage_managers_credentials_conf',
 })
+@RecordKind({ code: 'OBJECT_STORAGE_MANAGER', label: 'object storage manager' })
 export class ObjectStorageManager extends TenantColumns {
   @Col.identity('pk_object_storage_managers') object_storage_manager_id: number;
   @Col.text() name: string;

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 import { CLOUD_PROVIDER_ALIASES, CLOUD_PROVIDERS } from '../../reference-data/reference-data.contract';
@@ -16,6 +16,14 @@ export class VolumeConfSearchQuery extends VolumeConfListQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) volume_conf_name: string;
 }
 
+@Example({
+  name: 'example-volume',
+  disk_type_id: 10,
+  size: 100,
+  encrypted: false,
+  machine_volume_num: 1,
+  machine_volume_strip_num: 1,
+})
 export class CreateVolumeConf {
   @Field.name() name: string;
   @Field.description() description?: string | null;
@@ -29,6 +37,7 @@ export class CreateVolumeConf {
   @Field.int64({ optional: true, nullable: true, min: 1 }) disk_throughput_MB?: number | null;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateVolumeConf {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

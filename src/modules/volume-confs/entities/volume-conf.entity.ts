@@ -1,5 +1,6 @@
 import { Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 @Entity('volume_confs')
 @Unique('uq_volume_confs_tenant_id', ['tenant_id', 'volume_conf_id'])
@@ -7,6 +8,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @ListIndex('ix_volume_confs_list', ['tenant_id', 'volume_conf_id', 'name'], { where: CURRENT })
 @PartOfNameIndex('ix_volume_confs_name_part', 'name', { where: CURRENT })
 @Check('ck_volume_confs_numbers', 'machine_volume_num >= 1 AND machine_volume_strip_num >= 1 AND size >= 1')
+@RecordKind({ code: 'VOLUME_CONF', label: 'volume configuration' })
 export class VolumeConf extends TenantColumns {
   @Col.identity() volume_conf_id: number;
   @Col.text() name: string;

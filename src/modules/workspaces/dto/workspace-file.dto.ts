@@ -6,7 +6,7 @@ import { WorkspaceRef } from './workspace.dto';
 /** Selects one file or directory by id or path. */
 export class WorkspaceFileSelector extends RecordSelectorQuery('workspace') {
   @Param.id() file_id?: number;
-  @Param.text() file_path?: string;
+  @Param.text({ description: 'Path in the workspace; a slash in front of it is its root' }) file_path?: string;
 }
 
 export class WorkspaceFileListQuery extends WorkspaceFileSelector {

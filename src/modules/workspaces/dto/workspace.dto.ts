@@ -1,5 +1,5 @@
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
-import { Field, Param } from '../../../platform/http/fields';
+import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery, PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 
@@ -15,11 +15,13 @@ export class WorkspaceSearchQuery extends PageQuery {
   @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) workspace_name: string;
 }
 
+@Example({ name: 'example-workspace', description: 'Made by an example' })
 export class CreateWorkspace {
   @Field.name() name: string;
   @Field.description() description?: string | null;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateWorkspace {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

@@ -1,5 +1,6 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** A file or directory of a workspace; the bytes are in the blob store under `blob_key`. */
 @Entity('workspace_files')
@@ -12,6 +13,7 @@ import { Col, CURRENT, PartOfNameIndex, TenantColumns } from '../../../platform/
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
   name: 'fk_workspace_files_workspace',
 })
+@RecordKind({ code: 'FILE', label: 'file' })
 export class WorkspaceFile extends TenantColumns {
   @Col.identity() workspace_file_id: number;
   @Col.bigint() workspace_id: number;

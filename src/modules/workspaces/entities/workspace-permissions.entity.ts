@@ -1,5 +1,6 @@
 import { ForeignKey, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Col, CURRENT, TenantColumns, ValidityColumns } from '../../../platform/persistence/columns';
+import { KeepsInUse } from '../../../platform/resources/record-kind';
 
 /** VIEW, RUN, EDIT, MANAGE; each includes the ones before it. */
 @Entity('workspace_permissions')
@@ -31,6 +32,17 @@ export class WorkspaceUser extends TenantColumns {
 @Index('ix_workspace_groups_group', ['group_id', 'tenant_id'], { where: CURRENT })
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
   name: 'fk_workspace_groups_workspace',
+})
+@KeepsInUse({
+  kept: 'Group',
+  column: 'group_id',
+  condition: `t.to_date = 'infinity'`,
+  joins: 'JOIN workspaces w ON w.workspace_id = t.workspace_id',
+  columns: 'w.workspace_id, w.name',
+  code: 'GROUP.IN_USE',
+  named: ({ name }) => `"${String(name)}"`,
+  message: (names) => `The group holds a permission on the workspaces ${names}. Take it away first.`,
+  details: (workspaces) => ({ workspaces }),
 })
 export class WorkspaceGroup extends TenantColumns {
   @Col.identity() auth_workspace_group_id: number;

@@ -1,5 +1,6 @@
 import { Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 
 /** A workspace; `to_date` is set while it is disabled. */
 @Entity('workspaces')
@@ -7,6 +8,7 @@ import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../.
 @Index('uq_workspaces_name', ['tenant_id', 'name'], { unique: true, where: CURRENT })
 @ListIndex('ix_workspaces_list', ['tenant_id', 'workspace_id', 'name'])
 @PartOfNameIndex('ix_workspaces_name_part', 'name')
+@RecordKind({ code: 'WORKSPACE', label: 'workspace' })
 export class Workspace extends TenantColumns {
   @Col.identity() workspace_id: number;
   @Col.text() name: string;

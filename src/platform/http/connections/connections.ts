@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discardRest } from '../bodies/discard-rest';
 import { follow, type RequestListener } from './request-caller';
+import { answerUnread } from './unread-requests';
 
 export interface ConnectionLimits {
   /** Open connections of any kind. */
@@ -67,6 +68,7 @@ export class Connections {
     const timer = setInterval(() => this.closeUntaken(), this.limits.answerTakenMs / 2).unref();
     server.once('close', () => clearInterval(timer));
     server.on('connection', (socket: Socket) => this.onConnection(socket));
+    server.on('clientError', (error, socket) => this.onClientError(error, socket as Socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.onRequest(request, response),
     );
@@ -108,6 +110,16 @@ export class Connections {
     this.unknownOfAddress.set(address, (this.unknownOfAddress.get(address) ?? 0) + 1);
     this.onChange(connection);
     socket.once('close', () => this.forget(connection));
+  }
+
+  /** What comes is no request, or no more of one. */
+  private onClientError(error: Error, socket: Socket): void {
+    const connection = this.open.get(socket);
+    const { requests = 0, response = null } = connection ?? {};
+    const isAnswering = requests > 1 || (requests === 1 && response?.headersSent === true);
+    // An answer that has begun is not to be mistaken for a whole one.
+    if (!connection || isAnswering) socket.destroy(error);
+    else answerUnread(error, socket);
   }
 
   /** Whether one more may be opened, after another one was closed for it if need be. */

@@ -1,11 +1,23 @@
-import { Entity, Index } from 'typeorm';
+import { Check, Entity, ForeignKey, Index } from 'typeorm';
 import { Col } from '../../persistence/columns';
 
-/** One intent that a worker carries out: which kind, for whom, about what. */
+/** What a workflow can be about: the column of each kind. A new kind is an entry here, its column and its foreign key. */
+export const SUBJECT_COLUMNS = { cluster: 'cluster_id', run: 'run_id' } as const;
+
+export type SubjectKind = keyof typeof SUBJECT_COLUMNS;
+
+/** One intent: which kind, for whom, about what. */
 @Entity('workflow_jobs')
 @Index('ix_workflow_jobs_cluster', ['cluster_id'])
 @Index('ix_workflow_jobs_run', ['run_id'])
-export class WorkflowJob {
+@Check('ck_workflow_jobs_subject', `num_nonnulls(${Object.values(SUBJECT_COLUMNS).join(', ')}) = 1`)
+@ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_workflow_jobs_cluster' })
+// A run names its workflow as the workflow names the run: the first of the two waits for the other until the commit.
+@ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], {
+  name: 'fk_workflow_jobs_run',
+  deferrable: 'INITIALLY DEFERRED',
+})
+export class WorkflowJob implements Record<(typeof SUBJECT_COLUMNS)[SubjectKind], number | null> {
   @Col.identity() workflow_job_id: number;
   @Col.int() workflow_type_id: number;
   @Col.uuid() tenant_id: string;

@@ -1,6 +1,6 @@
 import { ForeignKey, Entity, Index } from 'typeorm';
 import { Col, ValidityColumns } from '../../persistence/columns';
-import { WorkflowJobInstance } from './workflow-job-instance.entity';
+import { type WorkflowExecutionState, WorkflowJobInstance } from './workflow-job-instance.entity';
 
 /** Each state an execution was in, and from when to when. */
 @Entity('workflow_job_instance_states')
@@ -10,5 +10,5 @@ export class WorkflowState extends ValidityColumns {
   @ForeignKey(() => WorkflowJobInstance, { name: 'fk_workflow_job_instance_states_instance' })
   @Col.bigint()
   workflow_job_instance_id: number;
-  @Col.text() state: string;
+  @Col.text() state: WorkflowExecutionState;
 }

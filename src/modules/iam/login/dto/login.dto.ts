@@ -1,4 +1,4 @@
-import { Field } from '../../../../platform/http/fields';
+import { Example, Field } from '../../../../platform/http/fields';
 
 export const AUTH_TYPES = ['LDAP', 'AAD', 'AZURE_SSO', 'LOCAL'] as const;
 
@@ -6,6 +6,7 @@ export class AuthTypeAnswer {
   @Field.oneOf(AUTH_TYPES) auth_type: string;
 }
 
+@Example({ username: 'admin', password: 'the password that the quickstart prints' })
 export class LoginRequest {
   @Field.text({ optional: true, minLength: 1, maxLength: 256, description: 'May come as HTTP Basic instead' })
   username?: string;

@@ -1,13 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Reconciler } from '../../../../platform/workflows/reconcile-loop';
+import { Config } from '../../../../config/config';
+import { Reconciler } from '../../../../platform/workflows/reconciler';
 
 /** Removes logins that began in a browser and never came back. */
 @Injectable()
-export class SsoLoginSweeper implements Reconciler {
+export class SsoLoginSweeper extends Reconciler {
   readonly name = 'sso-logins';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 30_000;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly config: Config,
+  ) {
+    super();
+  }
 
   async reconcile(): Promise<void> {
     await this.dataSource.query('DELETE FROM sso_logins WHERE expires_at < platform_now()');

@@ -1,4 +1,4 @@
-import { Field, Param } from '../../../../platform/http/fields';
+import { Example, Field, Param } from '../../../../platform/http/fields';
 
 class UserGroup {
   @Field.id() group_id: number;
@@ -27,6 +27,7 @@ export class MyRolesQuery {
   @Param.uuid({ description: 'The selected tenant when left out' }) tenant_id?: string;
 }
 
+@Example({ current_password: 'another-long-password', new_password: 'yet-another-long-password' })
 export class ChangePassword {
   @Field.text({ minLength: 1, maxLength: 1024 }) current_password: string;
   @Field.text({ minLength: 12, maxLength: 256 }) new_password: string;

@@ -1,6 +1,7 @@
 import { Validity, WriteAudit } from '../../../../platform/http/answers';
-import { Field } from '../../../../platform/http/fields';
+import { Example, Field } from '../../../../platform/http/fields';
 
+@Example({ description: 'For the nightly import', timeout: '7 days' })
 export class CreateToken {
   @Field.text({ optional: true, nullable: true, maxLength: 1000, description: 'What the token is for' })
   description?: string | null;

@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ReadAudit, WriteAudit } from '../../../../platform/http/answers';
-import { Field, Param } from '../../../../platform/http/fields';
+import { Example, Field, Param } from '../../../../platform/http/fields';
 import { PageQuery } from '../../../../platform/http/page';
 import { UuidSelectorQuery } from '../../../../platform/http/selector';
 
@@ -16,11 +16,13 @@ export class TenantSearchQuery extends PageQuery {
 
 export class TenantSelector extends UuidSelectorQuery('tenant') {}
 
+@Example({ name: 'example-tenant', description: 'Made by an example' })
 export class CreateTenant {
   @Field.name() name: string;
   @Field.description() description?: string | null;
 }
 
+@Example({ description: 'Changed by an example' })
 export class UpdateTenant {
   @Field.name({ optional: true }) name?: string;
   @Field.description() description?: string | null;

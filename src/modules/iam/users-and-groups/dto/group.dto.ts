@@ -1,5 +1,5 @@
 import { WriteAudit } from '../../../../platform/http/answers';
-import { Field, Param } from '../../../../platform/http/fields';
+import { Example, Field, Param } from '../../../../platform/http/fields';
 import { PageQuery } from '../../../../platform/http/page';
 
 export class GroupListQuery extends PageQuery {
@@ -10,6 +10,7 @@ export class GroupSearchQuery extends GroupListQuery {
   @Param.text({ optional: false, description: 'Part of the group name, in any letter case' }) groupname: string;
 }
 
+@Example({ group_name: 'example-group', group_mail: 'group@example.org' })
 export class CreateGroup {
   @Field.name() group_name: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
@@ -23,6 +24,7 @@ export class CreateGroup {
   role_ids: number[] = [];
 }
 
+@Example({ group_mail: 'example-group@example.org' })
 export class UpdateGroup {
   @Field.name({ optional: true }) group_name?: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;

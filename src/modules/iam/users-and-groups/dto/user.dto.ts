@@ -1,5 +1,5 @@
 import { WriteAudit } from '../../../../platform/http/answers';
-import { Field, Param } from '../../../../platform/http/fields';
+import { Example, Field, Param } from '../../../../platform/http/fields';
 import { PageQuery } from '../../../../platform/http/page';
 
 const PASSWORD = { minLength: 12, maxLength: 256 };
@@ -13,6 +13,7 @@ export class UserSearchQuery extends UserListQuery {
   @Param.text({ optional: false, description: 'Part of the user name, in any letter case' }) username: string;
 }
 
+@Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password' })
 export class CreateUser {
   @Field.name() username: string;
   @Field.text(DISPLAY_NAME) display_name?: string | null;
@@ -29,11 +30,13 @@ export class CreateUser {
   role_ids: number[] = [];
 }
 
+@Example({ display_name: 'Example User' })
 export class UpdateUser {
   @Field.text(DISPLAY_NAME) display_name?: string | null;
   @Field.email({ optional: true }) email?: string;
 }
 
+@Example({ new_password: 'another-long-password' })
 export class SetPassword {
   @Field.text(PASSWORD) new_password: string;
 }

@@ -1,0 +1,115 @@
+import { pipeline, type Readable } from 'node:stream';
+import {
+  BLOB_KEY,
+  BlobMeter,
+  BlobStore,
+  BlobStoreError,
+  newBlobKey,
+  sourceFailure,
+  type BlobProblem,
+  type StoredBlob,
+} from './blob-store';
+import { type ObjectStore, ObjectStoreError, type ObjectStoreErrorCode, type StoreEntry } from './object-store';
+
+/** What one sweep looks at, in pages of a thousand objects; the next one goes on behind them. */
+const SWEPT_PAGES = 100;
+
+/** Blobs as objects of a bucket. What an upload that broke off has sent is discarded; see `ObjectStore.write`. */
+export class BucketBlobStore extends BlobStore {
+  private sweepFrom: string | null = null;
+
+  /** @param root folder in the bucket */
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly root: string,
+  ) {
+    super();
+  }
+
+  async assertSpace(): Promise<void> {
+    // Buckets do not fill up; where one has a quota, the store refuses the write.
+  }
+
+  async write(source: Readable, maxBytes: number, expectedBytes: number | null = null): Promise<StoredBlob> {
+    const key = newBlobKey();
+    const meter = new BlobMeter(maxBytes);
+    // Its failure is that of the meter, which the store reads.
+    pipeline(source, meter, () => undefined);
+    try {
+      // Nobody else has the key, so the store need not look for it.
+      await this.store.write(this.path(key), meter, { overwrite: true, sizeBytes: expectedBytes ?? undefined });
+    } catch (error) {
+      throw asWriteError(error);
+    }
+    return meter.blob(key);
+  }
+
+  async read(key: string, { start = 0, end }: { start?: number; end?: number } = {}): Promise<Readable> {
+    const range = start === 0 && end === undefined ? undefined : { start, end };
+    try {
+      return (await this.store.read(this.path(key), { range })).stream;
+    } catch (error) {
+      throw asBlobError(error);
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    try {
+      await this.store.deleteFile(this.path(key));
+    } catch (error) {
+      throw asBlobError(error);
+    }
+  }
+
+  async sweep(olderThanMs: number, isUsed: (keys: string[]) => Promise<Set<string>>): Promise<number> {
+    const limit = Date.now() - olderThanMs;
+    let removed = 0;
+    let token = this.sweepFrom;
+    // After a failure from the beginning, should it be this place that cannot be found any more.
+    this.sweepFrom = null;
+    for (let pages = 0; pages < SWEPT_PAGES; pages += 1) {
+      const { entries, nextToken } = await this.store.list(this.root, { recursive: true, token });
+      const old = entries.filter((entry) => isOlder(entry, limit)).map(({ path }) => path.slice(this.root.length + 1));
+      const used = old.length > 0 ? await isUsed(old) : new Set<string>();
+      const unused = old.filter((key) => !used.has(key));
+      await this.store.deleteFiles(unused.map((key) => `${this.root}/${key}`));
+      removed += unused.length;
+      token = nextToken;
+      if (token === null) break;
+    }
+    this.sweepFrom = token;
+    return removed;
+  }
+
+  private path(key: string): string {
+    if (!BLOB_KEY.test(key)) throw new BlobStoreError('absent', 'The file is not in the store.');
+    return `${this.root}/${key}`;
+  }
+}
+
+function isOlder({ kind, lastModified }: StoreEntry, limit: number): boolean {
+  return kind === 'file' && lastModified !== null && lastModified.getTime() < limit;
+}
+
+function asWriteError(error: unknown): Error {
+  if (error instanceof ObjectStoreError && error.code === 'SOURCE_FAILED') {
+    if (error.cause !== undefined) return sourceFailure(error.cause);
+    return new BlobStoreError('cut-off', error.message, { cause: error });
+  }
+  return asBlobError(error);
+}
+
+/** What a caller may have done. Any other failure of the bucket is the operator's to look at, and may pass. */
+const PROBLEMS: Partial<Record<ObjectStoreErrorCode, BlobProblem>> = {
+  NOT_FOUND: 'absent',
+  SIZE_MISMATCH: 'size-mismatch',
+  TOO_LARGE: 'too-large',
+};
+
+function asBlobError(error: unknown): Error {
+  if (!(error instanceof ObjectStoreError)) return sourceFailure(error);
+  const problem = PROBLEMS[error.code];
+  if (problem === undefined) return new BlobStoreError('unavailable', 'The store cannot be reached.', { cause: error });
+  const message = problem === 'absent' ? 'The file is not in the store any more.' : error.message;
+  return new BlobStoreError(problem, message, { cause: error });
+}

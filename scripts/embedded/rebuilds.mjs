@@ -1,0 +1,100 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './install.mjs';
+import { runCommand } from './processes.mjs';
+import { SetupError } from './setup-error.mjs';
+
+/**
+ * Compiles the sources into dist whenever one changes, by the compiler's own watch mode. Sources with errors change
+ * nothing there: what runs goes on with the last good build.
+ */
+export class Rebuilds {
+  /**
+   * @param {object} options
+   * @param {(text: string, transient?: boolean) => void} options.print is given errors, and what becomes of them
+   * @param {AbortSignal} options.signal
+   * @param {string} [options.root] project folder
+   */
+  constructor({ print, signal, root = projectRoot }) {
+    this.print = print;
+    this.root = root;
+    this.ending = new AbortController();
+    this.signal = AbortSignal.any([signal, this.ending.signal]);
+    /** @type {(() => Promise<void>) | undefined} */
+    this.onBuilt = undefined;
+    this.isStarted = false;
+    /** A build that nobody was told of, after the first look. */
+    this.isMissed = false;
+    this.isQueued = false;
+    /** The work of onBuilt, one after the other. */
+    this.work = Promise.resolve();
+  }
+
+  /**
+   * @returns {Promise<void>} when the compiler has looked at everything for the first time
+   * @throws {SetupError} when the compiler ends before
+   */
+  async start() {
+    // The build is from here on another one than the one that its stamp tells of.
+    rmSync(join(this.root, 'dist', '.build-sha'), { force: true });
+    const args = ['--watch', '--preserveWatchOutput', '--noEmitOnError', '--project', 'tsconfig.build.json'];
+    await new Promise((resolve, reject) => {
+      this.compiling = runCommand(process.execPath, [join(this.root, 'node_modules', '.bin', 'tsc'), ...args], {
+        cwd: this.root,
+        env: process.env,
+        signal: this.signal,
+        onLine: (line) => this.onLine(line, () => resolve(undefined)),
+      }).then(
+        ({ code }) => {
+          const message = `The compiler ended with status ${code}; changes are not compiled any more.`;
+          this.print(message);
+          reject(new SetupError(message));
+        },
+        (/** @type {Error} */ error) => {
+          if (!this.signal.aborted) this.print(`The compiler failed: ${error.message}`);
+          reject(error);
+        },
+      );
+    });
+    this.isStarted = true;
+  }
+
+  /** @param {() => Promise<void>} onBuilt called after each build since `start`, never twice at once */
+  follow(onBuilt) {
+    this.onBuilt = onBuilt;
+    if (this.isMissed) this.queue(onBuilt);
+  }
+
+  /** @param {string} line of the compiler @param {() => void} looked called after each look at everything */
+  onLine(line, looked) {
+    const errors = / - Found (\d+) errors?\. Watching/.exec(line)?.[1];
+    if (/ - (Starting compilation|File change detected)/.test(line)) this.print('Compiling', true);
+    else if (errors === undefined && line.trim() !== '') this.print(line);
+    if (errors === undefined) return;
+    if (errors !== '0') this.print('Not built; the last good build goes on');
+    else if (this.onBuilt) this.queue(this.onBuilt);
+    else if (this.isStarted) this.isMissed = true;
+    looked();
+  }
+
+  /**
+   * Builds that come while the last one is still being taken over are taken over together.
+   * @param {() => Promise<void>} onBuilt
+   */
+  queue(onBuilt) {
+    if (this.isQueued) return;
+    this.isQueued = true;
+    this.work = this.work.then(async () => {
+      this.isQueued = false;
+      if (this.signal.aborted) return;
+      await onBuilt().catch((/** @type {Error} */ error) => this.print(error.message));
+    });
+  }
+
+  /** Ends the compiler, and returns when nothing is being taken over any more. */
+  async stop() {
+    this.ending.abort();
+    await this.compiling;
+    await this.work;
+  }
+}

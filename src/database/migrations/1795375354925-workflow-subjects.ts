@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** A workflow is about one thing. That of a run named the run's cluster besides, which the run does by itself. */
+export class WorkflowSubjects1795375354925 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`UPDATE "workflow_jobs" SET "cluster_id" = NULL WHERE "run_id" IS NOT NULL`);
+    await runner.query(
+      `ALTER TABLE "workflow_jobs" ADD CONSTRAINT "ck_workflow_jobs_subject" CHECK (num_nonnulls(cluster_id, run_id) = 1)`,
+    );
+    await runner.query(
+      `ALTER TABLE "workflow_jobs" ADD CONSTRAINT "fk_workflow_jobs_run" FOREIGN KEY ("tenant_id", "run_id") REFERENCES "runs"("tenant_id","run_id") ON DELETE NO ACTION ON UPDATE NO ACTION DEFERRABLE INITIALLY DEFERRED`,
+    );
+    await runner.query(
+      `ALTER TABLE "workflow_jobs" ADD CONSTRAINT "fk_workflow_jobs_cluster" FOREIGN KEY ("tenant_id", "cluster_id") REFERENCES "clusters"("tenant_id","cluster_id") ON DELETE NO ACTION ON UPDATE NO ACTION`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`ALTER TABLE "workflow_jobs" DROP CONSTRAINT "fk_workflow_jobs_cluster"`);
+    await runner.query(`ALTER TABLE "workflow_jobs" DROP CONSTRAINT "fk_workflow_jobs_run"`);
+    await runner.query(`ALTER TABLE "workflow_jobs" DROP CONSTRAINT "ck_workflow_jobs_subject"`);
+    await runner.query(
+      `UPDATE "workflow_jobs" j SET "cluster_id" = r."cluster_id" FROM "runs" r WHERE r."run_id" = j."run_id"`,
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Config } from '../../../config/config';
+import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { Reconciler } from '../../../platform/workflows/reconciler';
+import { Repairs } from '../../../platform/workflows/repairs';
+import { beginClusterOperation, lockCluster } from '../cluster-lifecycle';
+import { IdleClustersRepository } from './idle-clusters.repository';
+
+/** Stops clusters that have had no job for longer than they may. Asks no provider, so that none can delay it. */
+@Injectable()
+export class IdleClusterReconciler extends Reconciler {
+  readonly name = 'idle-clusters';
+  readonly everyMs = this.config.worker.reconcileMs;
+  readonly deadlineMs = 60_000;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly idle: IdleClustersRepository,
+    private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const repairs = new Repairs(signal);
+    for (const clusterId of await this.idle.some(this.dataSource.manager))
+      await repairs.attempt(`Cluster ${clusterId}`, () => this.stopIfIdle(clusterId));
+    repairs.finish();
+  }
+
+  private async stopIfIdle(clusterId: number): Promise<void> {
+    await this.dataSource.transaction(async (tx) => {
+      const cluster = await lockCluster(tx, clusterId);
+      if (!cluster || !(await this.idle.has(tx, clusterId))) return;
+      await beginClusterOperation(tx, cluster, 'stop', null, 'No job for longer than idle_timeout_ms');
+      this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
+    });
+  }
+}

@@ -1,0 +1,20 @@
+import type { Readable } from 'node:stream';
+import type { ZipEntry } from './zip-stream';
+
+/** What a failure of the store is to the caller. */
+type AsError = (error: unknown) => unknown;
+
+/** An opened file, or the entries of a directory, which is given as a zip file. Whoever is given it sends it or closes its stream. */
+export type FileContent = { name: string; asError: AsError } & (
+  { kind: 'file'; stream: Readable; sizeBytes: number } | { kind: 'directory'; entries: AsyncIterable<ZipEntry> }
+);
+
+/** A part of a log, opened. Whoever is given it sends it or closes its stream. */
+export interface LogSlice {
+  name: string;
+  stream: Readable;
+  sizeBytes: number;
+  /** Offset in the log at which a tail goes on. */
+  nextOffset: number;
+  asError: AsError;
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
+import { answerError } from '../../errors/error-answer';
+import { DomainError, type ErrorKind } from '../../errors/domain-error';
+
+/**
+ * Largest head of a request, its line and headers together, bytes: a filter by a thousand ids fits, each a parameter of its
+ * own, and no more than that, since a stranger on every connection may have one in memory.
+ */
+export const MAX_HEAD_BYTES = 40 * 1024;
+
+/** How long a client that has its answer may go on sending before its connection is closed. */
+const LINGER_MS = 2_000;
+
+/** By the parser's and the server's codes; the head is malformed otherwise. */
+const REFUSALS: Readonly<Record<string, [kind: ErrorKind, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    'head-too-large',
+    'REQUEST.HEAD_TOO_LARGE',
+    `The head of a request, its address and headers, has at most ${MAX_HEAD_BYTES} bytes.`,
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['too-large', 'REQUEST.TOO_LARGE', 'The extensions of a chunk are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['timeout', 'REQUEST.TIMEOUT', 'The head of the request took too long to arrive.'],
+};
+const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is no HTTP request.'];
+
+const answered = new WeakSet<Socket>();
+
+/**
+ * Answers with the error body of the API what never became a request, and closes the connection. The client is given a
+ * moment to stop sending: a connection that is closed under its hands is reset, and the answer lost.
+ */
+export function answerUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  // The parser says it of everything that comes after, too.
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const correlationId = randomUUID();
+  const { status, body } = answerError(new DomainError(...(REFUSALS[code] ?? MALFORMED)), correlationId, false);
+  const json = JSON.stringify(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(json)}`,
+    `${CORRELATION_HEADER}: ${correlationId}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ];
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${json}`);
+  socket.resume();
+}

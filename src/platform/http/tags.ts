@@ -1,0 +1,29 @@
+/** The sections of the API in the order of use, each in a sentence. */
+export const TAGS = [
+  { name: 'Login', description: 'Sign in with user name and password or at a provider, and sign out.' },
+  { name: 'Own user', description: 'Who you are and which roles you have; choose the tenant to work in.' },
+  { name: 'Personal tokens', description: 'Tokens for your programs, each bound to a tenant.' },
+  { name: 'Tenants', description: 'Make, find, change and delete tenants.' },
+  { name: 'Users', description: 'Accounts of people and programs.' },
+  { name: 'Groups', description: 'Groups of users, to which roles and workspaces are given together.' },
+  { name: 'Directory', description: 'Bring accounts and groups in from LDAP or the identity provider.' },
+  { name: 'Tenant administration', description: 'Who belongs to the selected tenant, and with which roles.' },
+  { name: 'Platform administration', description: 'Who belongs to any tenant, and with which roles.' },
+  { name: 'Access rules', description: 'Which role may call which operation.' },
+  {
+    name: 'Lookups',
+    description: 'What can be chosen from: cloud providers, machine types, Spark versions and the like.',
+  },
+  {
+    name: 'Infrastructure',
+    description: 'What clusters are described with: credentials, networks, images, disks, machines.',
+  },
+  { name: 'Object storage', description: 'Buckets of your object stores, and the files in them.' },
+  { name: 'Mounts', description: 'Directories of buckets that jobs read and write by plain paths.' },
+  { name: 'Clusters', description: 'Describe Spark clusters, start, stop and destroy them, and see what they do.' },
+  { name: 'Workspaces', description: 'Places that a team shares for the files and jobs of its work.' },
+  { name: 'Workspace files', description: 'Scripts and data of a workspace.' },
+  { name: 'Jobs', description: 'Describe jobs, run them on clusters, follow their states and logs.' },
+  { name: 'Audit log', description: 'Who changed what, from where and with which outcome.' },
+  { name: 'Probes', description: 'Whether the service is alive and ready, and which version it has.' },
+] as const;

@@ -1,0 +1,80 @@
+import { type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
+
+/** How messages call a kind of record: the beginning of its error codes, and its name in lower case. */
+export interface RecordKindNames {
+  /** `CLOUD_ENV` */
+  code: string;
+  /** `cloud environment`; the plural takes an s. */
+  label: string;
+}
+
+/**
+ * A kind of record whose life decides what its parts may do: what it is made of does not change while it is in another
+ * than the `free` states.
+ */
+export interface HolderRule {
+  free: readonly string[];
+  /** What to do before a part can change, in a sentence. */
+  toFree: string;
+  /** What to do before a part can go, in a sentence. */
+  toRelease: string;
+}
+
+/** Rows that keep what they refer to from being deleted, where the foreign key alone does not say which. */
+export interface KeptInUse {
+  /** Class name of the entity that is kept; its own module may be below that of the rows. */
+  kept: string;
+  /** Column of the rows `t` that names it. */
+  column: string;
+  /** SQL over `t` and the joins. */
+  condition: string;
+  joins?: string;
+  /** What is told of each row; its first column orders them. */
+  columns: string;
+  code: string;
+  /** The sentence of the error, with the rows as `named` puts them. */
+  message: (names: string) => string;
+  named: (row: Readonly<Record<string, unknown>>) => string;
+  /** Where and as what the rows are in the details of the error. */
+  details: (rows: readonly Readonly<Record<string, unknown>>[]) => Record<string, unknown>;
+}
+
+const kinds = new Map<EntityClass, RecordKindNames>();
+const holders = new Map<EntityClass, HolderRule>();
+const keepers: { entity: EntityClass; rule: KeptInUse }[] = [];
+
+/** Names the kind of record that an entity is. */
+export function RecordKind(names: RecordKindNames) {
+  return (entity: EntityClass) => void kinds.set(entity, names);
+}
+
+/** Says that the life of these records decides what their parts may do. */
+export function HoldsItsParts(rule: HolderRule) {
+  return (entity: EntityClass) => void holders.set(entity, rule);
+}
+
+/** Says beside an entity which of its rows keep a record of another kind from being deleted. */
+export function KeepsInUse(rule: KeptInUse) {
+  return (entity: EntityClass) => void keepers.push({ entity, rule });
+}
+
+export function kindOf(entity: EntityClass): RecordKindNames {
+  const names = kinds.get(entity);
+  if (!names) throw new Error(`${entity.name} is no named kind of record`);
+  return names;
+}
+
+/** The kind that an entity is, where it is one that users know by name. */
+export function findKind(entity: unknown): RecordKindNames | undefined {
+  return kinds.get(entity as EntityClass);
+}
+
+export function holderRules(): readonly (HolderRule & { entity: EntityClass; table: string; key: string })[] {
+  return [...holders].map(([entity, rule]) => ({ ...rule, entity, table: tableOf(entity), key: keyOf(entity) }));
+}
+
+export function keepersOf(kept: EntityClass): readonly (KeptInUse & { table: string })[] {
+  return keepers
+    .filter(({ rule }) => rule.kept === kept.name)
+    .map(({ entity, rule }) => ({ ...rule, table: tableOf(entity) }));
+}

@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { type AgedRows, AgedRowSweeper } from './aged-row-sweeper';
+
+const KEPT_DAYS = 7;
+
+/** Removes outbox rows that were sent and answers that were kept for repeated requests, both a week old. */
+@Injectable()
+export class SpentRowSweeper extends AgedRowSweeper {
+  readonly name = 'spent-rows';
+  protected readonly sources: readonly AgedRows[] = [
+    {
+      table: 'outbox_messages',
+      key: 'outbox_message_id',
+      ended: `SELECT outbox_message_id FROM outbox_messages
+              WHERE sent_at < platform_now() - $1 * interval '1 day' ORDER BY sent_at`,
+    },
+    {
+      table: 'idempotency_keys',
+      key: '(user_id, key)',
+      ended: `SELECT user_id, key FROM idempotency_keys WHERE created_at < platform_now() - $1 * interval '1 day'`,
+    },
+  ];
+
+  protected override get keptDays(): number {
+    return KEPT_DAYS;
+  }
+}

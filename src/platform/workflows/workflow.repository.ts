@@ -1,0 +1,304 @@
+import type { Page, PageRequest } from '../http/page';
+import { firstRow, insertRow, returning, rows, type Tx } from '../persistence/sql';
+import { SUBJECT_COLUMNS, WorkflowJob } from './entities/workflow-job.entity';
+import type {
+  RecordedFailure,
+  WorkflowExecutionState,
+  WorkflowFailure,
+  WorkflowJobInstance,
+} from './entities/workflow-job-instance.entity';
+import type { WorkflowStep } from './entities/workflow-step.entity';
+import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
+
+export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
+
+/** What a worker needs to go on with an instance that it has claimed. */
+export type ClaimedInstance = Pick<
+  WorkflowJobInstance,
+  'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
+> &
+  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id'>;
+
+/** One claim of an instance: what is written in its name changes nothing once another one has followed. */
+export interface Claim {
+  instanceId: number;
+  /** Names this one claim: a worker that claims an instance again is another owner than it was before. */
+  owner: string;
+}
+
+/** The lease went to another worker or the instance ended: whatever this worker still holds is void. */
+export class LeaseLost extends Error {}
+
+/** How an attempt of a step ended; see {@link WorkflowStep.outcome}. */
+export interface StepEnd {
+  stepId: number;
+  outcome: string;
+  error?: string | null;
+}
+
+export type FinalState = Extract<WorkflowExecutionState, 'DONE' | 'ERROR' | 'TERMINATED'>;
+
+/** The reconciler looks after a new instance that nobody has taken by then. */
+const FIRST_LOOK_MS = 10_000;
+/** And after one that should have gone on by itself, so much after its moment. */
+const LATE_MS = 2_000;
+
+const ENDED =
+  'ended_at = platform_now(), to_date = platform_now(), due_at = NULL, lease_owner = NULL, lease_until = NULL';
+
+const inMs = (parameter: string) => `platform_now() + ${parameter} * interval '1 millisecond'`;
+
+/** Inserts a workflow and its instance in its first state. */
+export async function insertWorkflow(
+  tx: Tx,
+  { typeId, jobName, deadlineMs }: WorkflowDefinition,
+  subject: WorkflowSubject,
+  by: { userId: number | null; correlationId: string },
+): Promise<WorkflowRef> {
+  const job = await insertRow(tx, WorkflowJob, {
+    workflow_type_id: typeId,
+    tenant_id: subject.tenantId,
+    [SUBJECT_COLUMNS[subject.kind]]: subject.id,
+    created_by_user_id: by.userId,
+  });
+  const state: WorkflowExecutionState = jobName === null ? 'EXECUTING' : 'INIT';
+  const [instance] = await returning<WorkflowRef>(
+    tx,
+    `INSERT INTO workflow_job_instances (workflow_job_id, job_name, state, correlation_id, due_at, deadline_at)
+     VALUES ($1, $2::text, $3, $4, CASE WHEN $2::text IS NOT NULL THEN ${inMs('$5')} END, ${inMs('$6')})
+     RETURNING workflow_job_id, workflow_job_instance_id`,
+    [job.workflow_job_id, jobName, state, by.correlationId, FIRST_LOOK_MS, deadlineMs],
+  );
+  if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
+  await appendWorkflowState(tx, instance.workflow_job_instance_id, state);
+  return instance;
+}
+
+/** Closes the current state row of an instance and opens the next. */
+export async function appendWorkflowState(tx: Tx, instanceId: number, state: WorkflowExecutionState): Promise<void> {
+  await tx.query(
+    `UPDATE workflow_job_instance_states SET to_date = platform_now() WHERE workflow_job_instance_id = $1 AND to_date = 'infinity'`,
+    [instanceId],
+  );
+  await tx.query('INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state) VALUES ($1, $2)', [
+    instanceId,
+    state,
+  ]);
+}
+
+/** Notes that the jobs of these instances are in the queue. */
+export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<void> {
+  const sent = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
+    tx,
+    `UPDATE workflow_job_instances SET state = 'SENT' WHERE state = 'INIT' AND workflow_job_instance_id = ANY($1)
+     RETURNING workflow_job_instance_id`,
+    [instanceIds],
+  );
+  for (const { workflow_job_instance_id: id } of sent) await appendWorkflowState(tx, id, 'SENT');
+}
+
+/** Ends an instance whoever holds it; the error becomes a step of its own. Does nothing when it has ended. */
+export async function endWorkflow(
+  tx: Tx,
+  instanceId: number,
+  state: FinalState,
+  error: string | null = null,
+): Promise<void> {
+  const ended = await returning(
+    tx,
+    `UPDATE workflow_job_instances SET state = $2, ${ENDED} WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
+     RETURNING workflow_job_instance_id`,
+    [instanceId, state],
+  );
+  if (ended.length === 0) return;
+  await appendWorkflowState(tx, instanceId, state);
+  if (error === null) return;
+  await tx.query(
+    `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt, ended_at, outcome, error)
+     VALUES ($1, 'end', 1, platform_now(), 'failed', $2)`,
+    [instanceId, error],
+  );
+}
+
+/** Marks an instance that goes on, so that whoever holds it looks again; null when it has ended. */
+export async function requestWake(
+  tx: Tx,
+  instanceId: number,
+): Promise<(Pick<WorkflowJobInstance, 'job_name' | 'correlation_id'> & { held: boolean }) | null> {
+  const [woken] = await returning<Pick<WorkflowJobInstance, 'job_name' | 'correlation_id'> & { held: boolean }>(
+    tx,
+    `UPDATE workflow_job_instances SET wake_requested = true WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
+     RETURNING job_name, correlation_id, (lease_owner IS NOT NULL AND lease_until > platform_now()) AS held`,
+    [instanceId],
+  );
+  return woken ?? null;
+}
+
+/** Locks some of the instances whose moment has passed and that nobody holds, and puts their moment off. */
+export async function takeDue(
+  tx: Tx,
+  nextLookMs: number,
+): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
+  return returning(
+    tx,
+    `UPDATE workflow_job_instances i SET due_at = ${inMs('$1')} FROM (
+       SELECT workflow_job_instance_id FROM workflow_job_instances
+       WHERE ended_at IS NULL AND job_name IS NOT NULL AND due_at < platform_now()
+         AND (lease_until IS NULL OR lease_until < platform_now())
+       ORDER BY due_at LIMIT 100 FOR UPDATE SKIP LOCKED) due
+     WHERE i.workflow_job_instance_id = due.workflow_job_instance_id
+     RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
+    [nextLookMs],
+  );
+}
+
+/** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
+export async function claimInstance(
+  tx: Tx,
+  { instanceId, owner }: Claim,
+  by: { jobName: string; leaseMs: number; executor: Readonly<Record<string, string>> },
+): Promise<ClaimedInstance | null> {
+  const [row] = await returning<ClaimedInstance & { previous: WorkflowExecutionState }>(
+    tx,
+    `UPDATE workflow_job_instances i SET lease_owner = $2, lease_until = ${inMs('$3')}, due_at = ${inMs('$3')},
+       state = 'EXECUTING', wake_requested = false, executor = $4
+     FROM workflow_jobs j, (SELECT state, workflow_job_instance_id FROM workflow_job_instances
+                            WHERE workflow_job_instance_id = $1 FOR UPDATE) p
+     WHERE i.workflow_job_instance_id = p.workflow_job_instance_id AND j.workflow_job_id = i.workflow_job_id
+       AND i.job_name = $5 AND i.ended_at IS NULL AND (i.lease_owner IS NULL OR i.lease_until < platform_now())
+     RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.correlation_id,
+       j.tenant_id, ${Object.values(SUBJECT_COLUMNS)
+         .map((column) => `j.${column}`)
+         .join(', ')}, j.created_by_user_id, p.state AS previous`,
+    [instanceId, owner, by.leaseMs, JSON.stringify(by.executor), by.jobName],
+  );
+  if (!row) return null;
+  if (row.previous !== 'EXECUTING') {
+    await appendWorkflowState(tx, instanceId, 'RECEIVED');
+    await appendWorkflowState(tx, instanceId, 'EXECUTING');
+  } else {
+    await tx.query(
+      `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = platform_now()
+       WHERE workflow_job_instance_id = $1 AND ended_at IS NULL`,
+      [instanceId],
+    );
+  }
+  return row;
+}
+
+/** Throws {@link LeaseLost} when the claim is over, as all that follows do. */
+export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promise<void> {
+  await fenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
+}
+
+/** Notes the begin of an attempt; answers its id and whether the deadline of the instance has passed. */
+export async function openStep(
+  tx: Tx,
+  instanceId: number,
+  step: Pick<WorkflowStep, 'name' | 'attempt'>,
+): Promise<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }> {
+  const [row] = await returning<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }>(
+    tx,
+    `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt) VALUES ($1, $2, $3)
+     RETURNING workflow_step_id, (SELECT coalesce(deadline_at < platform_now(), false)
+       FROM workflow_job_instances WHERE workflow_job_instance_id = $1) AS is_late`,
+    [instanceId, step.name, step.attempt],
+  );
+  if (!row) throw new Error('INSERT INTO workflow_steps returned no row');
+  return row;
+}
+
+export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: StepEnd): Promise<void> {
+  await fenced(tx, claim, 'step_index = $3, attempt = 0', [stepIndex]);
+  await closeStep(tx, end);
+}
+
+/** A step has failed for good: from now on the compensation runs, for so long. */
+export async function recordFailure(
+  tx: Tx,
+  claim: Claim,
+  failure: WorkflowFailure,
+  compensationMs: number,
+  end: StepEnd,
+): Promise<void> {
+  const params = [JSON.stringify(failure), compensationMs];
+  await fenced(tx, claim, `failure = $3, deadline_at = ${inMs('$4')}, attempt = 0`, params);
+  await closeStep(tx, end);
+}
+
+/** Keeps what went wrong in the latest compensation. */
+export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailure): Promise<void> {
+  await fenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
+}
+
+/** Takes in a wake-up that came while the step ran; false when there was none, and none comes before the transaction ends. */
+export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
+  const row = await firstRow<Pick<WorkflowJobInstance, 'wake_requested'>>(
+    tx,
+    'SELECT wake_requested FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND lease_owner = $2 FOR UPDATE',
+    [claim.instanceId, claim.owner],
+  );
+  if (row?.wake_requested) await fenced(tx, claim, 'wake_requested = false', []);
+  return row?.wake_requested ?? false;
+}
+
+/** Gives the lease back; the instance is due some time after it should have gone on by itself. */
+export async function release(
+  tx: Tx,
+  claim: Claim,
+  { stepIndex, attempt, ms }: { stepIndex: number; attempt: number; ms: number },
+): Promise<void> {
+  await fenced(
+    tx,
+    claim,
+    `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$5')}`,
+    [stepIndex, attempt, ms + LATE_MS],
+  );
+}
+
+export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {
+  await fenced(tx, claim, `state = $3, ${ENDED}`, [state]);
+  await appendWorkflowState(tx, claim.instanceId, state);
+}
+
+export async function closeStep(tx: Tx, { stepId, outcome, error = null }: StepEnd): Promise<void> {
+  await tx.query(
+    'UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3 WHERE workflow_step_id = $1',
+    [stepId, outcome, error],
+  );
+}
+
+/** Failed attempts of steps of the instances, newest first, and how many there are. */
+export async function failedSteps(
+  tx: Tx,
+  instanceIds: readonly number[],
+  page: PageRequest,
+): Promise<Pick<Page<FailedStep>, 'data'> & { total: number }> {
+  const where = 'workflow_job_instance_id = ANY($1) AND error IS NOT NULL';
+  const counted = await firstRow<{ total: number }>(tx, `SELECT count(*) AS total FROM workflow_steps WHERE ${where}`, [
+    instanceIds,
+  ]);
+  const data = await rows<FailedStep>(
+    tx,
+    `SELECT workflow_step_id, workflow_job_instance_id, name, error, ended_at FROM workflow_steps WHERE ${where}
+     ORDER BY workflow_step_id DESC LIMIT $2 OFFSET $3`,
+    [instanceIds, page.limit, (page.pageNumber - 1) * page.limit],
+  );
+  return { data, total: counted?.total ?? 0 };
+}
+
+type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance_id' | 'name'> & {
+  error: string;
+  ended_at: Date;
+};
+
+/** Updates the instance while the claim holds; `$1` and `$2` are taken. */
+async function fenced(tx: Tx, { instanceId, owner }: Claim, set: string, params: readonly unknown[]): Promise<void> {
+  const changed = await returning(
+    tx,
+    `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
+     RETURNING workflow_job_instance_id`,
+    [instanceId, owner, ...params],
+  );
+  if (changed.length === 0) throw new LeaseLost();
+}

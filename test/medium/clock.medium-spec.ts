@@ -1,0 +1,125 @@
+import type { DataSource } from 'typeorm';
+import type { Config } from '../../src/config/config';
+import { createDataSource } from '../../src/database/data-source';
+import { STOP_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
+import { IdleClusterReconciler } from '../../src/modules/clusters/workflows/idle-cluster-reconciler';
+import { IdleClustersRepository } from '../../src/modules/clusters/workflows/idle-clusters.repository';
+import { createLogger } from '../../src/platform/logging/logger';
+import { SpentRowSweeper } from '../../src/platform/workflows/spent-row-sweeper';
+import { Step, type Workflow, type WorkflowFailure } from '../../src/platform/workflows/workflow-definition';
+import { requeueDueWorkflows, startWorkflow } from '../../src/platform/workflows/workflow-intents';
+import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
+import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+import { setClock } from './harness/clock';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+// Real: PostgreSQL, whose clock the tests set. Nothing waits.
+describe('what the time brings', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let config: Config;
+  let tenancy: Tenancy;
+  const logger = createLogger('test', 'silent');
+  const { signal } = new AbortController();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    tenancy = await makeTenancy(dataSource.manager, 'mine');
+  });
+
+  beforeEach(() => setClock(dataSource, '0'));
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  const start = () =>
+    dataSource.transaction((tx) =>
+      startWorkflow(tx, STOP_CLUSTER, { kind: 'cluster', tenantId: tenancy.tenantId, id: tenancy.clusterId }, null),
+    );
+
+  it('an operation fails when its deadline has passed', async () => {
+    const failures: WorkflowFailure[] = [];
+    const workflow: Workflow<'cluster'> = {
+      steps: [{ name: 'wait', run: () => Promise.resolve(Step.wait(1000)) }],
+      attempts: 1,
+      backoffMs: 0,
+      compensationMs: 60_000,
+      compensate: (_context, failure) => Promise.resolve(void failures.push(failure)),
+      giveUp: () => Promise.reject(new Error('there was time')),
+    };
+    const runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), logger);
+    const { workflow_job_instance_id: id } = await start();
+    await setClock(dataSource, '9 minutes');
+    await runner.continue(STOP_CLUSTER, id, workflow);
+    expect(failures).toEqual([]);
+    await setClock(dataSource, '11 minutes');
+    await runner.continue(STOP_CLUSTER, id, workflow);
+    expect(failures).toEqual([{ step: 'wait', message: 'The deadline of the operation passed in step wait' }]);
+  });
+
+  it('a workflow that nobody took is sent again when it is due', async () => {
+    const requeue = () => dataSource.transaction((tx) => requeueDueWorkflows(tx, 60_000));
+    await start();
+    expect(await requeue()).toBe(0);
+    await setClock(dataSource, '11 seconds');
+    expect(await requeue()).toBe(1);
+    expect(await requeue()).toBe(0);
+  });
+
+  it('a cluster without a job is stopped', async () => {
+    await dataSource.query(
+      'UPDATE clusters SET idle_timeout_ms = 3600000, last_active_at = platform_now() WHERE cluster_id = $1',
+      [tenancy.clusterId],
+    );
+    const reconciler = new IdleClusterReconciler(dataSource, new IdleClustersRepository(), config, logger);
+    const statusAfterPass = async () => {
+      await reconciler.reconcile(signal);
+      const [cluster] = await dataSource.query<{ status: string }[]>(
+        'SELECT status FROM clusters WHERE cluster_id = $1',
+        [tenancy.clusterId],
+      );
+      return cluster?.status;
+    };
+    await setClock(dataSource, '59 minutes');
+    expect(await statusAfterPass()).toBe('RUNNING');
+    await setClock(dataSource, '61 minutes');
+    expect(await statusAfterPass()).toBe('STOPPING');
+  });
+
+  it('what was kept for a week is deleted', async () => {
+    await dataSource.query('DELETE FROM outbox_messages');
+    await dataSource.query(
+      `INSERT INTO outbox_messages (job_name, payload, correlation_id, sent_at) VALUES ('job', '{}', 'test', platform_now())`,
+    );
+    await dataSource.query(
+      `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES (1, 'key', 'operation', 'hash')`,
+    );
+    const sweeper = new SpentRowSweeper(dataSource, config, logger);
+    const left = async () => {
+      await sweeper.reconcile(signal);
+      const [counted] = await dataSource.query<{ messages: number; keys: number }[]>(
+        'SELECT (SELECT count(*)::int FROM outbox_messages) AS messages, (SELECT count(*)::int FROM idempotency_keys) AS keys',
+      );
+      return counted;
+    };
+    await setClock(dataSource, '6 days 23 hours');
+    expect(await left()).toEqual({ messages: 1, keys: 1 });
+    await setClock(dataSource, '7 days 1 hour');
+    expect(await left()).toEqual({ messages: 0, keys: 0 });
+  });
+
+  it('a clock that stands still is what histories take, too', async () => {
+    const moment = new Date('2031-05-06T07:08:09Z');
+    await setClock(dataSource, moment);
+    const [read] = await dataSource.query<{ now: Date; ahead: boolean }[]>(
+      `SELECT platform_now() AS now, platform_clock() - platform_now() < interval '1 minute' AS ahead`,
+    );
+    expect(read).toEqual({ now: moment, ahead: true });
+  });
+});

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createOpenApiDocument } from '../../src/platform/http/openapi';
+import { TAGS } from '../../src/platform/http/tags';
+import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
+
+type Body = Record<string, unknown>;
+
+interface Described {
+  operationId: string;
+  tags: string[];
+  requestBody?: { content: Record<string, { schema: { $ref?: string } }> };
+}
+
+interface Published {
+  id: string;
+  method: string;
+  path: string;
+  tag: string;
+  example: Body | undefined;
+}
+
+/** How the quickstart's demo makes its records, which the ids in examples name. */
+const DEMO = `
+  import { describeCluster, makeWorkspace, readLookups } from './scripts/demo/demo.mjs';
+  import { login } from './scripts/demo/session.mjs';
+  const { baseUrl, password, sparkVersion } = JSON.parse(process.env.DEMO);
+  const session = await login({ baseUrl, username: 'admin', password });
+  await describeCluster(session, await readLookups(session, sparkVersion), { sparkVersion, productName: 'PLATFORM' });
+  await makeWorkspace(session);
+`;
+const ROOT = join(__dirname, '..', '..');
+
+/** What the requests need beside their examples, in the order of use. Parameters name what an example made. */
+const STEPS: Record<string, string> = {
+  login: '',
+  createTenant: '',
+  updateTenant: '?tenant_name=example-tenant',
+  createUser: '',
+  updateUser: '{user_id}',
+  setUserPassword: '{user_id}',
+  changeMyPassword: '',
+  createToken: '',
+  createGroup: '',
+  updateGroup: '{group_id}',
+  createCredentialsConf: '',
+  updateCredentialsConf: '?credentials_conf_name=example-store',
+  createNetworkConf: '',
+  updateNetworkConf: '?network_conf_name=example-network',
+  createBootDiskImage: '',
+  updateBootDiskImage: '?boot_disk_image_name=example-image',
+  createVolumeConf: '',
+  updateVolumeConf: '?volume_conf_name=example-volume',
+  createClusterConf: '',
+  updateClusterConf: '?cluster_conf_name=example-machines',
+  createCloudEnv: '',
+  updateCloudEnv: '?cloud_env_name=example-environment',
+  createObjectStorageManager: '',
+  updateObjectStorageManager: '?object_storage_manager_name=example-store',
+  createMount: '',
+  updateMount: '?mount_name=Example%20data',
+  createCluster: '',
+  updateCluster: '?cluster_name=example-cluster',
+  startCluster: '',
+  stopCluster: '',
+  destroyCluster: '',
+  disableCluster: '',
+  enableCluster: '',
+  createWorkspace: '',
+  updateWorkspace: '?workspace_name=example-workspace',
+  createJobConf: '',
+  createJob: '',
+};
+
+// Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. The worker's part is
+// done by hand: it brings clusters to the state that they are on the way to.
+describe('the examples of requests', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let published: Published[];
+  const { sparkVersion } = JSON.parse(readFileSync(process.env['TEST_RUNTIME_JSON'] ?? '', 'utf8')) as {
+    sparkVersion: string;
+  };
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({
+      COMPUTE_LOCAL_ENABLED: 'true',
+      COMPUTE_LOCAL_DIR: '/nodes',
+      COMPUTE_LOCAL_SPARK_HOMES: `${sparkVersion}=/spark`,
+      COMPUTE_LOCAL_JAVA_HOME: '/java',
+      COMPUTE_LOCAL_PYTHON: '/python',
+    }));
+    published = publishedBy(api);
+    const demo = { baseUrl: new URL(api.urlOf('')).origin, password: ADMIN_PASSWORD, sparkVersion };
+    const env = { ...process.env, DEMO: JSON.stringify(demo) };
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', DEMO], { cwd: ROOT, env });
+  });
+
+  afterAll(() => stop?.());
+
+  it('are there for every body in JSON', () => {
+    expect(published.filter(({ example }) => example === undefined).map(({ id }) => id)).toEqual([]);
+    expect(published.map(({ id }) => id).sort()).toEqual(Object.keys(STEPS).sort());
+  });
+
+  it('stand in the order of use', () => {
+    const order = TAGS.map(({ name }) => name as string);
+    const tags = Object.keys(STEPS).map((id) => order.indexOf(published.find((one) => one.id === id)?.tag ?? ''));
+    // The own password is changed, and an own token made, once there is a user to do it.
+    const inOrder = tags.filter((tag) => !['Own user', 'Personal tokens'].includes(order[tag] ?? ''));
+    expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
+  });
+
+  it('run as they are against a fresh quickstart', async () => {
+    const exampleOf = (id: string): Body => published.find((one) => one.id === id)?.example ?? {};
+    const admin = await api.login('admin', ADMIN_PASSWORD);
+    const ids: Record<string, string> = {};
+    const failed: string[] = [];
+    for (const [id, more] of Object.entries(STEPS)) {
+      const { method, path, example } = published.find((one) => one.id === id) ?? { method: '', path: '', example: {} };
+      const named = path.replace('{workspace_id}', '1').replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? name);
+      const isOwn = id === 'changeMyPassword';
+      const { new_password: password } = exampleOf('setUserPassword');
+      const token = isOwn ? await api.login(String(exampleOf('createUser').username), String(password)) : admin;
+      // The only part of an example that no document can know.
+      const body = id === 'login' ? { ...example, password: ADMIN_PASSWORD } : example;
+      const url = named + (more.startsWith('?') ? more : '');
+      const answer = await api.call(method, url, { token: id === 'login' ? undefined : token, body });
+      if (answer.status >= 300) failed.push(`${id} ${url} ${answer.status} ${JSON.stringify(answer.body)}`);
+      for (const name of ['user_id', 'group_id']) if (answer.body?.[name]) ids[name] ??= String(answer.body[name]);
+      await arrive(api);
+    }
+    expect(failed).toEqual([]);
+  });
+
+  it('have the Spark that the quickstart runs', async () => {
+    const { example } = published.find(({ id }) => id === 'createCluster') ?? {};
+    const token = await api.login('admin', ADMIN_PASSWORD);
+    const { body } = await api.call('GET', '/lookup_spark_infra_version', { token });
+    const versions = body as { spark_infra_version_id: number; spark_version: string }[];
+    const found = versions.find((version) => version.spark_infra_version_id === example?.['spark_infra_version_id']);
+    expect(found?.spark_version).toBe(sparkVersion);
+  });
+});
+
+function publishedBy(api: TestApi): Published[] {
+  const document = createOpenApiDocument(api.app, '0');
+  const schemas = (document.components?.schemas ?? {}) as Record<string, { example?: Body }>;
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, Described>).flatMap(([method, { operationId: id, tags, requestBody }]) => {
+      const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
+      if (name === undefined) return [];
+      const own = { id, method: method.toUpperCase(), path: path.replace('/api/v1', ''), tag: tags[0] ?? '' };
+      return [{ ...own, example: schemas[name]?.example }];
+    }),
+  );
+}
+
+async function arrive(api: TestApi): Promise<void> {
+  await api.database.query(`UPDATE clusters SET status = CASE status WHEN 'INITIATING' THEN 'RUNNING'
+    WHEN 'STOPPING' THEN 'STOPPED' WHEN 'DESTROYING' THEN 'DESTROYED' ELSE status END`);
+}
