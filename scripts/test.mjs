@@ -211,14 +211,15 @@ class Step {
    */
   async untilLimit(work) {
     work.catch(() => {});
-    const over = new Promise((_, reject) => {
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-    });
-    // What ends with the signal says itself how it went.
-    return Promise.race([
-      work,
-      over.catch((error) => delay(15_000, undefined, { ref: false }).then(() => Promise.reject(error))),
-    ]);
+    await Promise.race([work, this.#aLittleOver()]);
+    return work;
+  }
+
+  /** Ends with an error when the signal is some seconds old: what follows the signal says itself how it went. */
+  async #aLittleOver() {
+    if (!this.signal.aborted) await once(this.signal, 'abort');
+    await delay(15_000, undefined, { ref: false });
+    this.signal.throwIfAborted();
   }
 
   /** @param {unknown} error @returns {string} */
