@@ -42,33 +42,41 @@ const shared = {
   restoreMocks: true,
 };
 
+/**
+ * Deadline of a test, with room for a machine that has other work.
+ * @param {number} milliseconds
+ */
+const patience = (milliseconds) => ({
+  globals: { PATIENCE_MS: milliseconds },
+  setupFilesAfterEnv: ['<rootDir>/test/setup/patience.ts'],
+});
+
+/**
+ * Tests that need servers: what the environment does not name is started for the run and ended with it.
+ * @param {string} displayName @param {string} suffix @param {number} milliseconds
+ */
+const withServices = (displayName, suffix, milliseconds) => ({
+  ...shared,
+  ...patience(milliseconds),
+  displayName,
+  testMatch: [`<rootDir>/test/${displayName}/**/*.${suffix}.ts`],
+  globalSetup: `<rootDir>/test/setup/${displayName}.cjs`,
+  globalTeardown: '<rootDir>/test/setup/end.cjs',
+});
+
 /** @type {import('jest').Config} */
 module.exports = {
+  testSequencer: '<rootDir>/test/setup/longest-first.cjs',
   projects: [
     {
       ...shared,
+      ...patience(20_000),
       displayName: 'unit',
       testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
     },
-    {
-      ...shared,
-      displayName: 'medium',
-      testMatch: ['<rootDir>/test/medium/**/*.medium-spec.ts'],
-    },
-    {
-      ...shared,
-      displayName: 'attacks',
-      testMatch: ['<rootDir>/test/attacks/**/*.attack-spec.ts'],
-    },
-    {
-      ...shared,
-      displayName: 'stores',
-      testMatch: ['<rootDir>/test/stores/**/*.stores-spec.ts'],
-    },
-    {
-      ...shared,
-      displayName: 'e2e',
-      testMatch: ['<rootDir>/test/e2e/**/*.e2e-spec.ts'],
-    },
+    withServices('medium', 'medium-spec', 60_000),
+    withServices('attacks', 'attack-spec', 300_000),
+    withServices('stores', 'stores-spec', 120_000),
+    withServices('e2e', 'e2e-spec', 300_000),
   ],
 };

@@ -1,19 +1,21 @@
 #!/usr/bin/env node
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
+//   --long                also what takes long to prepare: MinIO, for what stores are tested with, once more
 //   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium, attacks, stores and e2e, the files whose path matches
-// Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
+// Phases run side by side as the machine has cores. Closes with `N passed, N failed`: a static check counts as one, a phase
+// of tests as its tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ensureBuild, ensureDependencies, projectRoot } from './embedded/install.mjs';
-import { endProcess, processRef } from './embedded/processes.mjs';
+import { ensureDependencies, projectRoot } from './embedded/install.mjs';
+import { TestServices } from './embedded/test-services.mjs';
 
 const MINUTE = 60_000;
 const OVERALL_LIMIT = 58 * MINUTE;
@@ -21,184 +23,296 @@ const OVERALL_LIMIT = 58 * MINUTE;
 /** Characters of a failed command's output that are shown. */
 const OUTPUT_KEPT = 200_000;
 
-/** Variables of a developer's shell that would make the run depend on it. */
-const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
+/** Tests wait for servers, and those for each other, often enough for two processes of them on each core. */
+const PROCESSES_AT_ONCE = 2 * Math.max(availableParallelism(), 2);
+
+/** @typedef {{passed: number, failed: number}} Counts */
+/** @typedef {import('./embedded/test-services.mjs').Need} Need */
 
 /**
- * @typedef {{passed: number, failed: number}} Counts
- *
  * @typedef {object} Phase
  * @property {string} name
  * @property {number} limit milliseconds
+ * @property {number} processes that it keeps busy; 0 for one that waits or may wait
+ * @property {readonly string[]} [after] phases that must have ended
+ * @property {readonly string[]} [needs] auxiliary phases that it cannot do without
  * @property {boolean} [quick]
- * @property {boolean} [auxiliary] prepares what later phases need; counts only when it fails
- * @property {(run: Run) => Promise<unknown>} action answers Counts if it is not auxiliary
+ * @property {boolean} [long]
+ * @property {boolean} [auxiliary] prepares what other phases need; counts only when it fails
+ * @property {(step: Step) => Promise<Counts | void>} action
  */
 
-/** @type {Phase[]} */
+/** In the order in which they begin, as far as there is room; what takes longest comes first. @type {Phase[]} */
 const PHASES = [
-  staticPhase('format', 2, ['prettier', '--check', '--log-level=warn', '.']),
-  staticPhase('lint', 5, ['eslint', '--max-warnings=0', '.']),
-  staticPhase('types', 5, ['tsc', '--noEmit', '-p', 'tsconfig.json']),
-  staticPhase('boundaries', 2, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
-  staticPhase('deadcode', 2, ['knip', '--no-progress']),
-  { name: 'unit', limit: 10 * MINUTE, quick: true, action: (run) => run.jest('unit', ['--testTimeout=20000']) },
-  { name: 'audit', limit: 3 * MINUTE, action: (run) => run.audit() },
-  { name: 'build', limit: 5 * MINUTE, action: (run) => run.check(() => run.build()) },
-  { name: 'openapi', limit: MINUTE, action: (run) => run.check(() => run.openapiDrift()) },
   // Its limit covers the download of Java and Spark.
-  { name: 'runtime', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needServices() },
-  { name: 'migrations', limit: 2 * MINUTE, action: (run) => run.check(() => run.migrationDrift()) },
-  { name: 'medium', limit: 25 * MINUTE, action: (run) => run.medium() },
-  { name: 'attacks', limit: 20 * MINUTE, action: (run) => run.attacks() },
+  {
+    name: 'runtime',
+    limit: 20 * MINUTE,
+    processes: 0,
+    auxiliary: true,
+    action: (step) => step.prepare('runtime', 'services', 'ldap'),
+  },
+  // Its limit covers the build of fake-gcs-server.
+  {
+    name: 'store-servers',
+    limit: 20 * MINUTE,
+    processes: 0,
+    auxiliary: true,
+    needs: ['runtime'],
+    action: (step) => step.prepare('stores'),
+  },
   // Its limit covers the build of MinIO.
-  { name: 'store-servers', limit: 20 * MINUTE, auxiliary: true, action: (run) => run.needStoreServers() },
-  { name: 'stores', limit: 20 * MINUTE, action: (run) => run.stores() },
-  { name: 'e2e', limit: 45 * MINUTE, action: (run) => run.e2e() },
+  {
+    name: 'minio',
+    limit: 30 * MINUTE,
+    processes: 0,
+    auxiliary: true,
+    long: true,
+    needs: ['runtime'],
+    action: (step) => step.prepare('minio'),
+  },
+  { name: 'audit', limit: 3 * MINUTE, processes: 0, action: (step) => step.audit() },
+  { name: 'build', limit: 10 * MINUTE, processes: 1, action: (step) => step.build() },
+  staticPhase('lint', 10, ['eslint', '--max-warnings=0', '.']),
+  {
+    name: 'unit',
+    limit: 10 * MINUTE,
+    processes: 1,
+    quick: true,
+    action: (step) => step.jest('unit', ['--maxWorkers=1']),
+  },
+  staticPhase('types', 10, ['tsc', '--noEmit', '-p', 'tsconfig.json']),
+  staticPhase('format', 5, ['prettier', '--check', '--log-level=warn', '.']),
+  staticPhase('boundaries', 5, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
+  staticPhase('deadcode', 5, ['knip', '--no-progress']),
+  {
+    name: 'openapi',
+    limit: 3 * MINUTE,
+    processes: 1,
+    after: ['build'],
+    action: (step) => step.program('dist/src/openapi.js', ['--check']),
+  },
+  {
+    name: 'e2e',
+    limit: 45 * MINUTE,
+    processes: 2,
+    after: ['build'],
+    needs: ['runtime'],
+    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'build']),
+  },
+  {
+    name: 'attacks',
+    limit: 30 * MINUTE,
+    processes: 2,
+    after: ['build'],
+    needs: ['runtime'],
+    action: (step) => step.jest('attacks', ['--maxWorkers=2'], ['services', 'runtime', 'build']),
+  },
+  {
+    name: 'migrations',
+    limit: 5 * MINUTE,
+    processes: 1,
+    after: ['build'],
+    needs: ['runtime'],
+    action: (step) => step.migrationDrift(),
+  },
+  {
+    name: 'medium',
+    limit: 30 * MINUTE,
+    processes: 2,
+    needs: ['runtime'],
+    action: (step) => step.jest('medium', ['--maxWorkers=2'], ['services', 'runtime', 'ldap']),
+  },
+  {
+    name: 'stores',
+    limit: 20 * MINUTE,
+    processes: 2,
+    after: ['build'],
+    needs: ['runtime', 'store-servers'],
+    action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'runtime', 'stores', 'build']),
+  },
+  {
+    name: 'minio-stores',
+    limit: 20 * MINUTE,
+    processes: 2,
+    long: true,
+    after: ['build'],
+    needs: ['runtime', 'minio'],
+    action: (step) => {
+      const others = ['azure', 'gcs', 'cloud-mounts'].map((name) => `--testPathIgnorePatterns=/${name}[.]stores-spec`);
+      return step.jest('stores', ['--maxWorkers=2', ...others], ['services', 'runtime', 'minio', 'build']);
+    },
+  },
 ];
 
-/** Phases that only prepare, and the phases they prepare for. @type {Record<string, string[]>} */
-const PREPARED = {
-  runtime: ['migrations', 'medium', 'attacks', 'store-servers', 'stores', 'e2e'],
-  'store-servers': ['stores', 'e2e'],
-};
-
-/** @param {string} name @param {number} minutes @param {[string, ...string[]]} command of node_modules/.bin @returns {Phase} */
-function staticPhase(name, minutes, [binary, ...args]) {
-  return { name, limit: minutes * MINUTE, quick: true, action: (run) => run.check(() => run.tool(binary, args)) };
+/**
+ * @param {string} name
+ * @param {number} minutes
+ * @param {string[]} command
+ * @returns {Phase}
+ */
+function staticPhase(name, minutes, [binary = '', ...args]) {
+  const action = (/** @type {Step} */ step) => step.program(join('node_modules', '.bin', binary), args);
+  return { name, limit: minutes * MINUTE, processes: 1, quick: true, action };
 }
 
 /** A check that did not hold; its output is already printed. */
 class CheckFailed extends Error {}
 
+/** What the phases of a run share. */
 class Run {
-  /** @type {{stop: () => Promise<unknown>}[]} */
-  services = [];
-  built = false;
-  /** @type {ReturnType<Run['startServices']> | undefined} */
-  starting;
-  /** @type {ReturnType<Run['startStores']> | undefined} */
-  startingStores;
-
   /** @param {AbortSignal} signal @param {string | undefined} match */
   constructor(signal, match) {
-    this.overall = signal;
     this.signal = signal;
     this.match = match;
-    // The folder's name is on the command line or in the environment of whatever the run starts: see `leftovers`.
-    this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
-    // PostgreSQL runs as another user when this is root, and has to pass through.
-    chmodSync(this.folder, 0o711);
-    this.env = { ...process.env, TMPDIR: this.folder, TEST_RUN_DIR: this.folder };
-    for (const name of FOREIGN_VARIABLES) delete this.env[name];
+    this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
   }
 
-  /** @param {Phase} phase */
-  async phase({ name, limit, auxiliary = false, action }) {
-    console.log(`\n== ${name}`);
+  /** @param {Phase} phase @returns {Promise<Counts>} */
+  async phase(phase) {
+    const { name, auxiliary = false } = phase;
+    console.log(`== ${name} begins`);
     const started = Date.now();
-    this.signal = AbortSignal.any([this.overall, AbortSignal.timeout(limit)]);
+    const step = new Step(this, phase);
     let result;
     try {
-      result = /** @type {Counts} */ (await action(this));
-      if (auxiliary) result = { passed: 0, failed: 0 };
+      result = (await step.untilLimit(phase.action(step))) ?? { passed: auxiliary ? 0 : 1, failed: 0 };
     } catch (error) {
       result = { passed: 0, failed: 1 };
-      if (!(error instanceof CheckFailed)) console.log(this.describe(error, limit));
+      if (!(error instanceof CheckFailed)) step.say(step.describe(error));
     }
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     const counts = auxiliary && result.failed === 0 ? 'ready' : `${result.passed} passed, ${result.failed} failed`;
     console.log(`== ${name}: ${counts} (${seconds} s)`);
     return result;
   }
+}
 
-  /** @param {unknown} error @param {number} limit milliseconds @returns {string} */
-  describe(error, limit) {
-    if (this.overall.aborted) return /** @type {Error} */ (this.overall.reason).message;
-    if (this.signal.aborted) return `Not done within ${limit / MINUTE} minutes.`;
-    if (!(error instanceof Error)) return String(error);
-    return error.name === 'SetupError' ? error.message : (error.stack ?? String(error));
+/** What a phase is made of. */
+class Step {
+  /** @param {Run} run @param {Phase} phase */
+  constructor(run, { name, limit }) {
+    this.run = run;
+    this.name = name;
+    this.limit = limit;
+    this.signal = AbortSignal.any([run.signal, AbortSignal.timeout(limit)]);
   }
 
-  /** @param {() => Promise<unknown>} action @returns {Promise<Counts>} */
-  async check(action) {
-    await action();
-    return { passed: 1, failed: 0 };
+  /** @param {string} text */
+  say(text) {
+    for (const line of text.split('\n')) console.log(`${this.name} | ${line}`);
   }
 
   /**
-   * Runs a command; its output is shown as it comes when `live`, else only when the command fails.
-   * @param {string} command
-   * @param {string[]} args
-   * @param {{env?: NodeJS.ProcessEnv, live?: boolean}} [options]
+   * The end of the work, or of the time for it.
+   * @template T
+   * @param {Promise<T>} work
+   * @returns {Promise<T>}
    */
-  async command(command, args, { env = {}, live = false } = {}) {
-    const onLine = live ? (/** @type {string} */ line) => console.log(line) : undefined;
-    const options = { env: { ...this.env, ...env }, onLine, signal: this.signal };
-    const { code, output } = await execute(command, args, options);
-    if (code !== 0 && !live) console.log(output.trimEnd());
+  async untilLimit(work) {
+    work.catch(() => {});
+    await Promise.race([work, this.#aLittleOver()]);
+    return work;
+  }
+
+  /** Ends with an error when the signal is some seconds old: what follows the signal says itself how it went. */
+  async #aLittleOver() {
+    if (!this.signal.aborted) await once(this.signal, 'abort');
+    await delay(15_000, undefined, { ref: false });
+    this.signal.throwIfAborted();
+  }
+
+  /** @param {unknown} error @returns {string} */
+  describe(error) {
+    if (this.run.signal.aborted) return messageOf(this.run.signal.reason);
+    if (this.signal.aborted) return `Not done within ${this.limit / MINUTE} minutes.`;
+    if (!(error instanceof Error)) return String(error);
+    return error.name === 'SetupError' ? error.message : (error.stack ?? error.message);
+  }
+
+  /** @param {Need[]} needs */
+  async prepare(...needs) {
+    await this.run.services.variables(...needs);
+  }
+
+  /**
+   * Runs a Node program; its output is shown as it comes when `live`, else only when it fails.
+   * @param {string[]} args @param {{env?: Record<string, string>, live?: boolean}} [options]
+   * @returns {Promise<number | null>} status
+   */
+  async node(args, { env = {}, live = false } = {}) {
+    const onLine = live ? (/** @type {string} */ line) => this.say(line) : undefined;
+    const options = { env: { ...this.run.services.env, ...env }, onLine, signal: this.signal };
+    const { code, output } = await execute(process.execPath, args, options);
+    if (code !== 0 && !live) this.say(output.trimEnd());
     return code;
   }
 
-  /** @param {string} binary of node_modules/.bin @param {string[]} args */
-  async tool(binary, args) {
-    const code = await this.command(process.execPath, [join('node_modules', '.bin', binary), ...args]);
-    if (code !== 0) throw new CheckFailed(binary);
-  }
-
-  /** @param {string} file @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+  /** @param {string} file @param {string[]} args @param {Record<string, string>} [env] */
   async program(file, args, env) {
-    const code = await this.command(process.execPath, [file, ...args], { env });
-    if (code !== 0) throw new CheckFailed(file);
+    if ((await this.node([file, ...args], { env })) !== 0) throw new CheckFailed(file);
   }
 
-  /** @param {string} project @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
-  async jest(project, args, env = {}) {
-    const report = join(this.folder, `${project}.json`);
+  /**
+   * @param {string} project
+   * @param {string[]} args
+   * @param {Need[]} [needs]
+   * @returns {Promise<Counts>}
+   */
+  async jest(project, args, needs = []) {
+    const env = await this.run.services.variables(...needs);
+    const report = join(this.run.services.folder, `report-${this.name}.json`);
     rmSync(report, { force: true });
     const options = ['--selectProjects', project, '--ci', '--json', `--outputFile=${report}`, ...args];
-    const match = this.match && project !== 'unit' ? ['--testPathPatterns', this.match] : [];
-    const bin = join('node_modules', '.bin', 'jest');
+    const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
     let code;
     try {
-      code = await this.command(process.execPath, [bin, ...options, ...match], { env, live: true });
+      code = await this.node([join('node_modules', '.bin', 'jest'), ...options, ...match], { env, live: true });
     } catch (error) {
-      console.log(this.describe(error, 0));
+      this.say(this.describe(error));
       code = null;
     }
-    return countOf(report, code);
+    return this.countOf(report, code);
   }
 
-  /** Where no advisories can be had nothing is known of the packages, for better or worse. */
+  /**
+   * Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently.
+   * @param {string} report
+   * @param {number | null} code
+   * @returns {Counts}
+   */
+  countOf(report, code) {
+    let result;
+    try {
+      result = JSON.parse(readFileSync(report, 'utf8'));
+    } catch {
+      return { passed: 0, failed: 1 };
+    }
+    const skipped = result.numPendingTests + result.numTodoTests;
+    if (skipped > 0) this.say(`${skipped} tests were skipped.`);
+    const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
+    return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
+  }
+
+  /** Where no advisories can be had nothing is known of the packages, for better or worse. @returns {Promise<Counts>} */
   async audit() {
     const { auditProduction } = await import('./audit.mjs');
-    const { unread, serious, others } = await auditProduction({ signal: this.signal, env: this.env });
+    const { unread, serious, others } = await auditProduction({ signal: this.signal, env: this.run.services.env });
     if (unread) {
-      console.log(`The advisories could not be read, so nothing was audited: ${unread}`);
+      this.say(`The advisories could not be read, so nothing was audited: ${unread}`);
       return { passed: 0, failed: 0 };
     }
-    if (others > 0) console.log(`${others} packages have advisories of low or moderate severity: npm audit --omit=dev`);
-    for (const line of serious) console.log(line);
+    if (others > 0) this.say(`${others} packages have advisories of low or moderate severity: npm audit --omit=dev`);
+    for (const line of serious) this.say(line);
     return serious.length > 0 ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 };
   }
 
   async build() {
-    await ensureBuild({ signal: this.signal });
-    this.built = true;
-  }
-
-  async needBuild() {
-    if (!this.built) await this.build();
-  }
-
-  async openapiDrift() {
-    await this.needBuild();
-    await this.program('dist/src/openapi.js', ['--check']);
+    await this.prepare('build');
   }
 
   async migrationDrift() {
-    await this.needBuild();
-    const { adminUrl } = await this.needServices();
+    const { TEST_DATABASE_ADMIN_URL: adminUrl = '' } = await this.run.services.variables('services', 'build');
     const url = new URL(adminUrl);
     url.pathname = '/migration_drift';
     await sql(adminUrl, 'CREATE DATABASE migration_drift');
@@ -208,106 +322,11 @@ class Run {
       await sql(adminUrl, 'DROP DATABASE IF EXISTS migration_drift WITH (FORCE)');
     }
   }
+}
 
-  async medium() {
-    const { env, runtimeDir, runtime } = await this.needServices();
-    const { prepareLdapServer } = await import('./embedded/ldap-server.mjs');
-    const options = {
-      onProgress: (/** @type {string} */ text) => console.log(text),
-      signal: this.signal,
-      env: this.env,
-    };
-    const jar = await prepareLdapServer(runtimeDir, runtime, options);
-    return this.jest('medium', ['--testTimeout=60000', '--maxWorkers=2'], { ...env, TEST_LDAP_SERVER_JAR: jar });
-  }
-
-  /** One file at a time: some measure what an attack does to others. */
-  async attacks() {
-    await this.needBuild();
-    const { env } = await this.needServices();
-    return this.jest('attacks', ['--testTimeout=120000', '--runInBand'], env);
-  }
-
-  async stores() {
-    const [services, stores] = [await this.needServices(), await this.needStoreServers()];
-    return this.jest('stores', ['--testTimeout=120000', '--runInBand'], { ...services.env, ...stores.env });
-  }
-
-  async e2e() {
-    await this.needBuild();
-    const [services, stores] = [await this.needServices(), await this.needStoreServers()];
-    // One file at a time: each starts its own platform and Spark.
-    return this.jest('e2e', ['--testTimeout=300000', '--runInBand'], { ...services.env, ...stores.env });
-  }
-
-  /** One PostgreSQL and one Redis for all phases; tests make databases of their own in them. */
-  needServices() {
-    this.starting ??= this.startServices();
-    return this.starting;
-  }
-
-  async startServices() {
-    const { prepareRuntime } = await import('./embedded/runtime.mjs');
-    const { startPostgres, startRedis } = await import('./embedded/services.mjs');
-    const runtimeDir = process.env.RUNTIME_DIR ?? join(projectRoot, '.runtime');
-    /** @param {string} text @param {boolean} [transient] */
-    const onProgress = (text, transient) => (transient ? undefined : console.log(text));
-    const runtime = await prepareRuntime(runtimeDir, { onProgress, signal: this.signal, env: this.env });
-    const runtimeFile = join(this.folder, 'runtime.json');
-    writeFileSync(runtimeFile, JSON.stringify(runtime));
-    const postgres = await startPostgres(this.folder, { signal: this.signal, durable: false });
-    this.services.push(postgres);
-    const redis = await startRedis(this.folder, runtime, { signal: this.signal });
-    this.services.push(redis);
-    return {
-      adminUrl: postgres.url,
-      runtimeDir,
-      runtime,
-      env: { TEST_DATABASE_ADMIN_URL: postgres.url, TEST_REDIS_URL: redis.url, TEST_RUNTIME_JSON: runtimeFile },
-    };
-  }
-
-  /** The object stores that adapters are tested against, in a runtime that has been prepared. */
-  needStoreServers() {
-    this.startingStores ??= this.startStores();
-    return this.startingStores;
-  }
-
-  async startStores() {
-    const { prepareStoreServers, startStoreServers } = await import('./embedded/store-servers.mjs');
-    const { env, runtimeDir, runtime } = await this.needServices();
-    const options = {
-      onProgress: (/** @type {string} */ text) => console.log(text),
-      signal: this.signal,
-      env: this.env,
-    };
-    const programs = await prepareStoreServers(runtimeDir, runtime, options);
-    const { servers, stop } = await startStoreServers(this.folder, programs, { signal: this.signal });
-    this.services.push({ stop });
-    const file = join(this.folder, 'store-servers.json');
-    writeFileSync(file, JSON.stringify(servers), { mode: 0o600 });
-    return { env: { ...env, TEST_STORE_SERVERS: file } };
-  }
-
-  /** Ends what the run started. Whatever tests left running is ended too, and named. */
-  async close() {
-    await this.starting?.catch(() => {});
-    await this.startingStores?.catch(() => {});
-    for (const service of this.services.reverse()) {
-      await service.stop().catch((error) => console.log(`Stopping a service failed: ${error.message}`));
-    }
-    let left = leftovers(this.folder);
-    // What was just told to end may still be about it.
-    for (const deadline = Date.now() + 5_000; left.length > 0 && Date.now() < deadline; left = leftovers(this.folder)) {
-      await delay(100);
-    }
-    for (const { ref, command } of left) {
-      console.log(`Left running: ${ref.pid} ${command}`);
-      await endProcess(ref, [['SIGTERM', 5_000]]);
-    }
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-    return left.length;
-  }
+/** @param {unknown} error @returns {string} */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**
@@ -324,7 +343,7 @@ async function execute(command, args, { env, onLine, signal }) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
-    stream.setEncoding('utf8').on('data', (chunk) => {
+    stream.setEncoding('utf8').on('data', (/** @type {string} */ chunk) => {
       output = (output + chunk).slice(-OUTPUT_KEPT);
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
@@ -354,30 +373,12 @@ async function execute(command, args, { env, onLine, signal }) {
 
 /** @param {number | undefined} groupId @param {NodeJS.Signals} signal */
 function signalGroup(groupId, signal) {
+  if (groupId === undefined) return;
   try {
-    if (groupId) process.kill(-groupId, signal);
+    process.kill(-groupId, signal);
   } catch {
     // It is gone.
   }
-}
-
-/**
- * Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently.
- * @param {string} report path of it
- * @param {number | null} code that jest ended with
- * @returns {Counts}
- */
-function countOf(report, code) {
-  let result;
-  try {
-    result = JSON.parse(readFileSync(report, 'utf8'));
-  } catch {
-    return { passed: 0, failed: 1 };
-  }
-  const skipped = result.numPendingTests + result.numTodoTests;
-  if (skipped > 0) console.log(`${skipped} tests were skipped.`);
-  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
-  return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
 /** @param {string} url @param {string} statement */
@@ -392,77 +393,71 @@ async function sql(url, statement) {
   }
 }
 
-/**
- * Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none.
- * @param {string} folder
- */
-function leftovers(folder) {
-  const found = [];
-  for (const name of readdirQuietly('/proc')) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
-    if (!`${command}\0${readQuietly(`/proc/${pid}/environ`)}`.includes(folder)) continue;
-    const ref = processRef(pid);
-    if (ref) found.push({ ref, command: command.slice(0, 200) });
-  }
-  return found;
-}
-
-/** @param {string} folder */
-function readdirQuietly(folder) {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** @param {string} file */
-function readQuietly(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 function selectPhases() {
   const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, only: { type: 'string' }, match: { type: 'string' } },
+    options: {
+      quick: { type: 'boolean' },
+      long: { type: 'boolean' },
+      only: { type: 'string' },
+      match: { type: 'string' },
+    },
   });
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
-  /** @param {string} name @param {string[]} wanted */
-  const isAmong = (name, wanted) =>
-    wanted.includes(name) || PREPARED[name]?.some((prepared) => wanted.includes(prepared));
-  const phases = PHASES.filter(({ name, quick }) => (only ? isAmong(name, only) : !values.quick || quick));
-  return { phases, match: values.match };
+  const isUsual = (/** @type {Phase} */ { quick, long }) => (values.quick ? quick : values.long || !long);
+  const wanted = PHASES.filter((phase) => (only ? only.includes(phase.name) : isUsual(phase)));
+  const needed = new Set(wanted.flatMap(({ name, needs = [] }) => [name, ...needs]));
+  return { phases: PHASES.filter(({ name }) => needed.has(name)), match: values.match };
 }
 
-/** @param {Run} run @param {Phase[]} phases @returns {Promise<Counts>} */
+/**
+ * Runs the phases side by side: each begins when those that it waits for have ended, in the order given as far as there is
+ * room. What needs an auxiliary phase that failed fails without having begun.
+ * @param {Run} run
+ * @param {Phase[]} phases
+ * @returns {Promise<Counts>}
+ */
 async function runPhases(run, phases) {
   const total = { passed: 0, failed: 0 };
-  /** @param {Counts} counts */
-  const add = ({ passed, failed }) => {
+  const add = (/** @type {Counts} */ { passed, failed }) => {
     total.passed += passed;
     total.failed += failed;
   };
+  const waiting = [...phases];
+  /** @type {Map<Phase, Promise<void>>} */
+  const running = new Map();
+  const isAbout = (/** @type {string} */ name) => [...waiting, ...running.keys()].some((phase) => phase.name === name);
+  const isNext = (/** @type {Phase} */ { processes, after = [], needs = [] }) => {
+    const busy = [...running.keys()].reduce((sum, phase) => sum + phase.processes, 0);
+    return busy + processes <= PROCESSES_AT_ONCE && ![...after, ...needs].some(isAbout);
+  };
+  const begin = (/** @type {Phase} */ phase) => {
+    waiting.splice(waiting.indexOf(phase), 1);
+    const ended = run.phase(phase).then((counts) => {
+      add(counts);
+      running.delete(phase);
+    });
+    running.set(phase, ended);
+  };
   try {
-    await ensureDependencies({ signal: run.overall, onProgress: (text, transient) => transient || console.log(text) });
+    await ensureDependencies({
+      signal: run.signal,
+      onProgress: (text, transient) => (transient ? undefined : console.log(text)),
+    });
     mkdirSync(join(projectRoot, 'dist'), { recursive: true });
-    for (const phase of phases) {
-      if (run.overall.aborted) break;
-      add(await run.phase(phase));
+    while (!run.signal.aborted && waiting.length + running.size > 0) {
+      for (let phase = waiting.find(isNext); phase; phase = waiting.find(isNext)) begin(phase);
+      await Promise.race(running.values());
     }
+    await Promise.all(running.values());
   } catch (error) {
-    console.log(run.describe(error, 0));
+    console.log(messageOf(error));
     add({ passed: 0, failed: 1 });
   } finally {
-    add({ passed: 0, failed: (await run.close()) > 0 ? 1 : 0 });
+    add({ passed: 0, failed: (await run.services.close()) > 0 ? 1 : 0 });
   }
-  if (run.overall.aborted && total.failed === 0) total.failed = 1;
+  if (run.signal.aborted && total.failed === 0) total.failed = 1;
   return total;
 }
 
@@ -471,14 +466,15 @@ async function main() {
   try {
     selection = selectPhases();
   } catch (error) {
-    console.error(/** @type {Error} */ (error).message);
+    console.error(messageOf(error));
     return 2;
   }
   const controller = new AbortController();
-  /** @param {string} reason */
-  const stop = (reason) => controller.abort(new Error(reason));
+  const stop = (/** @type {string} */ reason) => controller.abort(new Error(reason));
   const timer = setTimeout(() => stop(`Not done within ${OVERALL_LIMIT / MINUTE} minutes.`), OVERALL_LIMIT);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(`Interrupted by ${signal}.`));
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => stop(`Interrupted by ${signal}.`));
+  }
   const { passed, failed } = await runPhases(new Run(controller.signal, selection.match), selection.phases);
   clearTimeout(timer);
   console.log(`\n${passed} passed, ${failed} failed`);

@@ -323,8 +323,9 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await store.deleteDirectory('a')).toBe(0);
     });
 
-    it('lists and deletes thousands of files', async () => {
-      const paths = Array.from({ length: 1500 }, (_, i) => `many/${String(i).padStart(4, '0')}`);
+    it('lists and deletes more files than one call names', async () => {
+      // Stores list and delete a thousand at once.
+      const paths = Array.from({ length: 1100 }, (_, i) => `many/${String(i).padStart(4, '0')}`);
       const waiting = [...paths];
       const writer = async () => {
         for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) await put(path, 'x');
@@ -334,9 +335,9 @@ export function describeObjectStoreContract(name: string, makeStore: () => Promi
       expect(await names('', { recursive: true })).toEqual(['many/', ...paths]);
       const page = await store.list('many', { limit: 700 });
       expect(page.entries).toHaveLength(700);
-      expect(await store.deleteDirectory('many')).toBe(1500);
+      expect(await store.deleteDirectory('many')).toBe(1100);
       await nothingIsLeft();
-    });
+    }, 240_000);
 
     it('tells that a bucket is missing', async () => {
       const { missingBucket } = tested;

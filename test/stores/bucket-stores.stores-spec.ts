@@ -9,9 +9,9 @@ import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError } from '../.
 import { openObjectStore } from '../../libs/object-storage/open-object-store';
 import { FaultProxy } from './harness/fault-proxy';
 import { outbound } from './harness/store-servers';
-import { MinioBucket } from './harness/test-bucket';
+import { S3Bucket } from './harness/test-bucket';
 
-function storeOf(bucket: MinioBucket, endpoint?: string, timeouts = DEFAULT_STORE_TIMEOUTS): ObjectStore {
+function storeOf(bucket: S3Bucket, endpoint?: string, timeouts = DEFAULT_STORE_TIMEOUTS): ObjectStore {
   const { bucket: name, credentials } = bucket.accessBy({ endpoint });
   return openObjectStore({ provider: 's3-compatible', bucket: name, credentials, outbound, timeouts });
 }
@@ -38,9 +38,9 @@ async function filesIn(store: ObjectStore, folder: string): Promise<string[]> {
 }
 
 describeLogStoreContract(
-  'A bucket of MinIO',
+  'A bucket of S3',
   async () => {
-    const bucket = await MinioBucket.make();
+    const bucket = await S3Bucket.make();
     const store = storeOf(bucket);
     let requests = 0;
     const counted = new Proxy(store, {
@@ -64,8 +64,8 @@ describeLogStoreContract(
   { appends: 2_000 },
 );
 
-describeBlobStoreContract('A bucket of MinIO', async () => {
-  const bucket = await MinioBucket.make();
+describeBlobStoreContract('A bucket of S3', async () => {
+  const bucket = await S3Bucket.make();
   const store = storeOf(bucket);
   return {
     store: new BucketBlobStore(store, 'files'),
@@ -77,15 +77,15 @@ describeBlobStoreContract('A bucket of MinIO', async () => {
   };
 });
 
-// Real: MinIO, and connections to it that break. The processes that end before their time are stores of this one.
+// Real: an S3 server that checks signatures, and connections to it that break. The processes that end before their time are stores of this one.
 describe('stores in a bucket', () => {
-  let bucket: MinioBucket;
+  let bucket: S3Bucket;
   let store: ObjectStore;
   let log: LogName;
   let id = 0;
 
   beforeAll(async () => {
-    bucket = await MinioBucket.make();
+    bucket = await S3Bucket.make();
     store = storeOf(bucket);
   });
   afterAll(() => bucket.close());

@@ -3,9 +3,9 @@ import type { RunMount } from '../../libs/contracts/agent-protocol';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
-jest.setTimeout(400_000);
+jest.setTimeout(600_000);
 
-const { url, accessKeyId, secretAccessKey } = storeServers().minio;
+const { url, accessKeyId, secretAccessKey } = storeServers().hadoop;
 const s3 = new S3Client({
   endpoint: url,
   region: 'us-east-1',
@@ -14,7 +14,7 @@ const s3 = new S3Client({
 });
 const [bucket, archive] = [newBucketName(), newBucketName()];
 
-const minioMount = (change: Partial<RunMount>): RunMount => ({
+const s3Mount = (change: Partial<RunMount>): RunMount => ({
   mount_point: '/mnt/data',
   provider: 's3-compatible',
   bucket,
@@ -25,8 +25,8 @@ const minioMount = (change: Partial<RunMount>): RunMount => ({
   credentials: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: url },
   ...change,
 });
-const data = minioMount({});
-const reference = minioMount({ mount_point: '/mnt/data/reference', bucket: archive, path: '', read_only: true });
+const data = s3Mount({});
+const reference = s3Mount({ mount_point: '/mnt/data/reference', bucket: archive, path: '', read_only: true });
 
 async function keysIn(name: string): Promise<string[]> {
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: name }));
@@ -143,8 +143,8 @@ figure('others', lambda: text('/mnt/data/x.txt').count())
     ] as const) {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key: `${folder}/${key}`, Body: body }));
     }
-    const odd = minioMount({ mount_point: '/mnt/odd', path: folder });
-    const absent = minioMount({ mount_point: '/mnt/absent', bucket: newBucketName(), path: '' });
+    const odd = s3Mount({ mount_point: '/mnt/odd', path: folder });
+    const absent = s3Mount({ mount_point: '/mnt/absent', bucket: newBucketName(), path: '' });
     const noBucket = expect.stringMatching(/^ERROR .*The specified bucket does not exist/);
     expect(results(done(await node.run({ python, mounts: [data, odd, absent] })))).toEqual({
       space: ['a', 'b'],
@@ -229,7 +229,7 @@ figure('folder', lambda: oct(stat.S_IMODE(os.stat('../generated').st_mode)))
       `spark.hadoop.fs.s3a.bucket.${bucket}.endpoint.region=eu-central-7`,
       `spark.hadoop.fs.s3a.bucket.${bucket}.attempts.maximum=3`,
     ];
-    const run = done(await node.run({ python, conf, mounts: [minioMount({ extra_configs }), reference] }));
+    const run = done(await node.run({ python, conf, mounts: [s3Mount({ extra_configs }), reference] }));
     expect(results(run)).toEqual({
       own: ['31', '3'],
       overridden: 'eu-central-7',

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { configure, soon, startWholeApi, TestApi, type TestDatabase } from '../medium/harness/test-api';
 import { FaultProxy } from './harness/fault-proxy';
 import { bytes, type FileClient, type FileTenant, refusals, tenantAdmin } from './harness/file-client';
-import { MinioBucket } from './harness/test-bucket';
+import { storeServers } from './harness/store-servers';
+import { S3Bucket } from './harness/test-bucket';
 
 const MEBIBYTE = 2 ** 20;
 const MAX_UPLOAD = 30 * MEBIBYTE;
@@ -14,7 +15,7 @@ describe('files of an object storage manager, when something goes wrong', () => 
   let database: TestDatabase;
   let stop: (() => Promise<void>) | undefined;
   let tenant: FileTenant;
-  let bucket: MinioBucket;
+  let bucket: S3Bucket;
   let files: FileClient;
   let proxy: FaultProxy;
   /** The same bucket, by way of the proxy. */
@@ -34,7 +35,7 @@ describe('files of an object storage manager, when something goes wrong', () => 
   afterAll(() => stop?.());
 
   beforeEach(async () => {
-    bucket = await MinioBucket.make();
+    bucket = await S3Bucket.make();
     files = await tenant.manager(bucket.access);
     proxy = await FaultProxy.before(bucket.endpoint);
     proxied = await tenant.manager(bucket.accessBy({ endpoint: proxy.url }));
@@ -128,10 +129,12 @@ describe('files of an object storage manager, when something goes wrong', () => 
     });
   });
 
-  it('passes on that the store does not take a name', async () => {
-    const answer = await files.upload('n'.repeat(1000), { body: Buffer.from('x') });
-    expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_REQUEST' } });
-  });
+  // moto takes all names that the platform does.
+  if (storeServers().s3.name === 'MinIO')
+    it('passes on that the store does not take a name', async () => {
+      const answer = await files.upload('n'.repeat(1000), { body: Buffer.from('x') });
+      expect(answer).toMatchObject({ status: 400, body: { error_code: 'OBJECT_STORAGE.INVALID_REQUEST' } });
+    });
 
   it('gives up a store that does not answer', async () => {
     proxy.hangAfter(0);

@@ -4,7 +4,7 @@ import { soon, startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { GoogleSignIn } from './harness/emulated-clouds';
 import { bytes, type FileClient, type FileTenant, type Query, refusals, tenantAdmin } from './harness/file-client';
 import { newBucketName } from './harness/store-servers';
-import { AzureContainer, GcsBucket, MinioBucket, type TestBucket } from './harness/test-bucket';
+import { AzureContainer, GcsBucket, S3Bucket, type TestBucket } from './harness/test-bucket';
 import { unzip } from './harness/unzip';
 
 const ROOT = 'file:///platform/object-storage-manager/';
@@ -26,7 +26,7 @@ jest.mock('../../libs/object-storage/azure-key-space', (): Azure => {
 });
 
 const PROVIDERS: { provider: string; make: () => Promise<TestBucket> }[] = [
-  { provider: 'OnPrem', make: () => MinioBucket.make() },
+  { provider: 'OnPrem', make: () => S3Bucket.make() },
   { provider: 'GCP', make: () => GcsBucket.make() },
   { provider: 'Azure', make: () => AzureContainer.make() },
 ];

@@ -4,8 +4,7 @@ import type { StoreTimeouts } from '../../libs/object-storage/object-store';
 import { openObjectStore } from '../../libs/object-storage/open-object-store';
 import { newBucketName, outbound, type S3Server, storeServers } from './harness/store-servers';
 
-async function s3UnderTest(server: S3Server, { checksSecrets }: { checksSecrets: boolean }): Promise<StoreUnderTest> {
-  const { url, accessKeyId, secretAccessKey } = server;
+async function s3UnderTest({ url, accessKeyId, secretAccessKey }: S3Server): Promise<StoreUnderTest> {
   const client = new S3Client({
     endpoint: url,
     region: 'us-east-1',
@@ -26,7 +25,7 @@ async function s3UnderTest(server: S3Server, { checksSecrets }: { checksSecrets:
   return {
     store: open(Bucket, secretAccessKey),
     missingBucket: open(newBucketName(), secretAccessKey),
-    wrongSecret: checksSecrets ? { store: open(Bucket, wrong), secret: wrong } : null,
+    wrongSecret: { store: open(Bucket, wrong), secret: wrong },
     at: (endpoint, timeouts) => open(Bucket, secretAccessKey, endpoint, timeouts),
     unfinishedUploads: async () => {
       const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
@@ -36,5 +35,5 @@ async function s3UnderTest(server: S3Server, { checksSecrets }: { checksSecrets:
   };
 }
 
-describeObjectStoreContract('S3 on moto', () => s3UnderTest(storeServers().moto, { checksSecrets: false }));
-describeObjectStoreContract('S3 on MinIO', () => s3UnderTest(storeServers().minio, { checksSecrets: true }));
+const server = storeServers().s3;
+describeObjectStoreContract(`S3 on ${server.name}`, () => s3UnderTest(server));

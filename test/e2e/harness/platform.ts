@@ -231,8 +231,8 @@ export class PlatformUnderTest {
     return (await this.database.query(statement, parameters)).rows as T[];
   }
 
-  /** Wipes Redis, as a lost server would. Files run one at a time, so no other test is using it. */
-  async wipeRedis(url = required('TEST_REDIS_URL')): Promise<void> {
+  /** Wipes a Redis that no other test file uses, as a lost server would. */
+  async wipeRedis(url: string): Promise<void> {
     const redis = new Redis(url, { maxRetriesPerRequest: 2 });
     try {
       await redis.flushall();
@@ -401,14 +401,14 @@ class ManagedProcess {
   }
 }
 
-/** As `scripts/test.mjs` prepared it. */
+/** As the run of the tests prepared it. */
 export function readRuntime(): TestRuntime {
   return JSON.parse(readFileSync(required('TEST_RUNTIME_JSON'), 'utf8')) as TestRuntime;
 }
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: run this by node scripts/test.mjs --only=e2e --match=<file>`);
+  if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
 }
 

@@ -16,7 +16,7 @@ export class PrivateRedis {
 
   static async start(): Promise<PrivateRedis> {
     const file = process.env['TEST_RUNTIME_JSON'];
-    if (!file) throw new Error('TEST_RUNTIME_JSON is not set: run this by node scripts/test.mjs --only=e2e');
+    if (!file) throw new Error('TEST_RUNTIME_JSON is not set: jest.config.cjs prepares it');
     const { redisServer } = JSON.parse(readFileSync(file, 'utf8')) as { redisServer: string };
     const redis = new PrivateRedis(redisServer, await freePort());
     await redis.start();

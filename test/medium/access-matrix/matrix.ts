@@ -24,7 +24,7 @@ export interface Failure {
 }
 
 interface RunOptions {
-  /** On records of its own, because those that others use may come to harm. */
+  /** On records that nobody else uses, because they may come to harm. */
   fresh?: boolean;
   stopAtFirst?: boolean;
   /** Only these cells. */
@@ -62,6 +62,8 @@ export class AccessMatrix {
   cellCount = 0;
   private base: Promise<World> | null = null;
   private readonly learned: Record<string, unknown> = {};
+  /** Worlds of fresh runs in which nothing has come to harm. */
+  private readonly unharmed: World[] = [];
   private readonly expected = readExpectedAccess();
 
   private constructor(
@@ -126,16 +128,18 @@ export class AccessMatrix {
    */
   async run(operation: Operation, { fresh = false, stopAtFirst = false, only }: RunOptions = {}): Promise<Failure[]> {
     const cells = cellsOf(operation, this.expectedOf(operation)).filter(only ?? (() => true));
-    const harmless = cells.filter(({ expected }) => !operation.changes || !isAdmitted(expected));
-    const changing = cells.filter((cell) => !harmless.includes(cell));
+    const [harmless, changing] = byHarm(operation, cells);
     const base = await this.baseWorld();
     const isAlone = ALONE.has(operation.id);
-    const world = isAlone || (fresh && operation.changes) ? await this.newWorld() : base;
+    const isFresh = fresh && operation.changes && !isAlone;
+    const world = await this.worldFor(isAlone, isFresh, base);
     const failures: Failure[] = [];
     const done = () => stopAtFirst && failures.length > 0;
     await concurrently(harmless, isAlone ? 1 : AT_ONCE, async (cell) => {
       if (!done()) failures.push(...(await this.call(cell, world, await world.caller(cell.caller))));
     });
+    // Every call was refused, as it should be.
+    if (isFresh && failures.length === 0) this.unharmed.push(world);
     if (changing.length === 0 || done()) return failures;
     const shared = await this.newWorld();
     for (const cell of changing) {
@@ -213,10 +217,21 @@ export class AccessMatrix {
     }
   }
 
+  private async worldFor(isAlone: boolean, isFresh: boolean, base: World): Promise<World> {
+    if (isAlone) return this.newWorld();
+    return isFresh ? (this.unharmed.pop() ?? (await this.newWorld())) : base;
+  }
+
   private async newWorld(): Promise<World> {
     const [own, foreign] = await Promise.all([this.records.make('own'), this.records.make('foreign')]);
     return new World({ own, foreign }, this.callers);
   }
+}
+
+/** The cells that change nothing if they are answered as expected, and the others. */
+function byHarm(operation: Operation, cells: Cell[]): [Cell[], Cell[]] {
+  const isHarmless = ({ expected }: Cell) => !operation.changes || !isAdmitted(expected);
+  return [cells.filter(isHarmless), cells.filter((cell) => !isHarmless(cell))];
 }
 
 /** A tenant, another one, and those who call. */
@@ -239,6 +254,20 @@ class World {
   newCaller(spec: CallerSpec): Promise<Caller> {
     return this.callers.make(spec, this.tenants);
   }
+}
+
+/** The first cell that fails, of the operations in turn; null when none does. */
+export async function firstFailure(
+  matrix: AccessMatrix,
+  operationIds: Iterable<string>,
+  only?: (cell: Cell) => boolean,
+): Promise<Failure | null> {
+  const wanted = new Set(operationIds);
+  for (const operation of matrix.operations.filter(({ id }) => wanted.has(id))) {
+    const [failure] = await matrix.run(operation, { fresh: true, stopAtFirst: true, only });
+    if (failure) return failure;
+  }
+  return null;
 }
 
 /** Runs `fn` for every item, at most `limit` at once. */

@@ -6,7 +6,7 @@ import type { LogName, LogStore } from '../../../libs/object-storage/log-store';
 import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
-import { insertPlain } from '../harness/records';
+import { insertPlain, PlainRows } from '../harness/records';
 
 /** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
 export type Side = 'own' | 'foreign';
@@ -102,10 +102,12 @@ export class TenantRecordsMaker {
     const nextId = () => Number(idPrefix) * ID_STEP + this.next[side]++;
     const nameOf = (kind: string) => `${text}-${kind}-${this.next[side]++}`;
     const tenantName = nameOf('tenant');
-    const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name: tenantName });
+    const tenantId = randomUUID();
+    const rows = new PlainRows(tx);
+    await rows.add('tenants', { tenant_id: tenantId, name: tenantName });
     const insert = async (table: string, idColumn: string, values: object): Promise<number> => {
       const id = nextId();
-      await insertPlain(tx, table, { tenant_id: tenantId, [idColumn]: id, ...values });
+      await rows.add(table, { tenant_id: tenantId, [idColumn]: id, ...values });
       return id;
     };
     const named = async (table: string, prefix: string, values: object = {}) => {
@@ -114,12 +116,17 @@ export class TenantRecordsMaker {
       return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
     };
     const tenant = { tenantId, tenantName };
-    return insertRecords({ tx, side, ...tenant, ...this.objectStorage, text, blob, nextId, nameOf, insert, named });
+    const names = { text, blob, nextId, nameOf };
+    const made = await insertRecords({ tx, rows, side, ...tenant, ...this.objectStorage, ...names, insert, named });
+    await rows.flush();
+    return made;
   }
 }
 
 interface Inserting extends StoreOfRecords {
   tx: Tx;
+  /** Of the same transaction; whoever asks the database for one of them sends them first. */
+  rows: PlainRows;
   side: Side;
   tenantId: string;
   tenantName: string;
@@ -127,9 +134,9 @@ interface Inserting extends StoreOfRecords {
   blob: StoredBlob;
   nextId: () => number;
   nameOf: (kind: string) => string;
-  /** Inserts a record of the tenant and answers its id. */
+  /** Has a record of the tenant inserted and answers its id. */
   insert: (table: string, idColumn: string, values: object) => Promise<number>;
-  /** Inserts a record with a name and answers both, as `<prefix>_id` and `<prefix>_name`. */
+  /** Has a record with a name inserted and answers both, as `<prefix>_id` and `<prefix>_name`. */
   named: (table: string, prefix: string, values?: object) => Promise<Record<string, string | number>>;
 }
 
@@ -180,26 +187,27 @@ export async function insertPersonalToken(tx: Tx, userId: number, tenantId: stri
 }
 
 /** A user and a group of the tenant, the user in the group; and some that are by themselves. */
-async function insertPeople({ tx, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
+async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
   const user = async (more: object = {}) => {
     const [userId, username] = [nextId(), nameOf('user')];
     const account = { username, display_name: `${text} user`, email: `${username}@example.org` };
     const owner = { owner_tenant_id: tenantId, password_known_to_tenant: true };
-    await insertPlain(tx, 'users', { user_id: userId, ...account, ...owner, ...more });
-    await insertPlain(tx, 'user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
+    await rows.add('users', { user_id: userId, ...account, ...owner, ...more });
+    await rows.add('user_roles', { user_id: userId, role_id: roleId('USER'), tenant_id: tenantId });
     return { user_id: userId, username };
   };
   const group = async () => {
     const [groupId, groupname] = [nextId(), nameOf('group')];
-    await insertPlain(tx, 'groups', { group_id: groupId, group_name: groupname, owner_tenant_id: tenantId });
+    await rows.add('groups', { group_id: groupId, group_name: groupname, owner_tenant_id: tenantId });
     return { group_id: groupId, groupname };
   };
   const [member, team] = [await user(), await group()];
-  await insertPlain(tx, 'group_users', { group_id: team.group_id, user_id: member.user_id });
-  await insertPlain(tx, 'group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
+  await rows.add('group_users', { group_id: team.group_id, user_id: member.user_id });
+  await rows.add('group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
+  const [emptyTenant, tenant_id] = [nameOf('tenant'), randomUUID()];
+  await rows.add('tenants', { tenant_id, name: emptyTenant });
+  await rows.flush();
   const tokenId = Number(await insertPersonalToken(tx, member.user_id, tenantId));
-  const emptyTenant = nameOf('tenant');
-  const { tenant_id } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name: emptyTenant });
   return {
     values: { tenant_id: tenantId, tenant_name: tenantName, token_id: tokenId, ...member, ...team },
     unused: { ...(await user()), ...(await group()), tenant_id, tenant_name: emptyTenant },
@@ -258,14 +266,18 @@ async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials
 }
 
 /** An object storage manager with a file in a bucket of its own. */
-async function insertObjectStorageManager({ tx, tenantId, text, store, seal, nameOf, insert, named }: Inserting) {
-  const credentials = await named('credentials_confs', 'credentials_conf', { credential_type_id: CUSTOM_S3 });
-  const credentialsConfId = Number(credentials['credentials_conf_id']);
-  const sealed = await seal(tx, tenantId, credentialsConfId);
-  await tx.query('UPDATE credentials_confs SET sealed = $2 WHERE credentials_conf_id = $1', [
-    credentialsConfId,
-    sealed,
-  ]);
+async function insertObjectStorageManager(into: Inserting) {
+  const { tx, rows, tenantId, text, store, seal, nextId, nameOf, insert, named } = into;
+  const credentialsConfId = nextId();
+  const credentials = { credentials_conf_id: credentialsConfId, credentials_conf_name: nameOf('credentials_conf') };
+  await rows.add('credentials_confs', {
+    tenant_id: tenantId,
+    credentials_conf_id: credentialsConfId,
+    name: credentials.credentials_conf_name,
+    description: `${text} credentials_conf`,
+    credential_type_id: CUSTOM_S3,
+    sealed: await seal(tx, tenantId, credentialsConfId),
+  });
   const bucket = nameOf('bucket');
   const ref = await named('object_storage_managers', 'object_storage_manager', {
     cloud_provider_id: REFERENCE.cloud_provider_id,
@@ -286,7 +298,7 @@ type ClusterRef = TenantRecords['clusters']['running'];
 
 /** A cluster in each state that operations need; the running one has a node with a history. */
 async function insertClusters(into: Inserting, infrastructure: Record<string, string | number>) {
-  const { tx, text, nextId, insert, named } = into;
+  const { rows, text, nextId, insert, named } = into;
   const cluster = async (status: string, toDate: Date | 'infinity' = 'infinity'): Promise<ClusterRef> => {
     const ref = await named('clusters', 'cluster', {
       cloud_env_id: infrastructure['cloud_env_id'],
@@ -308,7 +320,7 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
     destroyed: await cluster('DESTROYED'),
     disabled: await cluster('DESTROYED', new Date()),
   };
-  await insertPlain(tx, 'cluster_mounts', {
+  await rows.add('cluster_mounts', {
     tenant_id: into.tenantId,
     cluster_id: running.cluster_id,
     mount_id: infrastructure['mount_id'],
@@ -324,9 +336,9 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
   });
   const history = { cluster_id: running.cluster_id, status: 'RUNNING', sequence: 1, reason: `${text} reason` };
   const clusterStateId = nextId();
-  await insertPlain(tx, 'cluster_states', { cluster_state_id: clusterStateId, ...history, node_count: 1 });
+  await rows.add('cluster_states', { cluster_state_id: clusterStateId, ...history, node_count: 1 });
   const nodeStateId = nextId();
-  await insertPlain(tx, 'node_states', {
+  await rows.add('node_states', {
     node_state_id: nodeStateId,
     node_id: nodeId,
     cluster_state_id: clusterStateId,
@@ -337,15 +349,15 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
 }
 
 /** A workflow of the tenant with a step that failed; answers the id of its instance. */
-async function insertWorkflow({ tx, insert, nextId, text }: Inserting, job: object): Promise<number> {
+async function insertWorkflow({ rows, insert, nextId, text }: Inserting, job: object): Promise<number> {
   const workflowJobId = await insert('workflow_jobs', 'workflow_job_id', job);
   const instanceId = nextId();
-  await insertPlain(tx, 'workflow_job_instances', {
+  await rows.add('workflow_job_instances', {
     workflow_job_instance_id: instanceId,
     workflow_job_id: workflowJobId,
     state: 'EXECUTING',
   });
-  await insertPlain(tx, 'workflow_steps', {
+  await rows.add('workflow_steps', {
     workflow_job_instance_id: instanceId,
     name: 'step',
     attempt: 1,
@@ -357,12 +369,12 @@ async function insertWorkflow({ tx, insert, nextId, text }: Inserting, job: obje
 
 /** A workspace with a file, a job configuration and a waiting run; and a disabled workspace. */
 async function insertWork(into: Inserting, cluster: ClusterRef, userId: number) {
-  const { tx, tenantId, text, blob, nextId, nameOf, insert, named } = into;
+  const { rows, tenantId, text, blob, nextId, nameOf, insert, named } = into;
   const workspace = await named('workspaces', 'workspace');
   const disabled = await named('workspaces', 'workspace', { to_date: new Date() });
   const other = await named('workspaces', 'workspace');
   const place = { workspace_id: workspace['workspace_id'] };
-  await insertPlain(tx, 'workspace_users', { tenant_id: tenantId, ...place, user_id: userId, permission_id: 0 });
+  await rows.add('workspace_users', { tenant_id: tenantId, ...place, user_id: userId, permission_id: 0 });
   const fileName = `${nameOf('file')}.py`;
   const fileId = await insert('workspace_files', 'workspace_file_id', {
     ...place,
@@ -391,7 +403,7 @@ async function insertWork(into: Inserting, cluster: ClusterRef, userId: number) 
     },
     workflow_job_instance_id: instanceId,
   });
-  await insertPlain(tx, 'run_states', {
+  await rows.add('run_states', {
     run_state_id: nextId(),
     run_id: runId,
     sequence: 1,

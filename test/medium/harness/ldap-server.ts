@@ -102,6 +102,6 @@ function javaTool(name: string): string {
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: run the tests through npm test`);
+  if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { escapeIdentifier, escapeLiteral } from 'pg';
 import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
 
 const ONPREM = 3;
@@ -39,10 +40,7 @@ export async function insertPlain<T = Record<string, unknown>>(
   table: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<T> {
-  const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));
-  neededColumns.set(table, needed);
-  const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
-  const entries = Object.entries({ ...plain, ...values });
+  const entries = await plainEntries(tx, table, values);
   const inserted = await firstRow<T>(
     tx,
     `INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`).join(', ')})
@@ -50,6 +48,41 @@ export async function insertPlain<T = Record<string, unknown>>(
     entries.map(([, value]) => value),
   );
   return inserted as T;
+}
+
+async function plainEntries(tx: Tx, table: string, values: Readonly<Record<string, unknown>>) {
+  const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));
+  neededColumns.set(table, needed);
+  const plain = Object.fromEntries(needed.map(({ name, type }) => [name, plainValue(type)]));
+  return Object.entries({ ...plain, ...values });
+}
+
+/** Rows as {@link insertPlain} inserts them, sent together: whoever makes thousands of records waits for few answers. */
+export class PlainRows {
+  private statements: string[] = [];
+
+  constructor(private readonly tx: Tx) {}
+
+  async add(table: string, values: Readonly<Record<string, unknown>>): Promise<void> {
+    const entries = await plainEntries(this.tx, table, values);
+    const columns = entries.map(([column]) => escapeIdentifier(column)).join(', ');
+    this.statements.push(
+      `INSERT INTO ${table} (${columns}) VALUES (${entries.map(([, value]) => literal(value)).join(', ')})`,
+    );
+  }
+
+  async flush(): Promise<void> {
+    const statements = this.statements.splice(0);
+    if (statements.length > 0) await this.tx.query(statements.join(';'));
+  }
+}
+
+/** A constant of SQL, which takes the type of its column; objects are JSON. */
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
+  if (value instanceof Date) return `'${value.toISOString()}'`;
+  return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 function readNeededColumns(tx: Tx, table: string): Promise<NeededColumn[]> {

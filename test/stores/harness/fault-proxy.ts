@@ -52,7 +52,8 @@ export class FaultProxy {
       this.sockets.delete(client);
       store.destroy();
     });
-    store.on('close', () => client.destroy());
+    // A silent store does not take its leave either.
+    store.on('close', () => (this.left > 0 || this.thenCuts) && client.destroy());
     for (const socket of [client, store]) socket.on('error', () => {});
     client.pipe(store);
     store.on('data', (chunk) => {

@@ -4,7 +4,10 @@ import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 /** As scripts/embedded/store-servers.mjs starts them. */
 interface StoreServers {
   moto: S3Server;
-  minio: S3Server;
+  /** Checks signatures, whichever server it is. */
+  s3: S3Server & { name: string };
+  /** For Spark; checks them only where it is MinIO. */
+  hadoop: S3Server;
   fakeGcs: { url: string };
   azurite: { url: string; accountName: string; accountKey: string };
 }
@@ -15,10 +18,10 @@ export interface S3Server {
   secretAccessKey: string;
 }
 
-/** The servers that `npm test` started for this run. */
+/** The servers that were started for this run. */
 export function storeServers(): StoreServers {
   const file = process.env.TEST_STORE_SERVERS;
-  if (!file) throw new Error('TEST_STORE_SERVERS is not set; run `npm test -- --only=stores`.');
+  if (!file) throw new Error('TEST_STORE_SERVERS is not set: jest.config.cjs prepares it');
   return JSON.parse(readFileSync(file, 'utf8')) as StoreServers;
 }
 

@@ -26,8 +26,8 @@ export interface TestBucket {
   close(): void;
 }
 
-export class MinioBucket implements TestBucket {
-  private readonly server = storeServers().minio;
+export class S3Bucket implements TestBucket {
+  private readonly server = storeServers().s3;
   private readonly name = newBucketName();
   private readonly client: S3Client;
 
@@ -36,8 +36,8 @@ export class MinioBucket implements TestBucket {
     this.client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
   }
 
-  static async make(): Promise<MinioBucket> {
-    const bucket = new MinioBucket();
+  static async make(): Promise<S3Bucket> {
+    const bucket = new S3Bucket();
     await bucket.client.send(new CreateBucketCommand({ Bucket: bucket.name }));
     return bucket;
   }

@@ -1,9 +1,11 @@
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { newBucketName, storeServers } from '../stores/harness/store-servers';
-import type { ApiClient, Json } from './harness/api-client';
-import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
-import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import type { ApiClient, Json } from '../e2e/harness/api-client';
+import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from '../e2e/harness/estate';
+import { JobDesk } from '../e2e/harness/jobs';
+import { PlatformUnderTest } from '../e2e/harness/platform';
+import { newBucketName, storeServers } from './harness/store-servers';
+
+jest.setTimeout(300_000);
 
 const ONPREM = 3;
 const CUSTOM_S3_CREDENTIALS = 5;
@@ -26,9 +28,9 @@ print('REPORT ' + json.dumps({
 }))
 `;
 
-// Real: API, worker, Spark on local nodes, and MinIO as the object store.
+// Real: API, worker, Spark on local nodes, and an S3 server as the object store.
 describe('object storage', () => {
-  const { minio } = storeServers();
+  const { hadoop: server } = storeServers();
   const bucket = newBucketName();
   let platform: PlatformUnderTest;
   let client: ApiClient;
@@ -71,7 +73,7 @@ describe('object storage', () => {
   afterAll(() => platform?.close());
 
   async function createBucket(): Promise<void> {
-    const { url: endpoint, accessKeyId, secretAccessKey } = minio;
+    const { url: endpoint, accessKeyId, secretAccessKey } = server;
     const credentials = { accessKeyId, secretAccessKey };
     const s3 = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials });
     await s3.send(new CreateBucketCommand({ Bucket: bucket }));
@@ -79,7 +81,7 @@ describe('object storage', () => {
   }
 
   async function storeCredentials(name: string): Promise<number> {
-    const { url, accessKeyId, secretAccessKey } = minio;
+    const { url, accessKeyId, secretAccessKey } = server;
     const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: url };
     return made('/credential_config', 'credentials_conf_id', {
       name,
@@ -122,7 +124,7 @@ describe('object storage', () => {
     expect(written.map(({ file_name }) => file_name)).toContain('_SUCCESS');
     expect(written.map(({ file_name }) => file_name)).toContainEqual(expect.stringMatching(/^part-.*\.parquet$/));
     for (const stream of ['stdout', 'stderr'] as const) {
-      expect(await desk.log(job.job_id, stream)).not.toContain(minio.secretAccessKey);
+      expect(await desk.log(job.job_id, stream)).not.toContain(server.secretAccessKey);
     }
   });
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { eventually } from '../../libs/testing/eventually';
-import { MinioBucket } from '../stores/harness/test-bucket';
-import type { ApiClient } from './harness/api-client';
-import { createCluster, describeEstate, startCluster } from './harness/estate';
-import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { S3Bucket } from './harness/test-bucket';
+import type { ApiClient } from '../e2e/harness/api-client';
+import { createCluster, describeEstate, startCluster } from '../e2e/harness/estate';
+import { JobDesk } from '../e2e/harness/jobs';
+import { PlatformUnderTest } from '../e2e/harness/platform';
 
 const MAIN = `
 from pyspark import SparkFiles
@@ -14,16 +14,16 @@ print('SUM', spark.range(10).agg({'id': 'sum'}).collect()[0][0])
 print('FILE', open(SparkFiles.get('words.txt')).read())
 `;
 
-// Real: an API for clients and one for agents, without any directory, the worker, Spark on a local node, and MinIO.
+// Real: an API for clients and one for agents, without any directory, the worker, Spark on a local node, and an S3 server that checks signatures.
 describe('pods that share a bucket and no disk', () => {
-  let bucket: MinioBucket;
+  let bucket: S3Bucket;
   let platform: PlatformUnderTest;
   let client: ApiClient;
   let desk: JobDesk;
   let jobId: number;
 
   beforeAll(async () => {
-    bucket = await MinioBucket.make();
+    bucket = await S3Bucket.make();
     const { credentials, bucket: name } = bucket.access;
     const entries = Object.entries(credentials).map((entry) => entry.join('='));
     const env = { STORE: 's3-compatible', STORE_BUCKET: name, STORE_CREDENTIALS: entries.join(), DATA_DIR: '' };

@@ -1,32 +1,36 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../../libs/testing/eventually';
-
-import { clientOf, createTenant, createUser } from '../e2e/harness/people';
-import { createCluster, describeEstate, startCluster } from '../e2e/harness/estate';
-import { GatedJob } from '../e2e/harness/gated-job';
-import { JobDesk } from '../e2e/harness/jobs';
-import { PlatformUnderTest, type ProcessUser, readRuntime, type TestRuntime } from '../e2e/harness/platform';
-import { CHATTERBOX, FORGER, INTRUDER, SNOOP, TRAPPER } from './harness/hostile-jobs';
-import { containerRoot, ordinaryUser } from './harness/users';
+import { eventually } from '../../../libs/testing/eventually';
+import { clientOf, createTenant, createUser } from '../../e2e/harness/people';
+import { createCluster, describeEstate, startCluster } from '../../e2e/harness/estate';
+import { GatedJob } from '../../e2e/harness/gated-job';
+import { JobDesk } from '../../e2e/harness/jobs';
+import { PlatformUnderTest, type ProcessUser, readRuntime, type TestRuntime } from '../../e2e/harness/platform';
+import { CHATTERBOX, FORGER, INTRUDER, SNOOP, TRAPPER } from './hostile-jobs';
 
 const LOG_MAX_BYTES = 1_000_000;
 
 type Way = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
-/** How the platform is started, and what then keeps its jobs apart. */
-const WAYS: [string, string, Way][] = [
-  ['by an ordinary user', 'Namespaces for each job', (runtime) => ({ user: ordinaryUser(runtime) })],
-  ...(process.getuid?.() === 0
-    ? ([
-        ['by root', 'A user and namespaces for each job', () => ({})],
-        ['in a container', 'A user for each job', containerRoot],
-      ] satisfies typeof WAYS)
-    : []),
-];
+/**
+ * What a job may not do on a platform that is started in a way. Each way has a test file of its own, so that they can run
+ * side by side: most of their time is Spark's.
+ *
+ * Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
+ * @param way how it is started, for the name of the test
+ * @param confinement what then keeps its jobs apart, as the worker says it
+ */
+export function describeConfinedJobs(way: string, confinement: string, as: Way): void {
+  describe(`a job on a platform that is started ${way}`, () => suite(way, confinement, as));
+}
 
-// Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
-describe.each(WAYS)('a job on a platform that is started %s', (way, confinement, as) => {
+/** The same, where the tests are root's. */
+export function describeConfinedJobsOfRoot(way: string, confinement: string, as: Way): void {
+  if (process.getuid?.() === 0) describeConfinedJobs(way, confinement, as);
+  else it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
+}
+
+function suite(way: string, confinement: string, as: Way): void {
   let platform: PlatformUnderTest;
   let clusterId: number;
   let desk: JobDesk;
@@ -39,7 +43,7 @@ describe.each(WAYS)('a job on a platform that is started %s', (way, confinement,
   beforeAll(async () => {
     const { user, env } = as(readRuntime());
     platform = await PlatformUnderTest.start({
-      name: `attacks-jobs-${WAYS.findIndex(([name]) => name === way)}`,
+      name: `attacks-jobs-${way.replaceAll(' ', '-')}`,
       env: { LOG_MAX_BYTES: String(LOG_MAX_BYTES), ...env },
       user,
     });
@@ -196,7 +200,7 @@ describe.each(WAYS)('a job on a platform that is started %s', (way, confinement,
     expect(users).not.toEqual([]);
     expect(users.filter((line) => line.endsWith(' 0') || /^(bwrap|setpriv) /.test(line))).toEqual([]);
   });
-});
+}
 
 /** Of the one master below a folder of nodes. */
 function masterIn(localDir: string): { url: string; page: string } {

@@ -1,0 +1,193 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ensureBuild, projectRoot } from './install.mjs';
+import { endProcess, processRef } from './processes.mjs';
+
+/**
+ * What tests need beside their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
+ * `ldap` the jar of the LDAP server; `stores` the object stores, `minio` MinIO among them; `build` the compiled programs.
+ * @typedef {'runtime' | 'services' | 'ldap' | 'stores' | 'minio' | 'build'} Need
+ *
+ * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
+ *
+ * @typedef {object} TestServicesOptions
+ * @property {(text: string) => void} [onProgress]
+ * @property {AbortSignal} [signal] ends what is being prepared
+ */
+
+/** Variables of a developer's shell that would make tests depend on it. */
+const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
+
+/**
+ * What one run of tests shares: a temporary folder and, each made when it is first needed, servers and programs. `close`
+ * ends all that was started in that folder, whoever started it.
+ */
+export class TestServices {
+  /** @type {Map<Need, Promise<Variables>>} */
+  #prepared = new Map();
+  /** @type {(() => Promise<unknown>)[]} */
+  #stops = [];
+  #runtimeDir = process.env.RUNTIME_DIR ?? join(projectRoot, '.runtime');
+  /** @type {Promise<import('./runtime.mjs').Runtime> | undefined} */
+  #runtime;
+
+  /** @param {TestServicesOptions} [options] */
+  constructor({ onProgress = () => {}, signal } = {}) {
+    this.onProgress = onProgress;
+    this.signal = signal;
+    // The folder's name is on the command line or in the environment of whatever the run starts: see `leftovers`.
+    this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
+    // PostgreSQL runs as another user when this is root, and has to pass through.
+    chmodSync(this.folder, 0o711);
+    /** @type {NodeJS.ProcessEnv} of what the run starts, without what was prepared */
+    this.env = { ...process.env, TMPDIR: this.folder, TEST_RUN_DIR: this.folder };
+    for (const name of FOREIGN_VARIABLES) delete this.env[name];
+  }
+
+  /**
+   * Prepares what is named, once in a run.
+   * @param {readonly Need[]} needs
+   * @returns {Promise<Variables>}
+   * @throws {import('./setup-error.mjs').SetupError}
+   */
+  async variables(...needs) {
+    const found = await Promise.all(needs.map((need) => this.#once(need)));
+    return Object.assign({}, ...found);
+  }
+
+  /** @param {Need} need @returns {Promise<Variables>} */
+  #once(need) {
+    const known = this.#prepared.get(need);
+    if (known) return known;
+    const made = this.#prepare(need);
+    this.#prepared.set(need, made);
+    // Whoever needs it sees the failure; one that nobody waits for any more must not end the process.
+    made.catch(() => {});
+    return made;
+  }
+
+  /** @param {Need} need @returns {Promise<Variables>} */
+  async #prepare(need) {
+    switch (need) {
+      case 'runtime':
+        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#findRuntime()) };
+      case 'services':
+        return this.#startServices();
+      case 'ldap':
+        return { TEST_LDAP_SERVER_JAR: await this.#ldapServer() };
+      case 'stores':
+      case 'minio':
+        return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
+      case 'build':
+        await ensureBuild({ onProgress: (text, transient) => transient || this.onProgress(text), signal: this.signal });
+        return {};
+    }
+  }
+
+  #findRuntime() {
+    this.#runtime ??= import('./runtime.mjs').then(({ prepareRuntime }) =>
+      prepareRuntime(this.#runtimeDir, {
+        onProgress: (text, transient) => transient || this.onProgress(text),
+        signal: this.signal,
+        env: this.env,
+      }),
+    );
+    return this.#runtime;
+  }
+
+  /** @returns {Promise<Variables>} */
+  async #startServices() {
+    const { startPostgres, startRedis } = await import('./services.mjs');
+    const postgres = await startPostgres(this.folder, { signal: this.signal, durable: false });
+    this.#stops.push(() => postgres.stop());
+    const redis = await startRedis(this.folder, await this.#findRuntime(), { signal: this.signal });
+    this.#stops.push(() => redis.stop());
+    return { TEST_DATABASE_ADMIN_URL: postgres.url, TEST_REDIS_URL: redis.url };
+  }
+
+  async #ldapServer() {
+    const { prepareLdapServer } = await import('./ldap-server.mjs');
+    return prepareLdapServer(this.#runtimeDir, await this.#findRuntime(), this.#options());
+  }
+
+  /** @param {'stores' | 'minio'} need */
+  async #startStores(need) {
+    const { prepareStoreServers, startStoreServers } = await import('./store-servers.mjs');
+    const options = { ...this.#options(), withMinio: need === 'minio' };
+    const programs = await prepareStoreServers(this.#runtimeDir, await this.#findRuntime(), options);
+    const { servers, stop } = await startStoreServers(join(this.folder, need), programs, { signal: this.signal });
+    this.#stops.push(stop);
+    return servers;
+  }
+
+  #options() {
+    return { onProgress: this.onProgress, signal: this.signal, env: this.env };
+  }
+
+  /** @param {string} name @param {object} content @returns {string} path of the file */
+  #write(name, content) {
+    const file = join(this.folder, name);
+    writeFileSync(file, JSON.stringify(content), { mode: 0o600 });
+    return file;
+  }
+
+  /**
+   * Ends what the run started. Whatever tests left running is ended too, and named.
+   * @returns {Promise<number>} how many processes were left
+   */
+  async close() {
+    await Promise.allSettled(this.#prepared.values());
+    for (const stop of this.#stops.reverse()) {
+      await stop().catch((error) => this.onProgress(`Stopping a service failed: ${error.message}`));
+    }
+    let left = leftovers(this.folder);
+    // What was just told to end may still be about it.
+    for (const deadline = Date.now() + 5_000; left.length > 0 && Date.now() < deadline; left = leftovers(this.folder)) {
+      await delay(100);
+    }
+    for (const { ref, command } of left) {
+      this.onProgress(`Left running: ${ref.pid} ${command}`);
+      await endProcess(ref, [['SIGTERM', 5_000]]);
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    return left.length;
+  }
+}
+
+/**
+ * Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none.
+ * @param {string} folder
+ */
+function leftovers(folder) {
+  /** @type {{ref: import('./processes.mjs').ProcessRef, command: string}[]} */
+  const found = [];
+  for (const name of readdirQuietly('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
+    if (!`${command}\0${readQuietly(`/proc/${pid}/environ`)}`.includes(folder)) continue;
+    const ref = processRef(pid);
+    if (ref) found.push({ ref, command: command.slice(0, 200) });
+  }
+  return found;
+}
+
+/** @param {string} folder @returns {string[]} */
+function readdirQuietly(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** @param {string} file @returns {string} */
+function readQuietly(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,171 @@
+import type { Request } from 'express';
+import { decode, verify } from 'jsonwebtoken';
+import { Config } from '../../../src/config/config';
+import { AccessTokens, type TokenClaims, tokenHash } from '../../../src/modules/iam/sessions/access-tokens';
+import { SessionAuthenticator } from '../../../src/modules/iam/sessions/session-authenticator';
+import { type SessionRow, SessionsRepository } from '../../../src/modules/iam/sessions/sessions.repository';
+import { type Access, Allow } from '../../../src/platform/auth/access';
+import { AccessGuard } from '../../../src/platform/auth/access.guard';
+import { WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from '../../../src/platform/auth/authentication';
+import type { Principal } from '../../../src/platform/auth/principal';
+import type { AuthenticatedRequest } from '../../../src/platform/auth/request-principal';
+import type { Role } from '../../../src/platform/auth/roles';
+import { AccessMatrix, concurrently, type Failure, firstFailure } from './matrix';
+import { Declarations, wideningsOf } from './mutations';
+
+const MINUTES = 60_000;
+
+/**
+ * The matrix can fail: each declaration that keeps somebody out is widened, each check of the guard dropped, one at a time,
+ * and a cell must notice. That all cells hold without a change is access-mutations.medium-spec.ts.
+ * Real: the whole API, PostgreSQL, Redis; taken away are declarations and steps of the guard.
+ */
+describe('the access matrix notices', () => {
+  let matrix: AccessMatrix;
+
+  beforeAll(async () => {
+    matrix = await AccessMatrix.start();
+  }, 2 * MINUTES);
+
+  afterAll(() => matrix?.stop());
+
+  it(
+    'each declaration of access that is widened',
+    async () => {
+      const declarations = new Declarations(matrix.app);
+      let count = 0;
+      const unnoticed = await concurrently(matrix.operations, 4, async ({ id }) => {
+        const survivors: string[] = [];
+        for (const { name, access } of wideningsOf(declarations.accessOf(id))) {
+          count += 1;
+          const noticed = await declarations.declaring(id, access, () => firstFailure(matrix, [id]));
+          if (noticed === null) survivors.push(`${id}: ${name}`);
+        }
+        return survivors;
+      });
+      console.log(`Access mutations: ${count} declarations widened`);
+      expect(unnoticed.flat()).toEqual([]);
+    },
+    20 * MINUTES,
+  );
+
+  describe('a check of the guard that is gone:', () => {
+    interface Admitting {
+      admit(request: AuthenticatedRequest, access: Access): Promise<void>;
+    }
+
+    /** Has the guard enforce another access than the declared one. */
+    function enforce(instead: (access: Access) => Access): void {
+      const prototype = AccessGuard.prototype as unknown as Admitting;
+      const admit = prototype.admit;
+      jest.spyOn(prototype, 'admit').mockImplementation(function (this: Admitting, request, access) {
+        return admit.call(this, request, instead(access));
+      });
+    }
+
+    function changeSession(change: (session: SessionRow) => Partial<SessionRow>): void {
+      const sessions = matrix.app.get(SessionsRepository, { strict: false });
+      const find = sessions.find.bind(sessions);
+      jest.spyOn(sessions, 'find').mockImplementation(async (id) => {
+        const session = await find(id);
+        return session && { ...session, ...change(session) };
+      });
+    }
+
+    function changeTokens(change: (token: string) => Omit<TokenClaims, 'tokenHash'>): void {
+      const tokens = matrix.app.get(AccessTokens, { strict: false });
+      const check = tokens.verify.bind(tokens);
+      jest.spyOn(tokens, 'verify').mockImplementation((request: Request) =>
+        check(request).catch((error: unknown) => {
+          const [, token] = request.headers.authorization?.split(' ') ?? [];
+          if (token === undefined) throw error;
+          return { ...change(token), tokenHash: tokenHash(token) };
+        }),
+      );
+    }
+
+    function claimsOf(payload: unknown): Omit<TokenClaims, 'tokenHash'> {
+      const { sub, sid } = payload as { sub: string; sid: string };
+      return { userId: Number(sub), sessionId: sid };
+    }
+
+    const checks: [string, () => void][] = [
+      ['the role in the tenant', () => enforce((access) => (access.kind === 'tenant' ? Allow.tenant() : access))],
+      ['the tenant', () => enforce((access) => (access.kind === 'tenant' ? Allow.signedIn : access))],
+      [
+        'the permission on the workspace',
+        () => {
+          const authorizer = matrix.app.get<WorkspaceAuthorizer>(WORKSPACE_AUTHORIZER, { strict: false });
+          const authorize = authorizer.authorize.bind(authorizer);
+          jest
+            .spyOn(authorizer, 'authorize')
+            .mockImplementation((principal, selector, needed) =>
+              authorize({ ...principal, roles: new Set(['ADMIN']) }, selector, needed),
+            );
+        },
+      ],
+      ['the signature of the token', () => changeTokens((token) => claimsOf(decode(token)))],
+      [
+        'the expiry of the token',
+        () => {
+          const [signing] = matrix.app.get(Config, { strict: false }).auth.signingKeys;
+          changeTokens((token) =>
+            claimsOf(verify(token, signing!.key, { algorithms: ['HS256'], ignoreExpiration: true })),
+          );
+        },
+      ],
+      ['the end of the session', () => changeSession(() => ({ expired: false }))],
+      ['the revocation of the session', () => changeSession(() => ({ revoked: false }))],
+      ['the disabled account', () => changeSession(() => ({ user_disabled: false }))],
+      ['the closed tenant', () => changeSession(() => ({ tenant_closed: false }))],
+      [
+        'whose session the token names',
+        () => {
+          interface Reading {
+            read(sessionId: string, userId: number): Promise<Principal>;
+          }
+          const sessions = matrix.app.get(SessionsRepository, { strict: false });
+          const authenticator = matrix.app.get<SessionAuthenticator, Reading>(SessionAuthenticator, {
+            strict: false,
+          });
+          const read = authenticator.read.bind(authenticator);
+          jest.spyOn(authenticator, 'read').mockImplementation(async (sessionId, userId) => {
+            return read(sessionId, (await sessions.find(sessionId))?.user_id ?? userId);
+          });
+        },
+      ],
+      [
+        'whether any role in the selected tenant is left',
+        () => {
+          const sessions = matrix.app.get(SessionsRepository, { strict: false });
+          const authenticator = matrix.app.get(SessionAuthenticator, { strict: false });
+          const authenticate = authenticator.authenticate.bind(authenticator);
+          jest.spyOn(authenticator, 'authenticate').mockImplementation(async (request) => {
+            const principal = await authenticate(request);
+            const tenantId = (await sessions.find(principal.sessionId))?.tenant_id ?? null;
+            // The guard looks for a role in the tenant, too, whatever else is held.
+            const roles = new Set<Role>(tenantId === null ? principal.roles : [...principal.roles, 'USER']);
+            return { ...principal, tenantId, roles };
+          });
+        },
+      ],
+    ];
+
+    /** An operation of each kind of declared access, and one that needs a tenant but uses none of its records. */
+    function oneOfEachKind(): string[] {
+      const declarations = new Declarations(matrix.app);
+      const byKind = new Map(matrix.operations.map(({ id }) => [JSON.stringify(declarations.accessOf(id)), id]));
+      return ['calculateDriverMemory', ...byKind.values()];
+    }
+
+    it.each(checks)('%s', async (_what, takeAway) => {
+      takeAway();
+      const noticed: Failure[] = [];
+      await concurrently(oneOfEachKind(), 4, async (id) => {
+        const failure = await firstFailure(matrix, [id]);
+        if (failure) noticed.push(failure);
+      });
+      expect(noticed).not.toEqual([]);
+    });
+  });
+});
