@@ -115,7 +115,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/modules/',
-        pathNot: '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$',
+        pathNot: '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$|^src/modules/agents/node-tokens\\.ts$',
       },
       to: { path: 'node_modules/(@types/)?express' },
     },

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { npmCommand, projectRoot } from './embedded/install.mjs';
+import { withDeadline } from './embedded/deadline.mjs';
 
 const SERIOUS = ['high', 'critical'];
 const DEADLINE_MS = 120_000;
@@ -32,7 +33,7 @@ const DEADLINE_MS = 120_000;
 export async function auditProduction({ signal, env = process.env } = {}) {
   const [command, ...first] = npmCommand();
   const args = [...first, 'audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=30000'];
-  const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
+  const limit = withDeadline(DEADLINE_MS, signal);
   const output = await outputOf(command, args, {
     cwd: projectRoot,
     env,

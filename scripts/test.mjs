@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ensureDependencies, projectRoot } from './embedded/install.mjs';
 import { TestServices } from './embedded/test-services.mjs';
+import { withDeadline } from './embedded/deadline.mjs';
 
 const MINUTE = 60_000;
 const OVERALL_LIMIT = 58 * MINUTE;
@@ -195,7 +196,7 @@ class Step {
     this.run = run;
     this.name = name;
     this.limit = limit;
-    this.signal = AbortSignal.any([run.signal, AbortSignal.timeout(limit)]);
+    this.signal = withDeadline(limit, run.signal);
   }
 
   /** @param {string} text */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withDeadline } from '../embedded/deadline.mjs';
 
 /** Which Java can make one archive of application classes without commercial flags, with lambdas in it. */
 export const OLDEST_JAVA = 17;
@@ -33,7 +34,7 @@ const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
 export async function makeClassArchive({ sparkHome, javaHome, python, target, signal }) {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(`${target}.`);
-  const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
+  const limit = withDeadline(DEADLINE_MS, signal);
   const home = join(folder, 'spark-home');
   try {
     const lists = ['driver', 'executor'].map((name) => join(folder, `${name}.classes`));

@@ -14,6 +14,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../embedded/processes.mjs';
+import { withDeadline } from '../embedded/deadline.mjs';
 
 const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const DEADLINE_MS = 5 * 60_000;
@@ -86,7 +87,7 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository =
   }
   const draft = mkdtempSync(`${target}.`);
   const failed = new AbortController();
-  const limit = AbortSignal.any([failed.signal, AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
+  const limit = withDeadline(DEADLINE_MS, failed.signal, signal);
   const downloads = Object.entries(JARS).map(async ([path, sha256]) => {
     const jar = await download(`${repository.replace(/\/+$/, '')}/${path}`, sha256, limit);
     writeFileSync(join(draft, basename(path)), jar);

@@ -1,4 +1,5 @@
 import { SetupError } from '../embedded/setup-error.mjs';
+import { withDeadline } from '../embedded/deadline.mjs';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -58,12 +59,11 @@ export class Session {
       headers['content-type'] = 'application/octet-stream';
       headers['x-file-size'] = String(bytes.length);
     }
-    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const answer = await fetch(url, {
       method,
       headers,
       body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
-      signal: this.signal ? AbortSignal.any([this.signal, timeout]) : timeout,
+      signal: withDeadline(REQUEST_TIMEOUT_MS, this.signal),
     }).catch((/** @type {Error} */ error) => {
       this.signal?.throwIfAborted();
       const reason = error.cause instanceof Error ? error.cause.message : error.message;

@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import { javaVersion } from './java-version.mjs';
 import { runCommand } from './processes.mjs';
 import { writeTrustStore } from './trust-store.mjs';
+import { withDeadline } from './deadline.mjs';
 
 const execFileAsync = promisify(execFile);
 
@@ -96,7 +97,7 @@ export class DistributionJava {
   async fetch(installed) {
     mkdirSync(this.folder, { recursive: true });
     const draft = mkdtempSync(join(this.folder, 'draft-'));
-    const limit = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(this.signal ? [this.signal] : [])]);
+    const limit = withDeadline(DEADLINE_MS, this.signal);
     try {
       const apt = new PrivateApt(draft, { env: this.env, logFile: this.logFile, signal: limit });
       this.onProgress(`Looking for Java ${MAJOR} of this system’s distribution`);

@@ -6,6 +6,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
+import { withDeadline } from '../../platform/process/deadline';
 
 const EVERY_MS = 1000;
 const ANSWER_WITHIN_MS = 5000;
@@ -59,7 +60,7 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
 /** Resolves when the poll is answered as it must be; rejects when it is not, or not in time. */
 function poll({ address, port }: AddressInfo, stopping: AbortSignal): Promise<void> {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+  const signal = withDeadline(ANSWER_WITHIN_MS, stopping);
   const body = JSON.stringify({ version: 0, wait_ms: 0 });
   const headers = {
     authorization: `Bearer ${NOBODY}`,

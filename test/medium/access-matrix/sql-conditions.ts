@@ -14,7 +14,7 @@ export interface TenantCondition {
   operations: ReadonlySet<string>;
 }
 
-const COLUMN = String.raw`(?:\w+\.)?"?(?:owner_|granted_by_)?tenant_id"?`;
+const COLUMN = String.raw`(?:"?\w+"?\.)?"?(?:owner_|granted_by_)?tenant_id"?`;
 /** The column compared with a parameter, with another column, or with a query. */
 const CONDITION = new RegExp(String.raw`${COLUMN} (?:(?:=|<>) (?:\$\d+(?:::uuid)?|${COLUMN})|IN \()`, 'g');
 /**
@@ -121,14 +121,14 @@ function voided(condition: string): string {
   return condition.includes('<>') ? `(${condition} AND FALSE)` : `(${condition} OR TRUE)`;
 }
 
-const COMPARED = /(?:\w+\.)?"?(\w+)"?(?:->>'\w+')? (?:=|ILIKE|IN) (?:ANY\()?\$\d+/g;
+const COMPARED = /(?:"?\w+"?\.)?"?(\w+)"?(?:->>'\w+')? (?:=|ILIKE|IN) (?:ANY\()?\$\d+/g;
 
 function keyOf(statement: string, condition: string): string {
   const flat = statement.replaceAll(/\s+/g, ' ').trim();
   const [, verb = '', table = ''] =
-    /^(UPDATE) (\w+)/.exec(flat) ??
+    /^(UPDATE) "?(\w+)/.exec(flat) ??
     /^(SELECT|DELETE).* FROM (\w+) t\b/.exec(flat) ??
-    /^(SELECT|DELETE).*?(?<!DISTINCT) FROM (\w+)/.exec(flat) ??
+    /^(SELECT|DELETE).*?(?<!DISTINCT) FROM "?(\w+)/.exec(flat) ??
     [];
   const what = /^SELECT (?:status, )?count\(\*\)/.test(flat) ? 'COUNT' : verb;
   const [lock = ''] = / FOR (?:UPDATE|SHARE)\b/.exec(flat) ?? [];

@@ -11,6 +11,7 @@ import { type ClusterDisks, clusterDisks, type DiskColumns, ownDisks } from '../
 import type { ClusterType } from '../cluster-state';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
+import { withDeadline } from '../../../platform/process/deadline';
 
 const CALL_DEADLINE_MS = 120_000;
 
@@ -108,7 +109,7 @@ export class ClusterFactsReader {
   ): Promise<T> {
     const driver = this.drivers.forEnvironment(facts.cloudProviderId, facts.endpoint);
     const { values } = await this.credentials.reveal(this.dataSource.manager, facts.tenantId, facts.credentialsConfId);
-    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(CALL_DEADLINE_MS)]);
+    const signal = withDeadline(CALL_DEADLINE_MS, caller.signal);
     return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });
   }
 
