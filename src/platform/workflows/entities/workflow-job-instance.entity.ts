@@ -42,5 +42,5 @@ export class WorkflowJobInstance extends ValidityColumns {
   @Col.time({ nullable: true }) ended_at: Date | null;
   @Col.text() correlation_id: string;
   /** Process that last held the lease: host, pid, user. */
-  @Col.json({ nullable: true }) executor: { host: string; pid: number; user: string } | null;
+  @Col.json({ nullable: true }) executor: Record<string, string> | null;
 }
