@@ -42,7 +42,8 @@ describe('a page that misuses the browser of a user', () => {
     expect(made.body.token).toBeDefined();
     const agent = await TestAgent.ofNewNode(api, await makeTenancy(api.database.manager, 'mine'));
     const poll = await agent.send('POST', '/poll', { body: { version: 0, wait_ms: 0 } });
-    const again = await agent.send('POST', '/register', { body: {} });
+    const joining = await TestAgent.unregistered(api, await makeTenancy(api.database.manager, 'other'));
+    const again = await joining.send('POST', '/register', { token: joining.bootstrapToken, body: {} });
     for (const answer of [poll, again]) expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 

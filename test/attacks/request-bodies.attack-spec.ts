@@ -199,10 +199,13 @@ describe('a body that is too much', () => {
     });
 
     it('is small where it registers or polls', async () => {
-      for (const path of ['/register', '/poll']) {
-        const answer = await agent.send('POST', path, { body: { version: 0, wait_ms: 0, more: 'a'.repeat(20_000) } });
-        expect([path, answer.status]).toEqual([path, 413]);
-      }
+      const joining = await TestAgent.unregistered(api, tenancy, 1);
+      const body = { version: 0, wait_ms: 0, more: 'a'.repeat(20_000) };
+      const register = await joining.send('POST', '/register', { token: joining.bootstrapToken, body });
+      const poll = await agent.send('POST', '/poll', { body });
+      expect([register.status, poll.status]).toEqual([413, 413]);
+      // Behind the guard: nothing is read of whom no bootstrap token admits.
+      expect((await agent.send('POST', '/register', { body })).status).toBe(401);
     });
 
     it('has its time', async () => {

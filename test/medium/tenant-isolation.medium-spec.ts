@@ -37,7 +37,12 @@ describe('tenants', () => {
     await database?.drop();
   });
 
-  const scopeOf = (tenancy: Tenancy) => ({ tenantId: tenancy.tenantId, userId: tenancy.userId, username: 'test' });
+  const scopeOf = (tenancy: Tenancy) => ({
+    tenantId: tenancy.tenantId,
+    userId: tenancy.userId,
+    username: 'test',
+    workspace: { workspaceId: Number(tenancy.workspaceId), name: 'test', description: null, active: true },
+  });
 
   describe('a record may refer to none of another tenant', () => {
     const references: [string, string, keyof Tenancy][] = [

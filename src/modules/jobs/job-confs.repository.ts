@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
 
 export interface JobConfRow extends JobConf, AuthorNames {
@@ -22,7 +22,7 @@ export const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
 
 @Injectable()
-export class JobConfsRepository extends ResourceRepository<JobConf, JobConfRow> {
+export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: JobConf,

@@ -4,9 +4,10 @@ import { invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import { rows, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { keysToWire, toWire } from '../../platform/product/product-name';
+import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import {
@@ -42,10 +43,9 @@ export class JobConfsService {
   ): Promise<Page<JobConfListItem>> {
     const partOfName = 'job_conf_name' in query ? query.job_conf_name : undefined;
     const page = await this.repository.list(
-      scope,
+      inWorkspace(scope, workspace),
       query,
       (conditions) => {
-        conditions.add('t.workspace_id = ?', workspace.workspaceId);
         if (query.enable !== undefined)
           conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
         if (query.cluster_ids) conditions.add('t.cluster_id = ANY(?)', query.cluster_ids);
@@ -71,7 +71,7 @@ export class JobConfsService {
   }
 
   async get(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfRead> {
-    return read(await this.row(scope, workspace, selector));
+    return read(await this.repository.get(inWorkspace(scope, workspace), selector));
   }
 
   async create(scope: TenantScope, workspace: WorkspaceContext, body: CreateJobConf): Promise<JobConfWrite> {
@@ -84,8 +84,7 @@ export class JobConfsService {
       const selector = selectorFrom(body, 'cluster');
       const cluster = await this.clusters.find(tx, scope.tenantId, selector);
       if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
-      const row = await this.repository.insert(tx, scope, {
-        workspace_id: workspace.workspaceId,
+      const row = await this.repository.insert(tx, inWorkspace(scope, workspace), {
         cluster_id: cluster.cluster_id,
         name: body.name,
         job_type: rule.type,
@@ -98,34 +97,8 @@ export class JobConfsService {
   }
 
   /** The configuration of this workspace that the selector names; another workspace's is a 404. */
-  async row(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector, tx?: Tx): Promise<JobConfRow> {
-    const named =
-      selector.id === undefined ? await this.idByName(scope, workspace, selector.name ?? '', tx) : selector.id;
-    const row = named === null ? null : await this.repository.find(scope, { ...selector, id: named }, tx);
-    if (row?.workspace_id !== workspace.workspaceId) {
-      throw notFound(
-        'JOB_CONF.NOT_FOUND',
-        `There is no job configuration with ${describeSelector(selector)} in the workspace "${workspace.name}".`,
-      );
-    }
-    return row;
-  }
-
-  private async idByName(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    name: string,
-    tx?: Tx,
-  ): Promise<number | null> {
-    const find = (manager: Tx) =>
-      rows<{ job_conf_id: number }>(
-        manager,
-        `SELECT job_conf_id FROM job_confs WHERE tenant_id = $1 AND workspace_id = $2 AND name = $3
-         ORDER BY to_date DESC, job_conf_id DESC LIMIT 1`,
-        [scope.tenantId, workspace.workspaceId, name],
-      );
-    const [row] = tx ? await find(tx) : await this.transactions.read(find);
-    return row?.job_conf_id ?? null;
+  row(scope: WorkspaceScope, selector: RecordSelector, tx: Tx): Promise<JobConfRow> {
+    return this.repository.get(scope, selector, tx);
   }
 }
 

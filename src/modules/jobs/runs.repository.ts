@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendState, type History } from '../../platform/history/state-history';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import { Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
@@ -32,7 +32,7 @@ export interface RunTransition {
 }
 
 @Injectable()
-export class RunsRepository extends ResourceRepository<Run, RunDetailRow> {
+export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRow> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Run,

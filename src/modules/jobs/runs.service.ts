@@ -28,6 +28,7 @@ import type {
   WorkflowErrorRead,
 } from './dto/job.dto';
 import { invalid } from '../../platform/errors/domain-error';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { assertReachable } from './file-reference';
 import { clusterInfo, JobConfsService } from './job-confs.service';
 import { filesNamed, type JobConfSnapshot } from './run-spec';
@@ -62,9 +63,10 @@ export class RunsService {
       if (!CONF_ENTRY.test(entry)) throw invalid('JOB.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
     }
     const selector = selectorFrom(body, 'job_conf');
+    const place = inWorkspace(scope, workspace);
     return this.transactions.run(async (tx) => {
       await this.workspaces.lockActive(tx, workspace.workspaceId);
-      const conf = await this.jobConfs.row(scope, workspace, selector, tx);
+      const conf = await this.jobConfs.row(place, selector, tx);
       await this.assertMayRun(tx, conf.job_conf_id);
       const cluster = await this.clusters.lock(tx, conf.cluster_id);
       if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${conf.cluster_id}.`);
@@ -80,9 +82,8 @@ export class RunsService {
       const runId = await this.repository.nextId(tx);
       const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: runId };
       const workflow = await startWorkflow(tx, START_RUN, subject, scope.userId);
-      const run = await this.repository.insert(tx, scope, {
+      const run = await this.repository.insert(tx, place, {
         run_id: runId,
-        workspace_id: workspace.workspaceId,
         job_conf_id: conf.job_conf_id,
         cluster_id: cluster.cluster_id,
         status: 'SUBMITTED',
@@ -106,8 +107,7 @@ export class RunsService {
     query: JobListQuery | JobSearchQuery,
     partOfName?: string,
   ): Promise<Page<JobRead>> {
-    const page = await this.repository.list(scope, query, (conditions) => {
-      conditions.add('t.workspace_id = ?', workspace.workspaceId);
+    const page = await this.repository.list(inWorkspace(scope, workspace), query, (conditions) => {
       const clusterIds = [...(query.cluster_ids ?? []), ...(query.cluster_id === undefined ? [] : [query.cluster_id])];
       if (clusterIds.length > 0) conditions.add('t.cluster_id = ANY(?)', clusterIds);
       const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
@@ -227,12 +227,8 @@ export class RunsService {
     return this.transactions.read((tx) => workflowErrors(tx, instances, page));
   }
 
-  private async row(scope: TenantScope, workspace: WorkspaceContext, jobId: number, tx?: Tx): Promise<RunDetailRow> {
-    const run = await this.repository.find(scope, { id: jobId }, tx);
-    if (run?.workspace_id !== workspace.workspaceId) {
-      throw notFound('JOB.NOT_FOUND', `There is no job with id ${jobId} in the workspace "${workspace.name}".`);
-    }
-    return run;
+  private row(scope: TenantScope, workspace: WorkspaceContext, jobId: number, tx?: Tx): Promise<RunDetailRow> {
+    return this.repository.get(inWorkspace(scope, workspace), { id: jobId }, tx);
   }
 
   private async assertMayRun(tx: Tx, jobConfId: number): Promise<void> {

@@ -37,7 +37,11 @@ export type RowLock = boolean | 'share';
  * Reads and writes the current records of one kind, always within a tenant. `Row` is the entity, {@link AuthorNames} and
  * what `further` reads.
  */
-export class ResourceRepository<E extends TenantColumns, Row extends object = E & AuthorNames> {
+export class ResourceRepository<
+  E extends TenantColumns,
+  Row extends object = E & AuthorNames,
+  Scope extends TenantScope = TenantScope,
+> {
   /** What the records are called, and their key. */
   readonly kind: RecordKindNames;
   readonly idColumn: keyof E & string;
@@ -63,12 +67,12 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
 
   /** A page of current records, newest first. */
   async list(
-    scope: TenantScope,
+    scope: Scope,
     page: PageRequest,
     filter: ResourceFilter = () => undefined,
     partOfName?: string,
   ): Promise<Page<Row>> {
-    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
+    const conditions = this.within(scope);
     this.addValidity(conditions);
     if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
     filter(conditions);
@@ -77,7 +81,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
 
   /** The current record that the selector names; 404 when this tenant has none. */
   async get(
-    scope: TenantScope,
+    scope: Scope,
     selector: RecordSelector,
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
@@ -86,19 +90,19 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
     if (!row) {
       throw notFound(
         `${this.kind.code}.NOT_FOUND`,
-        `There is no ${this.kind.label} with ${describeSelector(selector)}.`,
+        `There is no ${this.kind.label} with ${describeSelector(selector)}${this.placeName(scope)}.`,
       );
     }
     return row;
   }
 
   async find(
-    scope: TenantScope,
+    scope: Scope,
     selector: RecordSelector,
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row | null> {
-    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
+    const conditions = this.within(scope);
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
@@ -111,7 +115,7 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
 
   /** The current records among those with the ids, by id. */
   async findAll(
-    scope: TenantScope,
+    scope: Scope,
     ids: readonly number[],
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
@@ -120,15 +124,15 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
   }
 
   /** The records among those with the ids, by id, closed ones included: for what names them still. */
-  async findAllEver(scope: TenantScope, ids: readonly number[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
+  async findAllEver(scope: Scope, ids: readonly number[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
     return this.allOf(scope, ids, tx, false, false);
   }
 
   /** Inserts a record of the scope's tenant and answers it as `get` does. */
-  async insert(tx: Tx, scope: TenantScope, values: Values<E>): Promise<Row> {
+  async insert(tx: Tx, scope: Scope, values: Values<E>): Promise<Row> {
     const inserted = await insertRow(tx, this.sql.entity, {
       ...values,
-      ...inTenant(scope),
+      ...this.placeOf(scope),
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
     });
@@ -136,14 +140,29 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
   }
 
   /** Changes the given columns and the audit columns of a record of the scope's tenant. */
-  async update(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<Row> {
+  async update(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<Row> {
     await this.write(tx, scope, id, values);
     return this.get(scope, { id }, tx);
   }
 
   /** Ends the record's validity; its history stays readable. */
-  async close(tx: Tx, scope: TenantScope, id: number): Promise<void> {
+  async close(tx: Tx, scope: Scope, id: number): Promise<void> {
     await this.write(tx, scope, id, { to_date: NOW });
+  }
+
+  /** Conditions that keep a statement about `t` within the scope. */
+  protected within(scope: Scope): Conditions {
+    return new Conditions().add(ofTenant('t'), scope.tenantId);
+  }
+
+  /** Columns that say the same of a row. */
+  protected placeOf(scope: Scope): Partial<E> {
+    return inTenant(scope) as Partial<E>;
+  }
+
+  /** Where a record was looked for, at the end of a sentence. */
+  protected placeName(_scope: Scope): string {
+    return '';
   }
 
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
@@ -152,14 +171,14 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
   }
 
   private async allOf(
-    scope: TenantScope,
+    scope: Scope,
     ids: readonly number[],
     tx: Tx,
     lock: RowLock,
     onlyCurrent: boolean,
   ): Promise<Row[]> {
     if (ids.length === 0) return [];
-    const conditions = new Conditions().add(ofTenant('t'), scope.tenantId);
+    const conditions = this.within(scope);
     if (onlyCurrent) this.addValidity(conditions);
     conditions.add(`t.${this.idColumn} = ANY(?)`, ids);
     const { table, columns, joins } = this.source;
@@ -167,9 +186,9 @@ export class ResourceRepository<E extends TenantColumns, Row extends object = E 
     return rows<Row>(tx, sql, conditions.params);
   }
 
-  protected async write(tx: Tx, scope: TenantScope, id: number, values: Values<E>): Promise<void> {
+  protected async write(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...inTenant(scope) } as Partial<E>);
+    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.placeOf(scope) } as Partial<E>);
   }
 }
 

@@ -25,6 +25,8 @@ import { ApiClient, type Json } from './api-client';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Puts an observer into the built worker, which has no way of its own to crash. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
+/** For 16 nodes. */
+const UIDS_OF_PLATFORM = 2048;
 const STOP_PATIENCE_MS = 20_000;
 const HEALTHY_PATIENCE_MS = 60_000;
 
@@ -321,6 +323,7 @@ export class PlatformUnderTest {
       OUTBOUND_SCHEMES: 'https,http',
       OUTBOUND_ADDRESSES: 'private,loopback',
       COMPUTE_LOCAL_ENABLED: 'true',
+      COMPUTE_LOCAL_UIDS: uidsOf(this.port),
       COMPUTE_LOCAL_DIR: this.localDir,
       COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,
       COMPUTE_LOCAL_JAVA_HOME: this.runtime.javaHome,
@@ -431,6 +434,12 @@ async function freePort(): Promise<number> {
   await once(server, 'close');
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
+}
+
+/** User ids that no other platform on this machine has: a node ends whatever runs as one of its own. */
+function uidsOf(port: number): string {
+  const first = 1_900_000_000 + port * UIDS_OF_PLATFORM;
+  return `${first}-${first + UIDS_OF_PLATFORM - 1}`;
 }
 
 function processesNaming(text: string): { pid: number; command: string }[] {
