@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { IamModule } from '../../src/modules/iam/iam.module';
 import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/clusters/clusters.contract';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { Tx } from '../../src/platform/persistence/sql';
@@ -62,7 +63,7 @@ describe('a transition of a cluster', () => {
   const dispatches = async () =>
     (
       await one<{ count: number }>(
-        `SELECT count(*) FROM outbox WHERE job_name = 'job.dispatch' AND payload->>'cluster_id' = $1::text`,
+        `SELECT count(*) FROM outbox_messages WHERE job_name = 'job.dispatch' AND payload->>'cluster_id' = $1::text`,
       )
     )?.count;
 
@@ -107,7 +108,7 @@ describe('a transition of a cluster', () => {
   });
 
   it('is made by no process that leaves a subscriber out', async () => {
-    await expect(TestApi.start([ClustersApiModule])).rejects.toThrow(
+    await expect(TestApi.start([IamModule, ClustersApiModule])).rejects.toThrow(
       'Nothing of the domain jobs subscribes to the events of clusters',
     );
     expect(() => makeLifecycle(dataSource, [new Listener({}), new Listener({})])).toThrow(
