@@ -52,9 +52,12 @@ describe('a cluster whose provider has no driver in this release', () => {
          SELECT workflow_job_id, 'cluster.start', 'EXECUTING', 4, '{"step": "await-nodes", "message": "No answer"}', now(),
            now() + interval '1 hour', 'test' FROM job RETURNING workflow_job_instance_id
        ), node AS (
-         INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb, provider_ref)
-         SELECT tenant_id, cluster_id, 0, 'worker', 'INITIATING', gen_random_uuid(), 4, 16384, $2::text
-         FROM clusters WHERE cluster_id = $1
+         INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb, provider_ref,
+           machine_type_id, machine_price_ycu, is_spot, labels)
+         SELECT tenant_id, cluster_id, 0, 'worker', 'INITIATING', gen_random_uuid(), 4, 16384, $2::text,
+           machine_type_id, machine_price_ycu, is_spot_instance, labels
+         FROM clusters JOIN cluster_confs USING (tenant_id, cluster_conf_id) JOIN machine_types USING (machine_type_id)
+         WHERE cluster_id = $1
        )
        UPDATE clusters SET status = 'INITIATING', workflow_job_instance_id = instance.workflow_job_instance_id
        FROM instance WHERE cluster_id = $1`,

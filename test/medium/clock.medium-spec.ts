@@ -11,6 +11,7 @@ import { requeueDueWorkflows, startWorkflow } from '../../src/platform/workflows
 import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
 import { setClock } from './harness/clock';
+import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
@@ -77,7 +78,13 @@ describe('what the time brings', () => {
       'UPDATE clusters SET idle_timeout_ms = 3600000, last_active_at = platform_now() WHERE cluster_id = $1',
       [tenancy.clusterId],
     );
-    const reconciler = new IdleClusterReconciler(dataSource, new IdleClustersRepository(), config, logger);
+    const reconciler = new IdleClusterReconciler(
+      dataSource,
+      new IdleClustersRepository(),
+      makeLifecycle(dataSource),
+      config,
+      logger,
+    );
     const statusAfterPass = async () => {
       await reconciler.reconcile(signal);
       const [cluster] = await dataSource.query<{ status: string }[]>(

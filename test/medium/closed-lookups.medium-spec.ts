@@ -2,6 +2,7 @@ import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
@@ -40,6 +41,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
       CloudEnvsApiModule,
       ClusterConfsApiModule,
       ClustersApiModule,
+      JobsModule,
     ]);
     await describeInfrastructure();
     token = await api.login();

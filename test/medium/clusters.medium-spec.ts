@@ -2,11 +2,13 @@ import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import type { Config } from '../../src/config/config';
 import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';
 import type { ClusterNode } from '../../src/modules/clusters/clusters.contract';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
@@ -29,7 +31,7 @@ describe('clusters', () => {
 
   beforeAll(async () => {
     const { people, ...rest } = await startPeople([
-      ...[BootDiskImagesApiModule, CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule],
+      ...[BootDiskImagesApiModule, CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule],
       ...[CredentialsConfsApiModule, NetworkConfsApiModule, VolumeConfsApiModule],
     ]);
     ({ api, stop } = rest);
@@ -127,6 +129,7 @@ describe('clusters', () => {
     async function nodeDisks(cluster: number): Promise<unknown> {
       const reader = new ClusterFactsReader(
         api.database,
+        api.app.get(ClusterRowsRepository),
         api.app.get(ReferenceData),
         ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
       );

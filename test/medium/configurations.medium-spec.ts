@@ -2,6 +2,7 @@ import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
 import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
@@ -39,7 +40,7 @@ describe('configurations', () => {
     await prepare(configure(database.url));
     api = await TestApi.start([
       ...[IamModule, VolumeConfsApiModule, NetworkConfsApiModule, BootDiskImagesApiModule, CredentialsConfsApiModule],
-      ...[CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule],
+      ...[CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule],
     ]);
     people = new People(api);
     const own = await people.tenant();

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { ObjectStorageManagersApiModule } from '../../src/modules/object-storage-managers/object-storage-managers.api.module';
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
@@ -46,6 +47,7 @@ describe('object storage managers', () => {
       CredentialsConfsApiModule,
       ObjectStorageManagersApiModule,
       ClustersApiModule,
+      JobsModule,
     ]));
     mine = await makeTenancy(api.database.manager, 'mine');
     admin = await people.admin(mine.tenantId);

@@ -12,6 +12,7 @@ import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { ReconcileLoop } from '../../src/platform/workflows/reconcile-loop';
 import { Reconciler } from '../../src/platform/workflows/reconciler';
+import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
@@ -70,7 +71,15 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterFactsReader;
     const drivers = { serves: () => true, all: () => [driver] } as unknown as Drivers;
     const nodes = new ClusterNodesRepository(dataSource);
-    return new ClusterReconciler(dataSource, nodes, facts, drivers, config, createLogger('test', 'silent'));
+    return new ClusterReconciler(
+      dataSource,
+      nodes,
+      makeLifecycle(dataSource),
+      facts,
+      drivers,
+      config,
+      createLogger('test', 'silent'),
+    );
   }
 
   it('do all else, and tell what they could not', async () => {

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
 import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
+import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { START_RUN } from '../../src/modules/jobs/run-workflows';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
@@ -36,7 +38,12 @@ describe('RunScheduler', () => {
     await prepare(config);
     dataSource = await createDataSource(config.database, 'test').initialize();
     runs = new RunsRepository(dataSource);
-    clusters = new ClusterSlotsService(new ClusterNodesRepository(dataSource), {} as ClusterStartsService);
+    clusters = new ClusterSlotsService(
+      new ClustersRepository(dataSource),
+      new ClusterRowsRepository(dataSource),
+      new ClusterNodesRepository(dataSource),
+      {} as ClusterStartsService,
+    );
     scheduler = new RunScheduler(dataSource, runs, clusters);
   });
 

@@ -1,4 +1,5 @@
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
@@ -28,7 +29,7 @@ describe('the administration of tenants', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
-    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule];
+    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, JobsModule];
     api = await TestApi.start(modules);
     otherPod = await TestApi.start(modules);
     people = new People(api);

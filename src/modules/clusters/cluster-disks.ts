@@ -9,6 +9,7 @@ import {
   type VolumeData,
 } from '../volume-confs/volume-confs.contract';
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
+import type { Cluster } from './entities/cluster.entity';
 
 /** The disk fields of a cluster itself; null where the volume of its configuration decides, if it has one. */
 export interface OwnDisks extends DiskShape {
@@ -17,13 +18,10 @@ export interface OwnDisks extends DiskShape {
 }
 
 /** The same as columns. */
-export interface DiskColumns {
-  disk_type_id: number | null;
-  disk_iops: number | null;
-  disk_throughput_mb: number | null;
-  disk_size: number | null;
-  number_of_disks: number | null;
-}
+export type DiskColumns = Pick<
+  Cluster,
+  'disk_type_id' | 'disk_iops' | 'disk_throughput_mb' | 'disk_size' | 'number_of_disks'
+>;
 
 /** The disks that each node of a cluster gets: those of its own fields, and of the volume where they leave it open. */
 export interface ClusterDisks {

@@ -4,14 +4,11 @@ import type { TenantScope } from '../../platform/auth/principal';
 import type { Page, PageRequest } from '../../platform/http/page';
 import { pagedRows } from '../../platform/persistence/paged-rows';
 import { Conditions, type Tx } from '../../platform/persistence/sql';
-import type { ClusterStatus } from './cluster-state';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { ClusterMount } from './entities/cluster-mount.entity';
+import type { Cluster } from './entities/cluster.entity';
 
-export interface ClusterMountRow {
-  cluster_id: number;
-  mount_id: number;
-  name: string;
-  status: ClusterStatus;
-}
+type ClusterMountRow = Pick<ClusterMount, 'cluster_id' | 'mount_id'> & Pick<Cluster, 'name' | 'status'>;
 
 export interface ClusterMountFilter {
   clusterId: number | undefined;
@@ -32,7 +29,7 @@ export class ClusterMountsRepository {
   async list(scope: TenantScope, filter: ClusterMountFilter, page: PageRequest): Promise<Page<ClusterMountRow>> {
     const { clusterId, mountId, storageTypeIds } = filter;
     const conditions = new Conditions()
-      .add('t.tenant_id = ?', scope.tenantId)
+      .add(ofTenant('t'), scope.tenantId)
       .addIf(
         storageTypeIds !== undefined,
         `EXISTS (SELECT 1 FROM mounts m WHERE m.tenant_id = t.tenant_id AND m.mount_id = t.mount_id
@@ -59,7 +56,7 @@ export class ClusterMountsRepository {
   async replace(tx: Tx, scope: TenantScope, clusterId: number, mountIds: readonly number[]): Promise<void> {
     const place = [scope.tenantId, clusterId, mountIds];
     await tx.query(
-      'DELETE FROM cluster_mounts WHERE tenant_id = $1 AND cluster_id = $2 AND mount_id <> ALL($3::bigint[])',
+      `DELETE FROM cluster_mounts t WHERE ${ofTenant('t', '$1')} AND t.cluster_id = $2 AND t.mount_id <> ALL($3::bigint[])`,
       place,
     );
     await tx.query(

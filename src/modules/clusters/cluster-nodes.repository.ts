@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { appendState, type History } from '../../platform/history/state-history';
-import { firstRow, insertRow, returning, rows, type Tx, type Values } from '../../platform/persistence/sql';
+import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
+import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
 import { notify } from '../../platform/wakeups/pg-listener';
-import { type NodeStatus, nodeMayBecome } from './cluster-state';
+import type { NodeStatus } from './cluster-state';
 import { ClusterNode } from './entities/cluster-node.entity';
+import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
 /** From when on a node counts as silent, and from when on as lost. */
@@ -24,13 +25,6 @@ const HISTORY: History<NodeStateEntry> = {
   idColumn: 'node_state_id',
   subjectColumn: 'node_id',
 };
-
-export interface NodeTransition {
-  to: NodeStatus;
-  reason: string | null;
-  userId: number | null;
-  workflowInstanceId: number | null;
-}
 
 /** Rows of nodes and their history. Nodes are found by cluster or token; the caller has checked the tenant. */
 @Injectable()
@@ -61,47 +55,80 @@ export class ClusterNodesRepository {
     return insertRow(tx, ClusterNode, values);
   }
 
-  async update(tx: Tx, nodeId: number, values: Readonly<Record<string, unknown>>): Promise<void> {
-    const entries = Object.entries(values);
-    const set = entries.map(([column], index) => `"${column}" = $${index + 2}`).join(', ');
-    await tx.query(`UPDATE cluster_nodes SET ${set} WHERE node_id = $1`, [
-      nodeId,
-      ...entries.map(([, value]) => value),
-    ]);
+  async update(tx: Tx, nodeId: number, values: Omit<Values<ClusterNode>, 'status'>): Promise<void> {
+    await updateRows(tx, ClusterNode, values, { node_id: nodeId });
   }
 
-  /** Moves a locked node to another status with its history row; does nothing when it is there already. */
-  async transition(tx: Tx, node: ClusterNode, change: NodeTransition): Promise<void> {
-    if (node.status === change.to) return;
-    if (!nodeMayBecome(node.status, change.to)) {
-      throw new Error(`Node ${node.node_id} cannot go from ${node.status} to ${change.to}`);
-    }
+  /** Sets the status of a locked node; the validity of one that is destroyed ends. */
+  async setStatus(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
     await tx.query(
       `UPDATE cluster_nodes SET status = $2, to_date = CASE WHEN $2 = 'DESTROYED' THEN platform_now() ELSE to_date END WHERE node_id = $1`,
-      [node.node_id, change.to],
+      [nodeId, to],
     );
-    await this.appendHistory(tx, node, node.status, change);
-    node.status = change.to;
   }
 
-  /** First history row of a new node. */
-  async appendHistory(tx: Tx, node: ClusterNode, from: NodeStatus | null, change: NodeTransition): Promise<void> {
-    const current = await firstRow<{ cluster_state_id: number }>(
+  /** Appends an entry to the history of a locked node, within the present state of its cluster, and answers its id. */
+  async appendState(
+    tx: Tx,
+    { node_id, cluster_id }: Pick<ClusterNode, 'node_id' | 'cluster_id'>,
+    { workflowInstanceId, ...entry }: Omit<StateEntry<NodeStateEntry>, 'extra'> & { workflowInstanceId: number | null },
+  ): Promise<number> {
+    const current = await firstRow<Pick<ClusterStateEntry, 'cluster_state_id'>>(
       tx,
       `SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1 AND end_time = 'infinity'`,
-      [node.cluster_id],
+      [cluster_id],
     );
-    await appendState(tx, HISTORY, node.node_id, {
-      from,
-      to: change.to,
-      reason: change.reason,
-      userId: change.userId,
+    return appendState(tx, HISTORY, node_id, {
+      ...entry,
       extra: {
-        cluster_id: node.cluster_id,
+        cluster_id,
         cluster_state_id: current?.cluster_state_id ?? null,
-        workflow_job_instance_id: change.workflowInstanceId,
+        workflow_job_instance_id: workflowInstanceId,
       },
     });
+  }
+
+  /** The live node that has the bootstrap token with this hash, locked when asked; null when there is none. */
+  async ofBootstrapToken(
+    tokenHash: string,
+    tx: Tx = this.dataSource.manager,
+    lock = false,
+  ): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(
+      tx,
+      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' ${lock ? 'FOR UPDATE' : ''}`,
+      [tokenHash],
+    );
+  }
+
+  /** Version of what the node should do; null when there is no such node. */
+  async desiredVersion(nodeId: number): Promise<number | null> {
+    const sql = 'SELECT desired_version FROM cluster_nodes WHERE node_id = $1';
+    const row = await firstRow<Pick<ClusterNode, 'desired_version'>>(this.dataSource.manager, sql, [nodeId]);
+    return row?.desired_version ?? null;
+  }
+
+  /** Ids of the live workers of a cluster. */
+  async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
+    const workers = await rows<Pick<ClusterNode, 'node_id'>>(
+      tx,
+      `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker' AND to_date = 'infinity'`,
+      [clusterId],
+    );
+    return workers.map(({ node_id }) => node_id);
+  }
+
+  /** A ready node with the fewest runs, if one has less than so many. */
+  async withFreeSlot(tx: Tx, clusterId: number, maxParallelJobs: number): Promise<ClusterNode | null> {
+    return firstRow<ClusterNode>(
+      tx,
+      `SELECT n.* FROM cluster_nodes n
+       LEFT JOIN LATERAL (SELECT count(*) AS busy FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL) b ON TRUE
+       WHERE n.cluster_id = $1 AND n.to_date = 'infinity' AND n.status = 'RUNNING' AND n.daemons_state = 'ready'
+         AND n.role <> 'worker' AND b.busy < $2
+       ORDER BY b.busy, n.node_number LIMIT 1`,
+      [clusterId, maxParallelJobs],
+    );
   }
 
   /** Raises the version of what the node should do and wakes its long poll when the transaction commits. */

@@ -3,23 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
 import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
-import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
-import { lockCluster, settleRuns } from './cluster-lifecycle';
+import { ClusterEvents } from './cluster-events';
+import { ClusterLifecycle } from './cluster-lifecycle';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
+import { ClusterRowsRepository } from './cluster-rows.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
-import type { ClusterStatus } from './cluster-state';
-import type { SparkConfig } from './dto/cluster-fields.dto';
 import { parseEnvironment } from './environment';
 import type { ClusterNode } from './entities/cluster-node.entity';
-
-interface NodeCluster {
-  status: ClusterStatus;
-  bootstrap_shell_script: string | null;
-  num_of_workers: number | null;
-  spark_config: SparkConfig;
-  master_url: string | null;
-}
 
 const hash = (token: string) => createHash('sha256').update(token).digest('hex');
 
@@ -29,6 +21,9 @@ export class ClusterNodesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly clusters: ClusterRowsRepository,
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly events: ClusterEvents,
     private readonly secrets: ClusterSecretsService,
   ) {}
 
@@ -38,7 +33,7 @@ export class ClusterNodesService {
    */
   async register(bootstrapToken: string, agentId: string): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
-      const node = await this.ofBootstrapToken(bootstrapToken, tx, 'FOR UPDATE');
+      const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
         throw unauthenticated('The bootstrap token was used before.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
@@ -54,7 +49,7 @@ export class ClusterNodesService {
 
   /** The node that waits for its agent with this bootstrap token; 401 for one that is not known, or spent. Spends nothing. */
   authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
-    return this.ofBootstrapToken(bootstrapToken, this.dataSource.manager);
+    return this.ofBootstrapToken(bootstrapToken);
   }
 
   /** The node behind a token; 401 for a wrong one, 410 for that of a destroyed node. Its first use spends the bootstrap token. */
@@ -88,12 +83,7 @@ export class ClusterNodesService {
 
   /** Version of what the node should do; renews nothing. */
   async desiredVersion(nodeId: number): Promise<number> {
-    const row = await firstRow<{ desired_version: number }>(
-      this.dataSource.manager,
-      'SELECT desired_version FROM cluster_nodes WHERE node_id = $1',
-      [nodeId],
-    );
-    return row?.desired_version ?? 0;
+    return (await this.nodes.desiredVersion(nodeId)) ?? 0;
   }
 
   /** The node as it is now; throws `NODE.GONE` when it does not exist any more. */
@@ -113,14 +103,7 @@ export class ClusterNodesService {
   }
 
   async desiredDaemons(node: ClusterNode): Promise<DesiredDaemons> {
-    const cluster = await firstRow<NodeCluster>(
-      this.dataSource.manager,
-      `SELECT c.status, c.bootstrap_shell_script, c.num_of_workers, c.spark_config,
-         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
-          AND m.to_date = 'infinity') AS master_url
-       FROM clusters c WHERE c.cluster_id = $1`,
-      [node.cluster_id],
-    );
+    const cluster = await this.clusters.daemonSettings(node.cluster_id);
     const workers =
       node.role === 'master-and-workers' ? (cluster?.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
     return {
@@ -141,7 +124,7 @@ export class ClusterNodesService {
     const before = await this.nodes.get(nodeId, tx);
     if (!before || isUnchanged(before, daemons)) return;
     // The cluster first, as everywhere: two nodes reporting at once must not wait for each other.
-    const cluster = await lockCluster(tx, before.cluster_id);
+    const cluster = await this.lifecycle.lock(tx, before.cluster_id);
     const node = await this.nodes.get(nodeId, tx, true);
     if (!cluster || !node) return;
     await this.nodes.update(tx, nodeId, {
@@ -150,11 +133,11 @@ export class ClusterNodesService {
       error: daemons.error,
     });
     if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
-    // Back after a restart: runs may have been waiting for it.
-    if (cluster.status === 'RUNNING' && daemons.state === 'ready') await settleRuns(tx, cluster.cluster_id);
+    if (daemons.state === 'ready')
+      await this.events.publish(tx, 'nodeBecameReady', { node, clusterStatus: cluster.status });
     if (cluster.status !== 'INITIATING' || cluster.workflow_job_instance_id === null) return;
     if (daemons.state === 'ready' && node.status === 'INITIATING') {
-      await this.nodes.transition(tx, node, {
+      await this.lifecycle.transitionNode(tx, node, {
         to: 'RUNNING',
         reason: 'Its agent reports ready',
         userId: null,
@@ -167,23 +150,14 @@ export class ClusterNodesService {
     }
   }
 
-  private async ofBootstrapToken(bootstrapToken: string, tx: Tx, lock: 'FOR UPDATE' | '' = ''): Promise<ClusterNode> {
-    const node = await firstRow<ClusterNode>(
-      tx,
-      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' ${lock}`,
-      [hash(bootstrapToken)],
-    );
+  private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
+    const node = await this.nodes.ofBootstrapToken(hash(bootstrapToken), tx, lock);
     if (!node) throw unauthenticated('The bootstrap token is not known.');
     return node;
   }
 
   private async wakeWorkers(tx: Tx, master: ClusterNode): Promise<void> {
-    const workers = await rows<{ node_id: number }>(
-      tx,
-      `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker' AND to_date = 'infinity'`,
-      [master.cluster_id],
-    );
-    for (const worker of workers) await this.nodes.wake(tx, worker.node_id);
+    for (const nodeId of await this.nodes.workersOf(tx, master.cluster_id)) await this.nodes.wake(tx, nodeId);
   }
 }
 

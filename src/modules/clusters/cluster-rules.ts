@@ -1,4 +1,5 @@
-import { invalid, notFound } from '../../platform/errors/domain-error';
+import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { openEnded } from '../../platform/http/answers';
 import {
   type CloudEnvData,
   checkLabels,
@@ -9,9 +10,10 @@ import {
 import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
 import { checkDisks, type OwnDisks } from './cluster-disks';
-import type { ClusterType } from './cluster-state';
+import type { ClusterStatus, ClusterType } from './cluster-state';
 import type { ClusterSettings } from './dto/cluster-input.dto';
 import type { SparkConfig } from './dto/cluster-fields.dto';
+import type { Cluster } from './entities/cluster.entity';
 
 const MAX_TOTAL_LABELS = 50;
 
@@ -31,10 +33,7 @@ export interface ClusterDraft {
 }
 
 /** What an existing cluster refers to already: these rows may be closed. */
-export interface ReferencesBefore {
-  spark_infra_version_id: number;
-  disk_type_id: number | null;
-}
+type ReferencesBefore = Pick<Cluster, 'spark_infra_version_id' | 'disk_type_id'>;
 
 /** Checks the draft as a whole; throws a 400 that says what does not fit. */
 export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, before?: ReferencesBefore): void {
@@ -126,4 +125,22 @@ export function checkFurtherReferences(body: ClusterSettings): void {
   if (catalog !== undefined && catalog !== null) {
     throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no metastore catalog with id ${catalog}.`);
   }
+}
+
+/** 409 for a disabled cluster. */
+export function assertEnabled(row: Pick<Cluster, 'name' | 'to_date'>): void {
+  if (openEnded(row.to_date) === null) return;
+  throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
+}
+
+/** A 409 that says which states an operation needs. */
+export function invalidState(
+  cluster: Pick<Cluster, 'name' | 'status'>,
+  rule: string,
+  needed: readonly ClusterStatus[],
+): Error {
+  return conflict('CLUSTER.INVALID_STATE', `The cluster "${cluster.name}" is ${cluster.status}: ${rule}.`, {
+    cluster_status: cluster.status,
+    needed,
+  });
 }

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
+import { ClusterRowsRepository } from './cluster-rows.repository';
 
 const TABLE = 'clusters';
 
@@ -11,16 +12,17 @@ const TABLE = 'clusters';
 @Injectable()
 export class ClusterSecretsService {
   constructor(
+    private readonly clusters: ClusterRowsRepository,
     private readonly secrets: TenantSecretsService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Makes one unless there is one: what was told to a node stays true. */
   async ensure(tx: Tx, tenantId: string, clusterId: number): Promise<void> {
-    if ((await this.sealed(tx, clusterId)) !== null) return;
+    if ((await this.clusters.sealedSecret(tx, clusterId)) !== null) return;
     const value = { secret: randomBytes(32).toString('hex') };
     const sealed = await this.secrets.seal(tx, tenantId, TABLE, clusterId, value);
-    await tx.query('UPDATE clusters SET spark_secret = $2 WHERE cluster_id = $1', [clusterId, sealed]);
+    await this.clusters.setSealedSecret(tx, clusterId, sealed);
   }
 
   /**
@@ -28,7 +30,7 @@ export class ClusterSecretsService {
    * not keep its nodes from being told all else.
    */
   async reveal(tx: Tx, tenantId: string, clusterId: number): Promise<string | null | undefined> {
-    const sealed = await this.sealed(tx, clusterId);
+    const sealed = await this.clusters.sealedSecret(tx, clusterId);
     if (sealed === null) return null;
     try {
       const { secret } = (await this.secrets.open(tx, tenantId, TABLE, clusterId, sealed)) as { secret: string };
@@ -42,11 +44,6 @@ export class ClusterSecretsService {
 
   /** Once nothing of the cluster runs: the next start makes another one. */
   async forget(tx: Tx, clusterId: number): Promise<void> {
-    await tx.query('UPDATE clusters SET spark_secret = NULL WHERE cluster_id = $1', [clusterId]);
-  }
-
-  private async sealed(tx: Tx, clusterId: number): Promise<Buffer | null> {
-    const sql = 'SELECT spark_secret FROM clusters WHERE cluster_id = $1';
-    return (await firstRow<{ spark_secret: Buffer | null }>(tx, sql, [clusterId]))?.spark_secret ?? null;
+    await this.clusters.setSealedSecret(tx, clusterId, null);
   }
 }

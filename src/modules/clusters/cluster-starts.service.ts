@@ -1,32 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import { type DomainError, invalid } from '../../platform/errors/domain-error';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
 import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../cloud-envs/onprem-nodes.service';
-import { beginClusterOperation, type LockedCluster } from './cluster-lifecycle';
+import { ClusterLifecycle } from './cluster-lifecycle';
+import { ClusterRowsRepository, type LockedCluster } from './cluster-rows.repository';
 import { computeDriverName } from './compute-support';
 
 /** Starts of clusters, whoever asks for one. */
 @Injectable()
 export class ClusterStartsService {
-  constructor(private readonly onPremNodes: OnPremNodesService) {}
+  constructor(
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly clusters: ClusterRowsRepository,
+    private readonly onPremNodes: OnPremNodesService,
+  ) {}
 
   /** Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} answers before anything is written. */
   async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
     const refusal = await this.refusal(tx, cluster);
     if (refusal) throw refusal;
-    return beginClusterOperation(tx, cluster, 'start', userId, reason);
+    return this.lifecycle.begin(tx, cluster, 'start', userId, reason);
   }
 
   /** Why a cluster cannot be started as things are; null when it can. */
   async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
-    const env = await firstRow<{ cloud_provider_id: number; endpoint: string | null }>(
-      tx,
-      `SELECT e.cloud_provider_id, e.endpoint FROM clusters c JOIN cloud_envs e ON e.cloud_env_id = c.cloud_env_id
-       WHERE c.cluster_id = $1`,
-      [cluster.cluster_id],
-    );
+    const env = await this.clusters.environment(tx, cluster.cluster_id);
     if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {
       return invalid(
         'CLUSTER.PROVIDER_UNSUPPORTED',

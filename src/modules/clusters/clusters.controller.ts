@@ -10,7 +10,9 @@ import { sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
 import { IdParam, WordParam } from '../../platform/http/parameters';
-import { ClustersService } from './clusters.service';
+import { ClusterDefinitionsService } from './cluster-definitions.service';
+import { ClusterHistoriesService } from './cluster-histories.service';
+import { ClusterOperationsService } from './cluster-operations.service';
 import {
   ClusterErrorRead,
   ClusterNodeStateEvent,
@@ -41,7 +43,11 @@ const manage = Allow.tenant(CLUSTER_MANAGERS);
 
 @Controller()
 export class ClustersController {
-  constructor(private readonly clusters: ClustersService) {}
+  constructor(
+    private readonly definitions: ClusterDefinitionsService,
+    private readonly operations: ClusterOperationsService,
+    private readonly histories: ClusterHistoriesService,
+  ) {}
 
   @Operation({
     method: 'GET',
@@ -53,7 +59,7 @@ export class ClustersController {
     answer: Answers.page(ClusterRead),
   })
   list(@CurrentScope() scope: TenantScope, @Query() query: ClusterListQuery): Promise<Page<ClusterRead>> {
-    return this.clusters.list(scope, query);
+    return this.definitions.list(scope, query);
   }
 
   @Operation({
@@ -66,7 +72,7 @@ export class ClustersController {
     answer: Answers.page(ClusterRead),
   })
   search(@CurrentScope() scope: TenantScope, @Query() query: ClusterSearchQuery): Promise<Page<ClusterRead>> {
-    return this.clusters.list(scope, query);
+    return this.definitions.list(scope, query);
   }
 
   @Operation({
@@ -79,7 +85,7 @@ export class ClustersController {
     answer: Answers.message,
   })
   driverMemory(@Query() query: DriverMemoryQuery): Message {
-    return this.clusters.driverMemory(query);
+    return this.definitions.driverMemory(query);
   }
 
   @Operation({
@@ -93,7 +99,7 @@ export class ClustersController {
     errors: [409],
   })
   create(@CurrentScope() scope: TenantScope, @Body() body: CreateCluster): Promise<ClusterWrite> {
-    return this.clusters.create(scope, body);
+    return this.definitions.create(scope, body);
   }
 
   @Operation({
@@ -106,7 +112,7 @@ export class ClustersController {
     answer: Answers.one(ClusterRead),
   })
   get(@CurrentScope() scope: TenantScope, @Query() query: ClusterSelector): Promise<ClusterRead> {
-    return this.clusters.get(scope, query.selector());
+    return this.definitions.get(scope, query.selector());
   }
 
   @Operation({
@@ -125,7 +131,7 @@ export class ClustersController {
     @Query() query: ClusterSelector,
     @Body() body: UpdateCluster,
   ): Promise<ClusterWrite> {
-    return this.clusters.update(scope, query.selector(), body);
+    return this.definitions.update(scope, query.selector(), body);
   }
 
   @Operation({
@@ -138,7 +144,7 @@ export class ClustersController {
     answer: Answers.one(CosiStartResult),
   })
   start(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiStartResult> {
-    return this.clusters.start(scope, body.selector());
+    return this.operations.start(scope, body.selector());
   }
 
   @Operation({
@@ -151,7 +157,7 @@ export class ClustersController {
     answer: Answers.one(CosiStopResult),
   })
   stop(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiStopResult> {
-    return this.clusters.stop(scope, body.selector());
+    return this.operations.stop(scope, body.selector());
   }
 
   @Operation({
@@ -164,7 +170,7 @@ export class ClustersController {
     answer: Answers.one(CosiDestroyResult),
   })
   destroy(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<CosiDestroyResult> {
-    return this.clusters.destroy(scope, body.selector());
+    return this.operations.destroy(scope, body.selector());
   }
 
   @Operation({
@@ -179,7 +185,7 @@ export class ClustersController {
     errors: [409],
   })
   disable(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<Message> {
-    return this.clusters.disable(scope, body.selector());
+    return this.definitions.disable(scope, body.selector());
   }
 
   @Operation({
@@ -194,7 +200,7 @@ export class ClustersController {
     errors: [409],
   })
   enable(@CurrentScope() scope: TenantScope, @Body() body: ClusterRefBody): Promise<ClusterWrite> {
-    return this.clusters.enable(scope, body.selector());
+    return this.definitions.enable(scope, body.selector());
   }
 
   @Operation({
@@ -207,7 +213,7 @@ export class ClustersController {
     answer: Answers.page(ClusterStateEvent),
   })
   states(@CurrentScope() scope: TenantScope, @Query() query: ClusterPageQuery): Promise<Page<ClusterStateEvent>> {
-    return this.clusters.states(scope, query.selector(), query);
+    return this.histories.states(scope, query.selector(), query);
   }
 
   @Operation({
@@ -223,7 +229,7 @@ export class ClustersController {
     @CurrentScope() scope: TenantScope,
     @Query() query: ClusterNodeStatesQuery,
   ): Promise<Page<ClusterNodeStateEvent>> {
-    return this.clusters.nodeStates(scope, query.selector(), query.node_number, query);
+    return this.histories.nodeStates(scope, query.selector(), query.node_number, query);
   }
 
   @Operation({
@@ -241,7 +247,7 @@ export class ClustersController {
     @Query() query: NodeLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.clusters.nodeLog(scope, query, logType as LogStream));
+    await sendLog(response, await this.histories.nodeLog(scope, query, logType as LogStream));
   }
 
   @Operation({
@@ -258,6 +264,6 @@ export class ClustersController {
     @IdParam('cluster_id') clusterId: number,
     @Query() query: ClusterErrorsQuery,
   ): Promise<Page<ClusterErrorRead>> {
-    return this.clusters.errors(scope, clusterId, query.node_status_id, query);
+    return this.histories.errors(scope, clusterId, query.node_status_id, query);
   }
 }

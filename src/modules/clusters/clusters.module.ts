@@ -7,15 +7,20 @@ import { MountsModule } from '../mounts/mounts.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { SecretsModule } from '../secrets/secrets.module';
+import { ClusterDefinitionsService } from './cluster-definitions.service';
+import { ClusterEvents } from './cluster-events';
+import { ClusterHistoriesService } from './cluster-histories.service';
+import { ClusterLifecycle } from './cluster-lifecycle';
 import { ClusterMountsRepository } from './cluster-mounts.repository';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterNodesService } from './cluster-nodes.service';
+import { ClusterOperationsService } from './cluster-operations.service';
+import { ClusterRowsRepository } from './cluster-rows.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
 import { ClusterSlotsService } from './cluster-slots.service';
 import { ClusterStartsService } from './cluster-starts.service';
 import { ClustersRepository } from './clusters.repository';
-import { ClustersService } from './clusters.service';
 
 @Module({
   imports: [
@@ -29,8 +34,13 @@ import { ClustersService } from './clusters.service';
     SecretsModule,
   ],
   providers: [
-    ClustersService,
+    ClusterDefinitionsService,
+    ClusterOperationsService,
+    ClusterHistoriesService,
+    ClusterLifecycle,
+    ClusterEvents,
     ClustersRepository,
+    ClusterRowsRepository,
     ClusterMountsService,
     ClusterMountsRepository,
     ClusterNodesService,
@@ -40,7 +50,11 @@ import { ClustersService } from './clusters.service';
     ClusterStartsService,
   ],
   exports: [
-    ClustersService,
+    ClusterDefinitionsService,
+    ClusterOperationsService,
+    ClusterHistoriesService,
+    ClusterLifecycle,
+    ClusterRowsRepository,
     ClusterMountsService,
     ClusterNodesService,
     ClusterSlotsService,

@@ -5,6 +5,8 @@ import type { AuthorNames } from '../../platform/http/answers';
 import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
 import type { Moment } from '../../platform/persistence/columns';
 import { firstRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
+import type { RecordSelector } from '../../platform/http/selector';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
@@ -14,17 +16,14 @@ import {
   objectStorageManagerJson,
 } from '../object-storage-managers/object-storage-managers.contract';
 import { MOUNT_IDS } from './cluster-mounts.repository';
-import type { NodeStatus } from './cluster-state';
+import type { ClusterNode } from './entities/cluster-node.entity';
+import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster } from './entities/cluster.entity';
+import type { NodeStateEntry } from './entities/node-state.entity';
 
-interface NodeSummary {
-  node_number: number;
-  node_status: NodeStatus;
-  node_status_id: number;
-  node_ip: string | null;
-  from_date: string;
-  to_date: string;
-}
+/** A live node as JSON, with its present state. */
+type NodeSummary = Pick<ClusterNode, 'node_number' | 'status' | 'ip_address'> &
+  Pick<NodeStateEntry, 'node_state_id'> & { start_time: string };
 
 /** A cluster with what it is made of, its nodes, and the operation that is under way or ended last. */
 export interface ClusterRow extends Cluster, AuthorNames {
@@ -39,17 +38,15 @@ export interface ClusterRow extends Cluster, AuthorNames {
   mount_ids: number[];
 }
 
-export interface StateRow {
-  id: number;
-  status: string;
-  node_count: number;
-  node_number: number;
-  cluster_state_id: number | null;
+/** What every entry of a state history is shown with. */
+export type StateFacts = Pick<ClusterStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'> & {
   username: string | null;
-  reason: string | null;
-  start_time: Date;
-  end_time: Date | number;
-}
+};
+
+type ClusterStateRow = StateFacts & Pick<ClusterStateEntry, 'cluster_state_id' | 'node_count'>;
+type NodeStateRow = StateFacts &
+  Pick<NodeStateEntry, 'node_state_id' | 'cluster_state_id'> &
+  Pick<ClusterNode, 'node_number'>;
 
 /** Beginnings of conditions on what cluster `t` is made of, `f`; they end in a parenthesis. */
 export const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
@@ -57,8 +54,8 @@ export const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
 export const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
   WHERE f.tenant_id = t.tenant_id AND f.cluster_conf_id = t.cluster_conf_id`;
 
-const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'node_status', n.status,
-    'node_status_id', s.node_state_id, 'node_ip', n.ip_address, 'from_date', s.start_time, 'to_date', n.to_date)
+const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'status', n.status,
+    'node_state_id', s.node_state_id, 'ip_address', n.ip_address, 'start_time', s.start_time)
     ORDER BY n.node_number), '[]')
   FROM cluster_nodes n JOIN node_states s ON s.node_id = n.node_id AND s.end_time = 'infinity'
   WHERE n.cluster_id = t.cluster_id AND n.to_date = 'infinity')`;
@@ -79,11 +76,11 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
     });
   }
 
-  async states(clusterId: number, page: PageRequest): Promise<Page<StateRow>> {
+  async states(clusterId: number, page: PageRequest): Promise<Page<ClusterStateRow>> {
     const total = await this.count('SELECT count(*) AS total FROM cluster_states WHERE cluster_id = $1', [clusterId]);
-    const data = await rows<StateRow>(
+    const data = await rows<ClusterStateRow>(
       this.dataSource.manager,
-      `SELECT s.cluster_state_id AS id, s.status, s.node_count, u.username, s.reason, s.start_time, s.end_time
+      `SELECT s.cluster_state_id, s.status, s.node_count, u.username, s.reason, s.start_time, s.end_time
        FROM cluster_states s LEFT JOIN users u ON u.user_id = s.actor_user_id
        WHERE s.cluster_id = $1 ORDER BY s.sequence DESC LIMIT $2 OFFSET $3`,
       [clusterId, page.limit, (page.pageNumber - 1) * page.limit],
@@ -91,14 +88,14 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
     return pageOf(data, total, page);
   }
 
-  async nodeStates(clusterId: number, nodeNumber: number | undefined, page: PageRequest): Promise<Page<StateRow>> {
+  async nodeStates(clusterId: number, nodeNumber: number | undefined, page: PageRequest): Promise<Page<NodeStateRow>> {
     const from = `FROM node_states s JOIN cluster_nodes n ON n.node_id = s.node_id
       WHERE s.cluster_id = $1 AND ($2::int IS NULL OR n.node_number = $2)`;
     const params = [clusterId, nodeNumber ?? null];
     const total = await this.count(`SELECT count(*) AS total ${from}`, params);
-    const data = await rows<StateRow>(
+    const data = await rows<NodeStateRow>(
       this.dataSource.manager,
-      `SELECT s.node_state_id AS id, s.status, n.node_number, s.cluster_state_id, s.reason, s.start_time, s.end_time,
+      `SELECT s.node_state_id, s.status, n.node_number, s.cluster_state_id, s.reason, s.start_time, s.end_time,
          (SELECT u.username FROM users u WHERE u.user_id = s.actor_user_id) AS username
        ${from} ORDER BY s.node_state_id DESC LIMIT $3 OFFSET $4`,
       [...params, page.limit, (page.pageNumber - 1) * page.limit],
@@ -110,11 +107,22 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
   async nodeOfState(
     clusterId: number,
     nodeStateId: number,
-  ): Promise<{ node_id: number; workflow_job_instance_id: number | null } | null> {
+  ): Promise<Pick<NodeStateEntry, 'node_id' | 'workflow_job_instance_id'> | null> {
     return firstRow(
       this.dataSource.manager,
       'SELECT node_id, workflow_job_instance_id FROM node_states WHERE cluster_id = $1 AND node_state_id = $2',
       [clusterId, nodeStateId],
+    );
+  }
+
+  /** The latest cluster of a tenant with the id or name; null when there is none. */
+  async latest(tx: Tx, tenantId: string, { id, name }: RecordSelector): Promise<Pick<Cluster, 'cluster_id'> | null> {
+    return firstRow<Pick<Cluster, 'cluster_id'>>(
+      tx,
+      `SELECT t.cluster_id FROM clusters t
+       WHERE ${ofTenant('t', '$1')} AND ($2::bigint IS NULL OR t.cluster_id = $2) AND ($3::text IS NULL OR t.name = $3)
+       ORDER BY t.cluster_id DESC LIMIT 1`,
+      [tenantId, id ?? null, name ?? null],
     );
   }
 

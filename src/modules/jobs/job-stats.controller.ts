@@ -4,7 +4,7 @@ import type { TenantScope, WorkspaceContext } from '../../platform/auth/principa
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
 import { RecordSelectorQuery } from '../../platform/http/selector';
-import { ClustersService } from '../clusters/clusters.service';
+import { ClusterDefinitionsService } from '../clusters/cluster-definitions.service';
 import { JobStats } from './dto/job.dto';
 import { RunsService } from './runs.service';
 
@@ -16,7 +16,7 @@ class WorkspaceStatsQuery extends RecordSelectorQuery('workspace') {}
 export class JobStatsController {
   constructor(
     private readonly runs: RunsService,
-    private readonly clusters: ClustersService,
+    private readonly clusters: ClusterDefinitionsService,
   ) {}
 
   @Operation({

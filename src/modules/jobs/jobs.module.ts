@@ -3,6 +3,7 @@ import { ClustersModule } from '../clusters/clusters.module';
 import { LogsModule } from '../logs/logs.module';
 import { MountsModule } from '../mounts/mounts.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { ClusterChangesSubscriber } from './cluster-changes.subscriber';
 import { JobConfsRepository } from './job-confs.repository';
 import { JobConfsService } from './job-confs.service';
 import { RunReportsService } from './run-reports.service';
@@ -12,7 +13,15 @@ import { RunsService } from './runs.service';
 
 @Module({
   imports: [ClustersModule, MountsModule, WorkspacesModule, LogsModule],
-  providers: [JobConfsService, JobConfsRepository, RunsService, RunsRepository, RunScheduler, RunReportsService],
+  providers: [
+    JobConfsService,
+    JobConfsRepository,
+    RunsService,
+    RunsRepository,
+    RunScheduler,
+    RunReportsService,
+    ClusterChangesSubscriber,
+  ],
   exports: [JobConfsService, RunsService, RunReportsService, RunScheduler, RunsRepository],
 })
 export class JobsModule {}

@@ -11,7 +11,7 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
-import type { ClusterNode, SparkConfig } from '../clusters/clusters.contract';
+import type { ClusterNode, RunSettings } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
 import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { buildRunSpec } from './run-spec';
@@ -19,12 +19,6 @@ import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
 import { RunsRepository } from './runs.repository';
 import type { Run } from './entities/run.entity';
-
-interface ClusterOfNode {
-  spark_config: SparkConfig;
-  max_parallel_jobs: number;
-  object_storage_manager_id: number | null;
-}
 
 /** Where a file that a node fetches lies. */
 export type StagedFilePlace = { tenantId: string; path: string } & (
@@ -48,7 +42,7 @@ export class RunReportsService {
   async desired(node: ClusterNode): Promise<DesiredRun[]> {
     const assigned = await this.runs.onNode(node.node_id);
     if (assigned.length === 0) return [];
-    const cluster = await this.clusterOf(node);
+    const cluster = await this.clusters.runSettings(node.cluster_id);
     const mounts = await this.transactions.read((tx) => this.mounts.ofCluster(tx, node.tenant_id, node.cluster_id));
     return Promise.all(
       assigned.map(async (run) => ({
@@ -67,7 +61,7 @@ export class RunReportsService {
    */
   async stagedFile(node: ClusterNode, runId: number, { index, key }: RunFileAddress): Promise<StagedFilePlace> {
     const run = await this.ofNode(node, runId);
-    const cluster = await this.clusterOf(node);
+    const cluster = await this.clusters.runSettings(node.cluster_id);
     const { staged } = this.specOf(run, node, cluster);
     // The cluster's own files come before those of the job, and may have been edited since the node was told of them.
     const file = key === undefined ? staged[index] : staged.find((other) => other?.key === key);
@@ -124,7 +118,7 @@ export class RunReportsService {
     return { stdout, stderr };
   }
 
-  private specOf(run: Run, node: ClusterNode, cluster: ClusterOfNode, mounts: RunMount[] = []) {
+  private specOf(run: Run, node: ClusterNode, cluster: RunSettings, mounts: RunMount[] = []) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,
@@ -141,16 +135,6 @@ export class RunReportsService {
     const run = await this.runs.byId(runId);
     if (run?.node_id !== node.node_id) throw notFound('JOB.NOT_FOUND', `The job ${runId} is not this node's.`);
     return run;
-  }
-
-  private async clusterOf(node: ClusterNode): Promise<ClusterOfNode> {
-    const [cluster] = await this.transactions.read<ClusterOfNode[]>((tx) =>
-      tx.query(
-        'SELECT spark_config, max_parallel_jobs, object_storage_manager_id FROM clusters WHERE cluster_id = $1',
-        [node.cluster_id],
-      ),
-    );
-    return cluster ?? { spark_config: {}, max_parallel_jobs: 1, object_storage_manager_id: null };
   }
 }
 

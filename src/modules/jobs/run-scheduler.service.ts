@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import type { RunReason } from '../../../libs/contracts/agent-protocol';
 import { endWorkflow } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
-import { ClusterSlotsService, type RunCluster } from '../clusters/cluster-slots.service';
+import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import type { LockedCluster } from '../clusters/clusters.contract';
 import { RunsRepository } from './runs.repository';
 import { isFinished, type RunStatus } from './run-state';
 import type { Run } from './entities/run.entity';
@@ -26,7 +27,7 @@ export class RunScheduler {
   ) {}
 
   /** Gives waiting runs of the locked cluster the free slots, oldest first, and wakes the nodes that got one. */
-  async assignWaiting(tx: Tx, cluster: RunCluster): Promise<void> {
+  async assignWaiting(tx: Tx, cluster: LockedCluster): Promise<void> {
     const woken = new Set<number>();
     for (const run of await this.runs.waiting(tx, cluster.cluster_id)) {
       const node = await this.clusters.freeNode(tx, cluster);
@@ -95,7 +96,7 @@ export class RunScheduler {
   }
 
   /** Runs sent before the stop are ended by it; a run sent while the cluster was stopping starts it again. */
-  private async settleStopped(tx: Tx, cluster: RunCluster): Promise<void> {
+  private async settleStopped(tx: Tx, cluster: LockedCluster): Promise<void> {
     const stopBegan = await this.clusters.lastStopBegan(tx, cluster.cluster_id);
     const waiting = await this.runs.waiting(tx, cluster.cluster_id);
     const later = waiting.filter((run) => stopBegan === null || run.from_date > stopBegan);
@@ -115,7 +116,7 @@ export class RunScheduler {
     else await this.endWaiting(tx, cluster, 'CLUSTER_FAILED', `The cluster cannot be started for the job: ${refusal}`);
   }
 
-  private async endWaiting(tx: Tx, cluster: RunCluster, code: RunEnd['code'], reason: string): Promise<void> {
+  private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<void> {
     for (const run of await this.runs.waiting(tx, cluster.cluster_id)) {
       await this.end(tx, run, { to: 'TERMINATED', code, reason, exitCode: null });
     }

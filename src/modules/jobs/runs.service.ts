@@ -71,7 +71,7 @@ export class RunsService {
       const cluster = await this.clusters.lock(tx, conf.cluster_id);
       if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${conf.cluster_id}.`);
       this.clusters.assertTakesRuns(cluster);
-      assertReachable(filesNamed(conf.settings, cluster.sparkConfig), cluster.objectStorageManagerId !== null);
+      assertReachable(filesNamed(conf.settings, cluster.spark_config), cluster.object_storage_manager_id !== null);
       const snapshot: JobConfSnapshot = {
         job_conf_id: conf.job_conf_id,
         name: conf.name,

@@ -330,6 +330,7 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
     cluster_id: running.cluster_id,
     node_number: 0,
     role: 'single',
+    machine_type_id: REFERENCE.machine_type_id,
     status: 'RUNNING',
     daemons_state: 'ready',
     bootstrap_token_hash: randomUUID(),

@@ -198,6 +198,7 @@ export async function makeNode(tx: Tx, tenancy: Tenancy, nodeNumber: number): Pr
     cluster_id: tenancy.clusterId,
     node_number: nodeNumber,
     role: 'single',
+    machine_type_id: ONPREM_S_4,
     status: 'RUNNING',
     daemons_state: 'ready',
     bootstrap_token_hash: randomUUID(),

@@ -29,6 +29,15 @@ export class ClusterNode extends ValidityColumns {
   @Col.text({ nullable: true }) ip_address: string | null;
   @Col.int() cores: number;
   @Col.int() memory_mb: number;
+  /** What the machine costs by, as it was when the node was planned: its type, its price, whether it is a spot instance. */
+  @ForeignKey('MachineType', { name: 'fk_cluster_nodes_machine_type' })
+  @Col.int()
+  machine_type_id: number;
+  /** Platform compute units an hour, of the type of the lookup. */
+  @Col.float() machine_price_ycu: number;
+  @Col.bool() is_spot: boolean;
+  /** Labels of the cluster at that moment. */
+  @Col.json() labels: Record<string, string>;
   /** Kept only until the agent has registered with it. */
   @Col.text({ nullable: true }) bootstrap_token: string | null;
   /** Null once it is spent. */

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ComputeDriver, DriverContext, NodeDisk, NodeSpec } from '../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../config/config';
-import { firstRow } from '../../../platform/persistence/sql';
 import { PermanentError, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
-import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../../cluster-confs/cluster-confs.contract';
 import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
 import { ReferenceData } from '../../reference-data/reference-data.contract';
-import { type ClusterDisks, clusterDisks, type DiskColumns, ownDisks } from '../cluster-disks';
+import { type ClusterDisks, clusterDisks, ownDisks } from '../cluster-disks';
+import { ClusterRowsRepository } from '../cluster-rows.repository';
 import type { ClusterType } from '../cluster-state';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
@@ -27,6 +26,9 @@ export interface ClusterFacts {
   enablePublicIp: boolean;
   labels: Record<string, string>;
   machineType: string;
+  machineTypeId: number;
+  /** Platform compute units an hour. */
+  machinePriceYcu: number;
   cores: number;
   memoryMb: number;
   disks: ClusterDisks | null;
@@ -36,28 +38,12 @@ export interface ClusterFacts {
   credentialsConfId: number;
 }
 
-interface FactsRow extends DiskColumns {
-  cluster_id: number;
-  tenant_id: string;
-  cluster_type: ClusterType;
-  min_instances: number | null;
-  num_of_workers: number | null;
-  keep_scratch_disk: boolean | null;
-  is_spot_instance: boolean;
-  enable_public_ip: boolean;
-  labels: Record<string, string>;
-  cluster_conf: ClusterConfData;
-  spark_infra_version_id: number;
-  endpoint: string | null;
-  cloud_provider_id: number;
-  credentials_conf_id: number;
-}
-
 /** Reads a cluster for its workflow and makes the calls to its driver. */
 @Injectable()
 export class ClusterFactsReader {
   constructor(
     private readonly dataSource: DataSource,
+    private readonly clusters: ClusterRowsRepository,
     private readonly referenceData: ReferenceData,
     private readonly credentials: CredentialsConfsService,
     private readonly drivers: Drivers,
@@ -65,16 +51,7 @@ export class ClusterFactsReader {
   ) {}
 
   async read(clusterId: number): Promise<ClusterFacts> {
-    const row = await firstRow<FactsRow>(
-      this.dataSource.manager,
-      `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
-         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
-         c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
-         ce.endpoint, ce.cloud_provider_id, ce.credentials_conf_id
-       FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id ${clusterConfJoins()}
-         JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id WHERE c.cluster_id = $1`,
-      [clusterId],
-    );
+    const row = await this.clusters.facts(clusterId);
     if (!row) throw new PermanentError(`Cluster ${clusterId} does not exist.`);
     const machineType = this.referenceData.machineType(row.cluster_conf.machine_type_id);
     const spark = this.referenceData.sparkInfraVersion(row.spark_infra_version_id);
@@ -91,6 +68,8 @@ export class ClusterFactsReader {
       enablePublicIp: row.enable_public_ip,
       labels: row.labels,
       machineType: machineType.info.name,
+      machineTypeId: machineType.info.machine_type_id,
+      machinePriceYcu: machineType.info.machine_price_ycu,
       cores: machineType.info.vCPUs,
       memoryMb: Math.floor(machineType.memoryGib * 1024),
       disks: clusterDisks(ownDisks(row), row.cluster_conf.volume_conf, this.referenceData),

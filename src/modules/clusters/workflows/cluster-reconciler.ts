@@ -5,7 +5,7 @@ import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
-import { lockCluster, settleRuns, transitionCluster } from '../cluster-lifecycle';
+import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository, type SilentNode } from '../cluster-nodes.repository';
 import { ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
@@ -28,6 +28,7 @@ export class ClusterReconciler extends Reconciler {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly facts: ClusterFactsReader,
     private readonly drivers: Drivers,
     private readonly config: Config,
@@ -76,15 +77,14 @@ export class ClusterReconciler extends Reconciler {
   /** The node's lease has passed, so its agent has ended its runs: now the platform may say so. */
   private async lose(silent: ClusterNode, why: string): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      const cluster = await lockCluster(tx, silent.cluster_id);
+      const cluster = await this.lifecycle.lock(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);
       if (!cluster || !node || node.status !== 'RUNNING') return;
       const reason = `Node ${node.node_number} is lost: ${why}.`;
-      await this.nodes.transition(tx, node, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
+      await this.lifecycle.transitionNode(tx, node, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
       if (cluster.status === 'RUNNING') {
-        await transitionCluster(tx, cluster, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
+        await this.lifecycle.transition(tx, cluster, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
       }
-      await settleRuns(tx, cluster.cluster_id);
       this.logger.error({ node_id: node.node_id, cluster_id: cluster.cluster_id, reason }, 'A node is lost');
     });
   }

@@ -4,7 +4,7 @@ import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
-import { beginClusterOperation, lockCluster } from '../cluster-lifecycle';
+import { ClusterLifecycle } from '../cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
 
 /** Stops clusters that have had no job for longer than they may. Asks no provider, so that none can delay it. */
@@ -17,6 +17,7 @@ export class IdleClusterReconciler extends Reconciler {
   constructor(
     private readonly dataSource: DataSource,
     private readonly idle: IdleClustersRepository,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -32,9 +33,9 @@ export class IdleClusterReconciler extends Reconciler {
 
   private async stopIfIdle(clusterId: number): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
-      const cluster = await lockCluster(tx, clusterId);
+      const cluster = await this.lifecycle.lock(tx, clusterId);
       if (!cluster || !(await this.idle.has(tx, clusterId))) return;
-      await beginClusterOperation(tx, cluster, 'stop', null, 'No job for longer than idle_timeout_ms');
+      await this.lifecycle.begin(tx, cluster, 'stop', null, 'No job for longer than idle_timeout_ms');
       this.logger.info({ cluster_id: clusterId }, 'Stopping an idle cluster');
     });
   }

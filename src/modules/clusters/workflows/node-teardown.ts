@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ComputeDriver, DriverContext } from '../../../../libs/compute-drivers/compute-driver';
 import type { WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
@@ -19,6 +20,7 @@ export class NodeTeardown {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly facts: ClusterFactsReader,
   ) {}
 
@@ -68,7 +70,7 @@ export class NodeTeardown {
         const node = await this.nodes.get(node_id, tx, true);
         if (!node || node.status === 'DESTROYED') continue;
         if (to === 'STOPPED' && node.status === 'ERROR') continue;
-        await this.nodes.transition(tx, node, {
+        await this.lifecycle.transitionNode(tx, node, {
           to,
           reason: null,
           userId: caller.actorUserId,

@@ -11,7 +11,7 @@ import {
 } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { OpenTenantsService } from '../../iam/open-tenants.service';
-import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
+import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import { START_CLUSTER } from '../cluster-workflows';
@@ -41,6 +41,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly facts: ClusterFactsReader,
     private readonly teardown: NodeTeardown,
     private readonly drivers: Drivers,
@@ -54,7 +55,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const facts = await this.facts.read(context.subject.id);
     await this.markNodesFailed(context, reason);
     await (facts.keepScratchDisk ? this.teardown.stopAll(facts, context) : this.teardown.destroyAll(facts, context));
-    await failOperation(this.dataSource, context, 'INITIATING', reason);
+    await this.lifecycle.fail(context, 'INITIATING', reason);
   }
 
   async giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure, problem: string): Promise<void> {
@@ -63,50 +64,47 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const left = await this.teardown.leftBehind(context.subject.id);
     const why = `What was made could not be taken down: ${problem}`;
     const rest = left && `Left behind: ${left}; destroy the cluster to remove what there is of it`;
-    await failOperation(this.dataSource, context, 'INITIATING', failureReason(failure, why, rest));
+    await this.lifecycle.fail(context, 'INITIATING', failureReason(failure, why, rest));
   }
 
   /** A repetition after the end must not touch the nodes of an operation that has begun since. */
-  private isCurrent({ subject, instanceId }: WorkflowContext<'cluster'>): Promise<boolean> {
-    return whileCurrent(this.dataSource, subject.id, instanceId, 'INITIATING', () => Promise.resolve());
+  private isCurrent(context: WorkflowContext<'cluster'>): Promise<boolean> {
+    return this.lifecycle.whileCurrent(context, 'INITIATING', () => Promise.resolve());
   }
 
   private async planNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const facts = await this.facts.read(context.subject.id);
     const change = { userId: context.actorUserId, workflowInstanceId: context.instanceId };
-    const current = await whileCurrent(
-      this.dataSource,
-      context.subject.id,
-      context.instanceId,
-      'INITIATING',
-      async (tx) => {
-        const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
-        for (const node of existing) {
-          await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
-          if (node.status === 'RUNNING') continue;
-          await this.nodes.transition(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
-        }
-        const known = new Set(existing.map((node) => node.node_number));
-        for (const planned of planNodes(facts)) {
-          if (known.has(planned.nodeNumber)) continue;
-          const bootstrapToken = randomBytes(32).toString('base64url');
-          const node = await this.nodes.insert(tx, {
-            tenant_id: context.subject.tenantId,
-            cluster_id: context.subject.id,
-            node_number: planned.nodeNumber,
-            role: planned.role,
-            status: 'INITIATING',
-            token: randomUUID(),
-            cores: facts.cores,
-            memory_mb: facts.memoryMb,
-            bootstrap_token: bootstrapToken,
-            bootstrap_token_hash: createHash('sha256').update(bootstrapToken).digest('hex'),
-          });
-          await this.nodes.appendHistory(tx, node, null, { to: 'INITIATING', reason: 'Planned', ...change });
-        }
-        await this.secrets.ensure(tx, context.subject.tenantId, context.subject.id);
-      },
-    );
+    const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) => {
+      const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
+      for (const node of existing) {
+        await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
+        if (node.status === 'RUNNING') continue;
+        await this.lifecycle.transitionNode(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
+      }
+      const known = new Set(existing.map((node) => node.node_number));
+      for (const planned of planNodes(facts)) {
+        if (known.has(planned.nodeNumber)) continue;
+        const bootstrapToken = randomBytes(32).toString('base64url');
+        const node = {
+          tenant_id: context.subject.tenantId,
+          cluster_id: context.subject.id,
+          node_number: planned.nodeNumber,
+          role: planned.role,
+          token: randomUUID(),
+          cores: facts.cores,
+          memory_mb: facts.memoryMb,
+          machine_type_id: facts.machineTypeId,
+          machine_price_ycu: facts.machinePriceYcu,
+          is_spot: facts.isSpot,
+          labels: facts.labels,
+          bootstrap_token: bootstrapToken,
+          bootstrap_token_hash: createHash('sha256').update(bootstrapToken).digest('hex'),
+        };
+        await this.lifecycle.planNode(tx, node, { reason: 'Planned', ...change });
+      }
+      await this.secrets.ensure(tx, context.subject.tenantId, context.subject.id);
+    });
     return current ? Step.done : Step.superseded;
   }
 
@@ -167,7 +165,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   }
 
   private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    const ended = await endOperation(this.dataSource, context, 'INITIATING', 'RUNNING', 'Every node is ready');
+    const ended = await this.lifecycle.end(context, 'INITIATING', 'RUNNING', 'Every node is ready');
     return ended ? Step.done : Step.superseded;
   }
 
@@ -175,7 +173,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     await this.dataSource.transaction(async (tx) => {
       for (const node of await this.nodes.ofCluster(context.subject.id, tx, true)) {
         if (node.daemons_state === 'ready' || node.status === 'STOPPED') continue;
-        await this.nodes.transition(tx, node, {
+        await this.lifecycle.transitionNode(tx, node, {
           to: 'ERROR',
           reason: node.error ?? reason,
           userId: null,

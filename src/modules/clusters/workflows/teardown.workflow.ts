@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import {
   Step,
   type StepOutcome,
@@ -8,7 +7,7 @@ import {
   type WorkflowFailure,
   type WorkflowStep,
 } from '../../../platform/workflows/workflow-definition';
-import { endOperation, failOperation, whileCurrent } from '../cluster-lifecycle';
+import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import type { ClusterStatus, NodeStatus } from '../cluster-state';
@@ -27,7 +26,7 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   protected abstract readonly to: ClusterStatus;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly nodes: ClusterNodesRepository,
     protected readonly facts: ClusterFactsReader,
     protected readonly teardown: NodeTeardown,
@@ -37,7 +36,7 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
     const left = await this.teardown.leftBehind(context.subject.id);
     const reason = failureReason(failure, left && `It may still have ${left}`);
-    await failOperation(this.dataSource, context, this.from, reason);
+    await this.lifecycle.fail(context, this.from, reason);
   }
 
   /** The clean-up is nothing but the mark. */
@@ -52,10 +51,8 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
 
   protected async mark(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const reason = `Every node is ${this.to.toLowerCase()}`;
-    await whileCurrent(this.dataSource, context.subject.id, context.instanceId, this.from, (tx) =>
-      this.secrets.forget(tx, context.subject.id),
-    );
-    const ended = await endOperation(this.dataSource, context, this.from, this.to, reason);
+    await this.lifecycle.whileCurrent(context, this.from, (tx) => this.secrets.forget(tx, context.subject.id));
+    const ended = await this.lifecycle.end(context, this.from, this.to, reason);
     return ended ? Step.done : Step.superseded;
   }
 }

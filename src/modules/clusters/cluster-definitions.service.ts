@@ -1,59 +1,40 @@
 import { Injectable } from '@nestjs/common';
-import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
-import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
-import type { LogSlice } from '../../platform/files/content';
+import { conflict, DomainError, invalid } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
-import { type Page, pageOf, type PageRequest } from '../../platform/http/page';
+import type { Page } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import { workflowErrors } from '../../platform/workflows/workflow-errors';
-import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
 import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
 import { OpenTenantsService } from '../iam/open-tenants.service';
 import { ObjectStorageManagersService } from '../object-storage-managers/object-storage-managers.service';
-import { LogsService } from '../logs/logs.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
-import { ClusterStartsService } from './cluster-starts.service';
-import {
-  beginClusterHistory,
-  beginClusterOperation,
-  type LockedCluster,
-  lockCluster,
-  transitionCluster,
-} from './cluster-lifecycle';
+import { ClusterLifecycle } from './cluster-lifecycle';
 import { diskColumns } from './cluster-disks';
 import { changedDraft, newClusterColumns, newDraft } from './cluster-draft';
-import { checkDraft, checkFurtherReferences, checkSparkConfig, clusterLabels } from './cluster-rules';
-import { CLUSTER_OPERATIONS, type ClusterOperation, type ClusterStatus, EDITABLE_STATUSES } from './cluster-state';
 import {
-  type ClusterRow,
-  ClustersRepository,
-  type StateRow,
-  USES_CLOUD_ENV,
-  USES_CLUSTER_CONF,
-} from './clusters.repository';
-import type {
-  ClusterErrorRead,
-  ClusterNodeStateEvent,
-  ClusterRead,
-  ClusterStateEvent,
-  ClusterWrite,
-  CosiOperation,
-} from './dto/cluster-answers.dto';
+  assertEnabled,
+  checkDraft,
+  checkFurtherReferences,
+  checkSparkConfig,
+  clusterLabels,
+  invalidState,
+} from './cluster-rules';
+import { EDITABLE_STATUSES } from './cluster-state';
+import { type ClusterRow, ClustersRepository, USES_CLOUD_ENV, USES_CLUSTER_CONF } from './clusters.repository';
+import type { ClusterRead, ClusterWrite } from './dto/cluster-answers.dto';
 import type {
   ClusterListQuery,
   ClusterSearchQuery,
   ClusterSettings,
   CreateCluster,
   DriverMemoryQuery,
-  NodeLogQuery,
   UpdateCluster,
 } from './dto/cluster-input.dto';
 
@@ -66,19 +47,18 @@ const ALWAYS_EDITABLE: readonly string[] = [
   'spark_config',
 ];
 
-/** Clusters as users see them: describe, start, stop, destroy, watch. */
+/** Clusters as users describe them. */
 @Injectable()
-export class ClustersService {
+export class ClusterDefinitionsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly repository: ClustersRepository,
     private readonly cloudEnvs: CloudEnvsService,
     private readonly clusterConfs: ClusterConfsService,
     private readonly referenceData: ReferenceData,
-    private readonly logs: LogsService,
     private readonly openTenants: OpenTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
-    private readonly starts: ClusterStartsService,
+    private readonly lifecycle: ClusterLifecycle,
     private readonly mounts: ClusterMountsService,
   ) {}
 
@@ -128,7 +108,7 @@ export class ClustersService {
       checkDraft(draft, this.referenceData);
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
-      await beginClusterHistory(tx, row.cluster_id, scope.userId);
+      await this.lifecycle.beginHistory(tx, row, scope.userId);
       const mountIds = await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
       return writeCluster({ ...row, mount_ids: mountIds }, this.referenceData);
     });
@@ -155,18 +135,6 @@ export class ClustersService {
     });
   }
 
-  start(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStart: CosiOperation }> {
-    return this.operate(scope, selector, 'start', (result) => ({ CosiStart: result }));
-  }
-
-  stop(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStop: CosiOperation }> {
-    return this.operate(scope, selector, 'stop', (result) => ({ CosiStop: result }));
-  }
-
-  destroy(scope: TenantScope, selector: RecordSelector): Promise<{ CosiDestroy: CosiOperation }> {
-    return this.operate(scope, selector, 'destroy', (result) => ({ CosiDestroy: result }));
-  }
-
   async disable(scope: TenantScope, selector: RecordSelector): Promise<Message> {
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx, true);
@@ -190,9 +158,9 @@ export class ClustersService {
       }
       await this.assertStillFits(scope, row, tx);
       await this.repository.setEnd(tx, scope, row.cluster_id, true);
-      const cluster = await this.locked(tx, row);
+      const cluster = await this.lifecycle.lockKnown(tx, row.cluster_id);
       if (cluster.status === 'DESTROYED') {
-        await transitionCluster(tx, cluster, {
+        await this.lifecycle.transition(tx, cluster, {
           to: 'STOPPED',
           reason: 'Enabled again',
           userId: scope.userId,
@@ -201,62 +169,6 @@ export class ClustersService {
       }
       return writeCluster(await this.repository.get(scope, { id: row.cluster_id }, tx), this.referenceData);
     });
-  }
-
-  async states(scope: TenantScope, selector: RecordSelector, page: PageRequest): Promise<Page<ClusterStateEvent>> {
-    const row = await this.repository.get(scope, selector);
-    const states = await this.repository.states(row.cluster_id, page);
-    return {
-      ...states,
-      data: states.data.map((state) => ({
-        cluster_status_id: state.id,
-        cluster_status: state.status,
-        current_node_size: state.node_count,
-        ...stateFacts(state),
-      })),
-    };
-  }
-
-  async nodeStates(
-    scope: TenantScope,
-    selector: RecordSelector,
-    nodeNumber: number | undefined,
-    page: PageRequest,
-  ): Promise<Page<ClusterNodeStateEvent>> {
-    const row = await this.repository.get(scope, selector);
-    const states = await this.repository.nodeStates(row.cluster_id, nodeNumber, page);
-    return {
-      ...states,
-      data: states.data.map((state) => ({
-        node_status_id: state.id,
-        node_number: state.node_number,
-        node_status: state.status,
-        ...(state.cluster_state_id === null ? {} : { cluster_status_id: state.cluster_state_id }),
-        ...stateFacts(state),
-      })),
-    };
-  }
-
-  /** The log of the node behind a node state: its daemons, its bootstrap script and its agent. */
-  async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: LogStream): Promise<LogSlice> {
-    const row = await this.repository.get(scope, query.selector());
-    const node = await this.nodeOfState(row, query.node_status_id);
-    const part = { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes };
-    return this.logs.open({ kind: 'node', id: node.node_id, stream }, part);
-  }
-
-  /** Errors of the workflow behind a node state. */
-  async errors(
-    scope: TenantScope,
-    clusterId: number,
-    nodeStateId: number,
-    page: PageRequest,
-  ): Promise<Page<ClusterErrorRead>> {
-    const row = await this.repository.get(scope, { id: clusterId });
-    const { workflow_job_instance_id: instanceId } = await this.nodeOfState(row, nodeStateId);
-    if (instanceId === null) return pageOf<ClusterErrorRead>([], 0, page);
-    const errors = await this.transactions.read((tx) => workflowErrors(tx, [instanceId], page));
-    return { ...errors, data: errors.data.map(({ error }) => ({ error })) };
   }
 
   /** The driver memory each parallel job of a machine gets. */
@@ -274,29 +186,6 @@ export class ClustersService {
   /** Id of a cluster of the tenant, for operations of other domains about it. */
   async idOf(scope: TenantScope, selector: RecordSelector): Promise<number> {
     return (await this.repository.get(scope, selector)).cluster_id;
-  }
-
-  private async operate<R>(
-    scope: TenantScope,
-    selector: RecordSelector,
-    operation: ClusterOperation,
-    answer: (result: CosiOperation) => R,
-  ): Promise<R> {
-    return this.transactions.run(async (tx) => {
-      const row = await this.repository.get(scope, selector, tx);
-      const cluster = await this.locked(tx, row);
-      const { from } = CLUSTER_OPERATIONS[operation];
-      if (operation === 'start') assertEnabled(row);
-      if (!from.some((status) => status === cluster.status)) {
-        throw invalidState(cluster, `${operation} needs ${from.join(' or ')}`, from);
-      }
-      const reason = `${operation} requested`;
-      const workflow: WorkflowRef =
-        operation === 'start'
-          ? await this.starts.begin(tx, cluster, scope.userId, reason)
-          : await beginClusterOperation(tx, cluster, operation, scope.userId, reason);
-      return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
-    });
   }
 
   private async changedColumns(
@@ -365,18 +254,6 @@ export class ClustersService {
     checkDraft(changedDraft(row, {}, cloudEnv, clusterConf, this.referenceData), this.referenceData, row);
     clusterLabels(ownLabels(row.labels, scope.tenantId), cloudEnv, scope.tenantId, this.referenceData);
   }
-
-  private async locked(tx: Tx, row: ClusterRow): Promise<LockedCluster> {
-    const cluster = await lockCluster(tx, row.cluster_id);
-    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${row.cluster_id}.`);
-    return cluster;
-  }
-
-  private async nodeOfState(row: ClusterRow, nodeStateId: number) {
-    const node = await this.repository.nodeOfState(row.cluster_id, nodeStateId);
-    if (node) return node;
-    throw notFound('NODE_STATE.NOT_FOUND', `The cluster "${row.name}" has no node state with id ${nodeStateId}.`);
-  }
 }
 
 /** Says of a record that is gone that the cluster still names it: the caller has not. */
@@ -397,29 +274,4 @@ function defined(values: object): object {
 function ownLabels(labels: Record<string, string>, tenantId: string): Record<string, string> {
   const reserved = reservedLabels(tenantId);
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(reserved, key)));
-}
-
-function stateFacts(state: StateRow) {
-  return {
-    created_by: state.username,
-    reason: state.reason,
-    start_time: state.start_time,
-    end_time: openEnded(state.end_time) ?? 'infinity',
-  };
-}
-
-function assertEnabled(row: ClusterRow): void {
-  if (openEnded(row.to_date) === null) return;
-  throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
-}
-
-function invalidState(
-  cluster: { name: string; status: ClusterStatus },
-  rule: string,
-  needed: readonly ClusterStatus[],
-): Error {
-  return conflict('CLUSTER.INVALID_STATE', `The cluster "${cluster.name}" is ${cluster.status}: ${rule}.`, {
-    cluster_status: cluster.status,
-    needed,
-  });
 }

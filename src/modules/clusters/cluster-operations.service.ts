@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope } from '../../platform/auth/principal';
+import type { RecordSelector } from '../../platform/http/selector';
+import { Transactions } from '../../platform/persistence/transactions';
+import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
+import { ClusterLifecycle } from './cluster-lifecycle';
+import { assertEnabled, invalidState } from './cluster-rules';
+import { ClusterStartsService } from './cluster-starts.service';
+import { CLUSTER_OPERATIONS, type ClusterOperation } from './cluster-state';
+import { ClustersRepository } from './clusters.repository';
+import type { CosiOperation } from './dto/cluster-answers.dto';
+
+/** What users have done with clusters: each begins a workflow. */
+@Injectable()
+export class ClusterOperationsService {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: ClustersRepository,
+    private readonly lifecycle: ClusterLifecycle,
+    private readonly starts: ClusterStartsService,
+  ) {}
+
+  start(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStart: CosiOperation }> {
+    return this.operate(scope, selector, 'start', (result) => ({ CosiStart: result }));
+  }
+
+  stop(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStop: CosiOperation }> {
+    return this.operate(scope, selector, 'stop', (result) => ({ CosiStop: result }));
+  }
+
+  destroy(scope: TenantScope, selector: RecordSelector): Promise<{ CosiDestroy: CosiOperation }> {
+    return this.operate(scope, selector, 'destroy', (result) => ({ CosiDestroy: result }));
+  }
+
+  private async operate<R>(
+    scope: TenantScope,
+    selector: RecordSelector,
+    operation: ClusterOperation,
+    answer: (result: CosiOperation) => R,
+  ): Promise<R> {
+    return this.transactions.run(async (tx) => {
+      const row = await this.repository.get(scope, selector, tx);
+      const cluster = await this.lifecycle.lockKnown(tx, row.cluster_id);
+      const { from } = CLUSTER_OPERATIONS[operation];
+      if (operation === 'start') assertEnabled(row);
+      if (!from.some((status) => status === cluster.status)) {
+        throw invalidState(cluster, `${operation} needs ${from.join(' or ')}`, from);
+      }
+      const reason = `${operation} requested`;
+      const workflow: WorkflowRef =
+        operation === 'start'
+          ? await this.starts.begin(tx, cluster, scope.userId, reason)
+          : await this.lifecycle.begin(tx, cluster, operation, scope.userId, reason);
+      return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
+    });
+  }
+}

@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
+import { firstRow, returning, type Tx, updateRows } from '../../platform/persistence/sql';
+import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
+import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
+import type { DiskColumns } from './cluster-disks';
+import type { ClusterStatus } from './cluster-state';
+import type { ClusterNode } from './entities/cluster-node.entity';
+import { ClusterStateEntry } from './entities/cluster-state.entity';
+import { Cluster } from './entities/cluster.entity';
+
+/** What runs take over from their cluster. */
+export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'>;
+
+/** A cluster whose row is locked for the rest of the transaction. */
+export type LockedCluster = RunSettings &
+  Pick<Cluster, 'cluster_id' | 'tenant_id' | 'name' | 'status' | 'workflow_job_instance_id'> & {
+    /** False while it is disabled. */
+    active: boolean;
+  };
+
+/** What the daemons of a cluster's nodes are told, and where its master listens. */
+type DaemonSettings = Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config'> &
+  Pick<ClusterNode, 'master_url'>;
+
+type Environment = Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
+
+/** What the workflows of a cluster need to know of it and its environment. */
+export type ClusterFactsRow = DiskColumns &
+  Environment &
+  Pick<
+    Cluster,
+    | 'cluster_id'
+    | 'tenant_id'
+    | 'cluster_type'
+    | 'min_instances'
+    | 'num_of_workers'
+    | 'keep_scratch_disk'
+    | 'is_spot_instance'
+    | 'enable_public_ip'
+    | 'labels'
+    | 'spark_infra_version_id'
+  > & { cluster_conf: ClusterConfData; credentials_conf_id: number };
+
+const HISTORY: History<ClusterStateEntry> = {
+  entity: ClusterStateEntry,
+  idColumn: 'cluster_state_id',
+  subjectColumn: 'cluster_id',
+};
+
+const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id';
+
+/** Rows of clusters by id and their history, for the platform itself: the caller has checked the tenant. */
+@Injectable()
+export class ClusterRowsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Locks the cluster's row for the rest of the transaction. */
+  async lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
+    return firstRow<LockedCluster>(
+      tx,
+      `SELECT cluster_id, tenant_id, name, status, workflow_job_instance_id, ${RUN_SETTINGS},
+         to_date = 'infinity' AS active FROM clusters WHERE cluster_id = $1 FOR UPDATE`,
+      [clusterId],
+    );
+  }
+
+  /** Sets the status of a locked cluster and answers its number of nodes. */
+  async setStatus(
+    tx: Tx,
+    cluster: LockedCluster,
+    to: ClusterStatus,
+    workflowInstanceId: number | null,
+  ): Promise<number> {
+    const [updated] = await returning<{ node_count: number }>(
+      tx,
+      `UPDATE clusters SET status = $2, workflow_job_instance_id = coalesce($3, workflow_job_instance_id),
+         last_active_at = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE last_active_at END
+       WHERE cluster_id = $1 AND status = $4
+       RETURNING (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = $1 AND n.to_date = 'infinity') AS node_count`,
+      [cluster.cluster_id, to, workflowInstanceId, cluster.status],
+    );
+    if (!updated) throw new Error(`Cluster ${cluster.cluster_id} changed although it was locked`);
+    return updated.node_count;
+  }
+
+  /** Appends an entry to the history of a locked cluster and answers its id. */
+  appendState(tx: Tx, clusterId: number, entry: StateEntry<ClusterStateEntry>): Promise<number> {
+    return appendState(tx, HISTORY, clusterId, entry);
+  }
+
+  /** Whether the operation has brought the cluster into the state. */
+  hasReached(clusterId: number, workflowInstanceId: number, status: ClusterStatus): Promise<boolean> {
+    return this.dataSource.manager.existsBy(ClusterStateEntry, {
+      cluster_id: clusterId,
+      workflow_job_instance_id: workflowInstanceId,
+      status,
+    });
+  }
+
+  /** Notes that a job began or ended, so that the idle time counts from now. */
+  async touch(tx: Tx, clusterId: number): Promise<void> {
+    await tx.query('UPDATE clusters SET last_active_at = platform_now() WHERE cluster_id = $1', [clusterId]);
+  }
+
+  /** When the cluster last began to stop. */
+  async lastStopBegan(tx: Tx, clusterId: number): Promise<Date | null> {
+    const row = await firstRow<Pick<ClusterStateEntry, 'start_time'>>(
+      tx,
+      `SELECT start_time FROM cluster_states WHERE cluster_id = $1 AND status = 'STOPPING' ORDER BY sequence DESC LIMIT 1`,
+      [clusterId],
+    );
+    return row?.start_time ?? null;
+  }
+
+  /** Why the cluster is in its present state. */
+  async stateReason(tx: Tx, clusterId: number): Promise<string | null> {
+    const row = await firstRow<Pick<ClusterStateEntry, 'reason'>>(
+      tx,
+      `SELECT reason FROM cluster_states WHERE cluster_id = $1 AND end_time = 'infinity'`,
+      [clusterId],
+    );
+    return row?.reason ?? null;
+  }
+
+  async runSettings(clusterId: number): Promise<RunSettings | null> {
+    const sql = `SELECT ${RUN_SETTINGS} FROM clusters WHERE cluster_id = $1`;
+    return firstRow<RunSettings>(this.dataSource.manager, sql, [clusterId]);
+  }
+
+  async daemonSettings(clusterId: number): Promise<DaemonSettings | null> {
+    return firstRow<DaemonSettings>(
+      this.dataSource.manager,
+      `SELECT c.bootstrap_shell_script, c.num_of_workers, c.spark_config,
+         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
+          AND m.to_date = 'infinity') AS master_url
+       FROM clusters c WHERE c.cluster_id = $1`,
+      [clusterId],
+    );
+  }
+
+  /** Where the cluster's nodes are made. */
+  async environment(tx: Tx, clusterId: number): Promise<Environment | null> {
+    return firstRow<Environment>(
+      tx,
+      `SELECT e.cloud_provider_id, e.endpoint FROM clusters c JOIN cloud_envs e ON e.cloud_env_id = c.cloud_env_id
+       WHERE c.cluster_id = $1`,
+      [clusterId],
+    );
+  }
+
+  async facts(clusterId: number): Promise<ClusterFactsRow | null> {
+    return firstRow<ClusterFactsRow>(
+      this.dataSource.manager,
+      `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
+         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
+         c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
+         ce.endpoint, ce.cloud_provider_id, ce.credentials_conf_id
+       FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id ${clusterConfJoins()}
+         JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id WHERE c.cluster_id = $1`,
+      [clusterId],
+    );
+  }
+
+  /** The sealed secret of its Spark processes; null when it has none. */
+  async sealedSecret(tx: Tx, clusterId: number): Promise<Buffer | null> {
+    const sql = 'SELECT spark_secret FROM clusters WHERE cluster_id = $1';
+    return (await firstRow<Pick<Cluster, 'spark_secret'>>(tx, sql, [clusterId]))?.spark_secret ?? null;
+  }
+
+  async setSealedSecret(tx: Tx, clusterId: number, sealed: Buffer | null): Promise<void> {
+    await updateRows(tx, Cluster, { spark_secret: sealed }, { cluster_id: clusterId });
+  }
+}

@@ -1,0 +1,118 @@
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
+import { IamModule } from '../../src/modules/iam/iam.module';
+import { ClusterSubscriber, type ClusterTransitioned } from '../../src/modules/clusters/clusters.contract';
+import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
+import type { Tx } from '../../src/platform/persistence/sql';
+import { makeLifecycle } from './harness/cluster-lifecycle';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
+
+// Real: PostgreSQL and what makes transitions. Left out: the requests and workflows that ask for them.
+describe('a transition of a cluster', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let tenancy: Tenancy;
+  let made = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    made += 1;
+    tenancy = await makeTenancy(dataSource.manager, `tenant-${made}`);
+  });
+
+  class Listener extends ClusterSubscriber {
+    readonly domain = 'jobs';
+
+    constructor(readonly on: ClusterSubscriber['on']) {
+      super();
+    }
+  }
+
+  const change = { reason: 'Why', userId: null, workflowInstanceId: null };
+
+  async function become(to: ClusterStatus, subscribers?: ClusterSubscriber[]): Promise<void> {
+    const lifecycle = makeLifecycle(dataSource, subscribers);
+    await dataSource.transaction(async (tx) => {
+      const cluster = await lifecycle.lockKnown(tx, tenancy.clusterId);
+      await lifecycle.transition(tx, cluster, { to, ...change });
+    });
+  }
+
+  async function one<T>(sql: string): Promise<T | undefined> {
+    const [row] = await dataSource.query<T[]>(sql, [tenancy.clusterId]);
+    return row;
+  }
+
+  const status = async () =>
+    (await one<{ status: string }>('SELECT status FROM clusters WHERE cluster_id = $1'))?.status;
+  const entries = async () =>
+    (await one<{ count: number }>('SELECT count(*) FROM cluster_states WHERE cluster_id = $1'))?.count;
+  const dispatches = async () =>
+    (
+      await one<{ count: number }>(
+        `SELECT count(*) FROM outbox_messages WHERE job_name = 'job.dispatch' AND payload->>'cluster_id' = $1::text`,
+      )
+    )?.count;
+
+  it('is told within its transaction, with what it is', async () => {
+    const told: [ClusterTransitioned, ClusterStatus | undefined][] = [];
+    const clusterTransitioned = async (tx: Tx, event: ClusterTransitioned) => {
+      const [row] = await tx.query<{ status: ClusterStatus }[]>('SELECT status FROM clusters WHERE cluster_id = $1', [
+        event.clusterId,
+      ]);
+      told.push([event, row?.status]);
+    };
+    await become('STOPPING', [new Listener({ clusterTransitioned })]);
+    const { tenantId, clusterId } = tenancy;
+    const entry = await one<{ cluster_state_id: number }>(
+      'SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1',
+    );
+    const event = { tenantId, clusterId, from: 'RUNNING', to: 'STOPPING', reason: 'Why', workflowInstanceId: null };
+    expect(told).toEqual([[{ ...event, stateId: entry?.cluster_state_id }, 'STOPPING']]);
+  });
+
+  it('is undone where a subscriber fails', async () => {
+    const clusterTransitioned = () => Promise.reject(new Error('not this one'));
+    await expect(become('STOPPING', [new Listener({ clusterTransitioned })])).rejects.toThrow('not this one');
+    expect([await status(), await entries()]).toEqual(['RUNNING', 0]);
+  });
+
+  it('has the runs that wait settled where an operation ends, and where it begins not', async () => {
+    await become('STOPPING');
+    expect(await dispatches()).toBe(0);
+    await become('STOPPED');
+    expect(await dispatches()).toBe(1);
+  });
+
+  it('is told of nodes, too', async () => {
+    const told: unknown[] = [];
+    const nodeTransitioned = (_tx: Tx, event: unknown) => Promise.resolve(void told.push(event));
+    const lifecycle = makeLifecycle(dataSource, [new Listener({ nodeTransitioned })]);
+    const nodeId = await makeNode(dataSource.manager, tenancy, 0);
+    const [node] = await dataSource.query('SELECT * FROM cluster_nodes WHERE node_id = $1', [nodeId]);
+    await dataSource.transaction((tx) => lifecycle.transitionNode(tx, node, { to: 'ERROR', ...change }));
+    expect(told).toEqual([expect.objectContaining({ nodeId, from: 'RUNNING', to: 'ERROR', reason: 'Why' })]);
+  });
+
+  it('is made by no process that leaves a subscriber out', async () => {
+    await expect(TestApi.start([IamModule, ClustersApiModule])).rejects.toThrow(
+      'Nothing of the domain jobs subscribes to the events of clusters',
+    );
+    expect(() => makeLifecycle(dataSource, [new Listener({}), new Listener({})])).toThrow(
+      'The domain jobs subscribes twice to the events of clusters',
+    );
+  });
+});
