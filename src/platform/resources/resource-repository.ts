@@ -188,7 +188,7 @@ export class ResourceRepository<
 
   protected async write(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.placeOf(scope) } as Partial<E>);
+    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.placeOf(scope) });
   }
 }
 
