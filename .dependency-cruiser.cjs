@@ -111,11 +111,13 @@ module.exports = {
     },
     {
       name: 'http-ends-at-controllers',
-      comment: 'Services answer what is to be sent; controllers, and those who find out who calls, know requests and answers.',
+      comment:
+        'Services answer what is to be sent; controllers, and those who find out who calls, know requests and answers.',
       severity: 'error',
       from: {
         path: '^src/modules/',
-        pathNot: '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$|^src/modules/agents/node-tokens\\.ts$',
+        pathNot:
+          '\\.(controller|guard|spec)\\.ts$|^src/modules/iam/sessions/(session-authenticator|access-tokens)\\.ts$|^src/modules/agents/node-tokens\\.ts$',
       },
       to: { path: 'node_modules/(@types/)?express' },
     },
