@@ -177,9 +177,8 @@ export class BucketLogStore extends LogStore {
   private async merge(
     folder: string,
     nextRun: (chain: readonly Segment[]) => Segment[] | null,
-    ended: AbortSignal,
+    signal: AbortSignal,
   ): Promise<void> {
-    const signal = AbortSignal.any([ended]);
     // Each segment that is read listens, and so does its stream.
     setMaxListeners(READ_AT_ONCE * 3, signal);
     const all = await this.segments(folder, signal);

@@ -5,7 +5,7 @@ import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
@@ -16,8 +16,7 @@ import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../ref
 import { readCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterLifecycle } from './cluster-lifecycle';
-import { diskColumns } from './cluster-disks';
-import { changedDraft, newClusterColumns, newDraft } from './cluster-draft';
+import { changedDraft, newClusterColumns, newDraft, restrictedColumns } from './cluster-draft';
 import {
   assertEnabled,
   checkDraft,
@@ -37,6 +36,7 @@ import type {
   DriverMemoryQuery,
   UpdateCluster,
 } from './dto/cluster-input.dto';
+import type { Cluster } from './entities/cluster.entity';
 
 /** Fields that may change in every state; all others only in DESTROYED or ERROR. */
 const ALWAYS_EDITABLE: readonly string[] = [
@@ -194,7 +194,7 @@ export class ClusterDefinitionsService {
     body: UpdateCluster,
     isRestricted: boolean,
     tx: Tx,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<Values<Cluster>> {
     const always = {
       name: body.name,
       description: body.description,
@@ -203,7 +203,6 @@ export class ClusterDefinitionsService {
       spark_config: body.spark_config && { ...row.spark_config, ...defined(body.spark_config) },
     };
     if (!isRestricted) return always;
-    const engine = body.engine_cluster_spark_config ?? {};
     const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id ?? row.cloud_env_id }, tx);
     const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id ?? row.cluster_conf_id }, tx);
     await this.holdObjectStorageManager(scope, body, tx);
@@ -212,24 +211,7 @@ export class ClusterDefinitionsService {
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
       ...always,
-      labels: clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData),
-      is_spot_instance: draft.isSpotInstance,
-      is_turbo_enabled: draft.isTurboEnabled,
-      is_cuda_enabled: draft.isCudaEnabled,
-      enable_public_ip: body.enable_public_ip,
-      block_project_ssh_keys: body.block_project_ssh_keys,
-      bootstrap_shell_script: body.bootstrap_shell_script,
-      cloud_env_id: body.cloud_env_id,
-      cluster_conf_id: body.cluster_conf_id,
-      object_storage_manager_id: body.object_storage_manager_id,
-      spark_infra_version_id: body.spark_infra_version_id,
-      max_parallel_jobs: engine.max_parallel_spark_job_execution_per_instance,
-      num_of_workers: draft.numOfWorkers,
-      min_instances: draft.minInstances,
-      max_instances: draft.maxInstances,
-      keep_scratch_disk: body.keep_scratch_disk,
-      cloud_identity: body.cloud_identity,
-      ...diskColumns(draft.disks),
+      ...restrictedColumns(body, draft, clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData)),
     };
   }
 

@@ -1,3 +1,4 @@
+import type { Values } from '../../platform/persistence/sql';
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import type { ClusterConfData } from '../cluster-confs/cluster-confs.contract';
 import type { LookupRecords } from '../reference-data/reference-data.contract';
@@ -7,6 +8,7 @@ import type { ClusterType } from './cluster-state';
 import type { ClusterRow } from './clusters.repository';
 import { DEFAULT_PARALLEL_JOBS } from './dto/cluster-fields.dto';
 import type { CreateCluster, UpdateCluster } from './dto/cluster-input.dto';
+import type { Cluster } from './entities/cluster.entity';
 
 const DEFAULT_STANDALONE_WORKERS = 1;
 
@@ -70,16 +72,30 @@ export function newClusterColumns(
   body: CreateCluster,
   draft: ClusterDraft,
   labels: Record<string, string>,
-): Record<string, unknown> {
+): Values<Cluster> {
   const { max_parallel_spark_job_execution_per_instance: parallelJobs = DEFAULT_PARALLEL_JOBS } =
     body.engine_cluster_spark_config ?? {};
   return {
     name: body.name,
     description: body.description,
-    labels,
     idle_timeout_ms: body.idle_timeout_ms,
-    cluster_type: body.cluster_type,
-    is_spot_instance: body.is_spot_instance,
+    clean_up_timeout: body.clean_up_timeout,
+    cluster_type: draft.clusterType,
+    spark_config: body.spark_config ?? {},
+    ...restrictedColumns(body, draft, labels),
+    max_parallel_jobs: parallelJobs,
+  };
+}
+
+/** Columns that change only while a cluster has no nodes; those that the request leaves out keep their value. */
+export function restrictedColumns(
+  body: CreateCluster | UpdateCluster,
+  draft: ClusterDraft,
+  labels: Record<string, string>,
+): Values<Cluster> {
+  return {
+    labels,
+    is_spot_instance: draft.isSpotInstance,
     is_turbo_enabled: draft.isTurboEnabled,
     is_cuda_enabled: draft.isCudaEnabled,
     enable_public_ip: body.enable_public_ip,
@@ -89,12 +105,10 @@ export function newClusterColumns(
     cluster_conf_id: body.cluster_conf_id,
     object_storage_manager_id: body.object_storage_manager_id,
     spark_infra_version_id: body.spark_infra_version_id,
-    spark_config: body.spark_config ?? {},
-    max_parallel_jobs: parallelJobs,
+    max_parallel_jobs: body.engine_cluster_spark_config?.max_parallel_spark_job_execution_per_instance,
     num_of_workers: draft.numOfWorkers,
     min_instances: draft.minInstances,
     max_instances: draft.maxInstances,
-    clean_up_timeout: body.clean_up_timeout,
     keep_scratch_disk: body.keep_scratch_disk,
     cloud_identity: body.cloud_identity,
     ...diskColumns(draft.disks),

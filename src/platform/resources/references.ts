@@ -5,7 +5,7 @@ import { conflict } from '../errors/domain-error';
 import { type EntityClass, keyOf } from '../persistence/entity-table';
 import { rows, type Tx } from '../persistence/sql';
 import { ofTenant } from '../persistence/tenant-condition';
-import { findKind, holderRules, keepersOf, kindOf } from './record-kind';
+import { findKind, holderRules, keepersOf, kindOf, type RecordKindNames } from './record-kind';
 
 /** Records of which an error names so many. */
 const NAMED = 20;
@@ -32,22 +32,21 @@ export class References {
   async assertUnused(tx: Tx, tenantId: string, entity: EntityClass, id: number | string): Promise<void> {
     await this.assertNotKept(tx, entity, id);
     const { label } = kindOf(entity);
-    for (const { entityMetadata: user, columnNames } of this.referringTo(entity)) {
+    for (const foreignKey of this.referringTo(entity)) {
+      const { entityMetadata: user, columnNames } = foreignKey;
       const kind = findKind(user.target);
-      if (!kind || !columnNames.includes('tenant_id')) continue;
+      // What has no name of its own, such as a run, tells of what happened and does not need the record any more.
+      if (!kind || !columnNames.includes('tenant_id') || !user.findColumnWithPropertyName('name')) continue;
       const key: string = keyOf(user.target as EntityClass);
-      const column = columnNames.find((name) => name !== 'tenant_id');
       const using = await rows<{ name: string }>(
         tx,
         `SELECT t.${key}, t.name FROM ${user.tableName} t
-         WHERE ${ofTenant('t', '$1')} AND t.${column} = $2 AND t.to_date = 'infinity' ORDER BY t.${key} LIMIT ${NAMED}`,
+         WHERE ${ofTenant('t', '$1')} AND t.${columnOf(foreignKey)} = $2 AND t.to_date = 'infinity' ORDER BY t.${key} LIMIT ${NAMED}`,
         [tenantId, id],
       );
       if (using.length === 0) continue;
       const names = using.map(({ name }) => `"${name}"`).join(', ');
-      throw conflict('RECORD.IN_USE', `The ${label} is used by the ${kind.label}s ${names}.`, {
-        [`${kind.label}s`.replaceAll(' ', '_')]: using,
-      });
+      throw inUse(label, kind, names, using);
     }
   }
 
@@ -174,10 +173,14 @@ function onlyOwn(names: readonly string[]): string {
 /** @param way what to do about it, in a sentence */
 function refuse(part: EntityClass, holder: EntityClass, using: Holder[], way: string): void {
   if (using.length === 0) return;
-  const { label } = kindOf(holder);
   const named = using.slice(0, NAMED);
   const names = named.map(({ name, status }) => `"${name}" (${status})`).join(', ');
-  throw conflict('RECORD.IN_USE', `The ${kindOf(part).label} is used by the ${label}s ${names}. ${way}`, {
-    [`${label}s`.replaceAll(' ', '_')]: named,
+  throw inUse(kindOf(part).label, kindOf(holder), names, named, ` ${way}`);
+}
+
+function inUse(label: string, user: RecordKindNames, names: string, using: readonly object[], way = ''): Error {
+  const users = `${user.label}s`;
+  return conflict('RECORD.IN_USE', `The ${label} is used by the ${users} ${names}.${way}`, {
+    [users.replaceAll(' ', '_')]: using,
   });
 }

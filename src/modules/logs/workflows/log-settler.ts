@@ -27,7 +27,6 @@ export class LogSettler extends Reconciler {
     const repairs = new Repairs(signal);
     for (const kind of this.owners.kinds) {
       for (const id of await this.owners.unsettled(kind, BATCH)) {
-        signal.throwIfAborted();
         await repairs.attempt(`The log of ${kind} ${id}`, async () => {
           await this.store.settle(kind, id, signal);
           await this.owners.noteSettled(kind, id);
