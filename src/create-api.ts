@@ -9,7 +9,6 @@ import { unknownRequestsMiddleware } from './platform/http/connections/unknown-r
 import { DOCS_PATH } from './platform/http/openapi';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { requestLogMiddleware } from './platform/http/request-log.middleware';
-import { ROUTE_OPTIONS } from './platform/http/route-options';
 import { securityHeadersMiddleware } from './platform/http/security-headers';
 import { createValidationPipe } from './platform/http/validation';
 import { LOGGER, type Logger } from './platform/logging/logger';
@@ -34,7 +33,6 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
       bufferLogs: !preview,
       logger: preview ? ['error'] : undefined,
       abortOnError: false,
-      ...ROUTE_OPTIONS,
     },
   );
   app.disable('x-powered-by');

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
 import { MAX_HEAD_BYTES } from './connections/unread-requests';
+import { RankedRoutesAdapter } from './ranked-routes.adapter';
 import { serveUpgrades, WebSocketOnlyRequest } from './upgrades/upgrade-requests';
 
 interface Rendered {
@@ -18,7 +18,7 @@ const LOOK_FOR_SLOW_MS = 1_000;
  * Express as the API uses it: on a server that bounds its connections and their heads, and with frozen answers, which cannot
  * change, rendered once and not for each request.
  */
-export class ApiAdapter extends ExpressAdapter {
+export class ApiAdapter extends RankedRoutesAdapter {
   private readonly rendered = new WeakMap<object, Rendered>();
 
   constructor(private readonly http: HttpConfig) {

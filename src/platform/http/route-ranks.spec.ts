@@ -4,8 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import { Allow } from '../auth/access';
 import { Answers, Operation } from './operation';
 import type { OperationOptions } from './operation-options';
+import { RankedRoutesAdapter } from './ranked-routes.adapter';
 import { assertDistinctRoutes } from './route-ranks';
-import { ROUTE_OPTIONS } from './route-options';
 
 type Route = Pick<OperationOptions, 'path'> & Partial<OperationOptions>;
 
@@ -85,7 +85,7 @@ describe('routes', () => {
     ['/a/b/c', 'left'],
     ['/a/z/c', 'middle'],
   ])('that are asked for by %s: %s comes first, wherever it is declared', async (path, expected) => {
-    const app = await NestFactory.create(Routes, { logger: false, abortOnError: false, ...ROUTE_OPTIONS });
+    const app = await NestFactory.create(Routes, new RankedRoutesAdapter(), { logger: false, abortOnError: false });
     try {
       await app.listen(0, '127.0.0.1');
       const answer = await fetch(`${await app.getUrl()}${path}`);

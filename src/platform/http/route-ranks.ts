@@ -6,8 +6,8 @@ const PARAMETER = /^\{\w+\}$/;
 
 /**
  * Throws when two operations could match the same request and neither comes before the other. Of two that match, the one
- * with a literal segment where they first differ in kind is asked first, wherever it is declared: Nest registers routes
- * so (`routeResolutionStrategy`). That leaves those which have literals and parameters in the same places.
+ * with a literal segment where they first differ in kind is asked first, wherever it is declared (`RankedRoutesAdapter`).
+ * That leaves those which have literals and parameters in the same places.
  */
 export function assertDistinctRoutes(operations: readonly OperationOptions[]): void {
   const routes = new Map<string, OperationOptions>();

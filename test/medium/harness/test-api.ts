@@ -15,7 +15,7 @@ import { ErrorFilter } from '../../../src/platform/http/error.filter';
 import { HttpModule } from '../../../src/platform/http/http.module';
 import { API_PREFIX } from '../../../src/platform/http/openapi';
 import { requestContextMiddleware } from '../../../src/platform/http/request-context.middleware';
-import { ROUTE_OPTIONS } from '../../../src/platform/http/route-options';
+import { RankedRoutesAdapter } from '../../../src/platform/http/ranked-routes.adapter';
 import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
@@ -103,8 +103,8 @@ export class TestApi {
       ],
     })
     class TestModule {}
-    const options = { bodyParser: false, abortOnError: false, ...ROUTE_OPTIONS } as const;
-    const app = await NestFactory.create(TestModule, { logger: false, ...options });
+    const options = { bodyParser: false, abortOnError: false, logger: false } as const;
+    const app = await NestFactory.create(TestModule, new RankedRoutesAdapter(), options);
     app.use(requestContextMiddleware);
     app.setGlobalPrefix(API_PREFIX);
     app.useGlobalPipes(createValidationPipe());

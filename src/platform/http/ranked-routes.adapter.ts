@@ -1,0 +1,37 @@
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Express } from 'express';
+
+type Layers = Express['router']['stack'];
+
+/**
+ * Express with its routes in such an order that of two that match a request the more literal one is asked first, wherever
+ * they are declared. Otherwise they stay as they are declared, those that are asked for most before the others: Nest's own
+ * order by specificity (`routeResolutionStrategy`) puts the longest ones first, and took an eighth off what a lookup reaches.
+ */
+export class RankedRoutesAdapter extends ExpressAdapter {
+  /** Nest calls it when it has registered the routes. */
+  override setNotFoundHandler(...handler: Parameters<ExpressAdapter['setNotFoundHandler']>): void {
+    rankRoutes(this.getInstance<Express>().router.stack);
+    super.setNotFoundHandler(...handler);
+  }
+}
+
+/** The routes at the end of the stack are Nest's; what was put before them by hand stays. */
+function rankRoutes(stack: Layers): void {
+  const begin = stack.findLastIndex(({ route }) => !route) + 1;
+  const firstOfLength = new Map<number, number>();
+  const ranked = stack.slice(begin).map((layer, index) => {
+    const segments = String(layer.route?.path).split('/');
+    // Routes of different lengths match no request in common: there are no wildcards, see assertDistinctRoutes.
+    const group = firstOfLength.get(segments.length) ?? index;
+    firstOfLength.set(segments.length, group);
+    const kinds = segments.map((segment) => (segment.startsWith(':') ? 'p' : 'l')).join('');
+    return { layer, group, kinds, index };
+  });
+  ranked.sort(
+    (one, other) =>
+      one.group - other.group ||
+      (one.kinds === other.kinds ? one.index - other.index : one.kinds < other.kinds ? -1 : 1),
+  );
+  stack.splice(begin, ranked.length, ...ranked.map(({ layer }) => layer));
+}
