@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { eventually } from '../../libs/testing/eventually';
 import { createDataSource } from '../../src/database/data-source';
 import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
 
@@ -34,8 +35,15 @@ export async function createEmptyDatabase(prefix = 'test'): Promise<TestDatabase
 async function create(prefix: string, template?: string): Promise<TestDatabase> {
   const name = `${prefix}_${randomBytes(6).toString('hex')}`;
   await onServer((server) => server.query(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ''}`));
-  const drop = () => onServer((server) => server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  return { url: urlOf(name), drop: async () => void (await drop()) };
+  return { url: urlOf(name), drop: () => onServer((server) => dropOn(server, name)) };
+}
+
+/** Lets connections end that are about to: one that is ended by force is an error in whatever test runs then. */
+async function dropOn(server: Client, name: string): Promise<void> {
+  const connections = 'SELECT 1 FROM pg_stat_activity WHERE datname = $1';
+  const areGone = async () => (await server.query(connections, [name])).rowCount === 0;
+  await eventually(areGone, { timeoutMs: 2_000, everyMs: 20 }).catch(() => undefined);
+  await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 }
 
 let template: Promise<string> | undefined;
