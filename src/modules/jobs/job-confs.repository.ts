@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
 
@@ -18,7 +19,7 @@ export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster
   (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = c.cluster_id AND n.to_date = 'infinity') AS cluster_size`;
 
 /** Status of the newest run of configuration `t`; null without one. */
-export const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
+const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
 
 @Injectable()
@@ -31,6 +32,11 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
           ORDER BY r.run_id DESC LIMIT 1) last ON TRUE`,
     });
+  }
+
+  /** Those whose newest run has one of the statuses; all without any. */
+  lastRunIs(statuses: readonly string[] | undefined): ResourceFilter<JobConf> {
+    return (conditions) => conditions.addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
   }
 
   /** Disabled configurations are read and listed, too. */

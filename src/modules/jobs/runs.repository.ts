@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendState, type History } from '../../platform/history/state-history';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import { Run } from './entities/run.entity';
@@ -41,6 +42,23 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
     });
+  }
+
+  /** Those whose configuration was as asked for when they were submitted. */
+  submittedAs(asked: {
+    name?: string;
+    partOfName?: string;
+    jobTypes?: readonly string[];
+    languages?: readonly string[];
+  }): ResourceFilter<Run> {
+    const { name, partOfName, jobTypes, languages } = asked;
+    return (conditions) => {
+      if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
+      conditions
+        .addIf(name !== undefined, `t.job_conf_snapshot->>'name' = ?`, name)
+        .addIf(jobTypes !== undefined, `t.job_conf_snapshot->>'job_type' = ANY(?)`, jobTypes)
+        .addIf(languages !== undefined, `t.job_conf_snapshot->>'language' = ANY(?)`, languages);
+    };
   }
 
   /** Id of a run to come, for what has to name it before. */

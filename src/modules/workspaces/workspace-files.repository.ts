@@ -4,7 +4,8 @@ import type { TenantScope, WorkspaceContext } from '../../platform/auth/principa
 import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
+import type { WorkspaceFileListQuery } from './dto/workspace-file.dto';
 import { WorkspaceFile } from './entities/workspace-file.entity';
 import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 
@@ -32,6 +33,24 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     super(dataSource, {
       entity: WorkspaceFile,
     });
+  }
+
+  /** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
+  entriesOf(
+    { workspaceId }: WorkspaceContext,
+    place: WorkspaceFileRow | null,
+    query: Pick<WorkspaceFileListQuery, 'recursive' | 'is_dir' | 'is_git'>,
+  ): ResourceFilter<WorkspaceFile> {
+    return (conditions) => {
+      if (place?.is_dir === false) {
+        conditions.only('workspace_file_id', place.workspace_file_id);
+        return;
+      }
+      conditions.only('workspace_id', workspaceId);
+      if (!query.recursive) conditions.only('parent_path', place?.path ?? '');
+      else if (place) conditions.add('t.path LIKE ?', `${literalPattern(place.path)}/%`);
+      conditions.only('is_dir', query.is_dir).addIf(query.is_git === true, 'FALSE');
+    };
   }
 
   /** The file of the workspace that the selector names; 404 when there is none. */

@@ -17,7 +17,7 @@ import type {
   WorkspaceSearchQuery,
   WorkspaceWrite,
 } from './dto/workspace.dto';
-import { HOLDS_PERMISSION, type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
+import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
 /** Workspaces and who may do what in them. */
 @Injectable()
@@ -66,9 +66,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       scope,
       query,
       (conditions) => {
-        if (query.enable !== undefined)
-          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
-        if (!isTenantAdmin(principal)) conditions.add(HOLDS_PERMISSION, principal.userId, principal.userId);
+        conditions.onlyEnabled(query.enable);
+        if (!isTenantAdmin(principal)) this.repository.sharedWith(principal.userId)(conditions);
       },
       partOfName,
     );

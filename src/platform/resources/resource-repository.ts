@@ -23,7 +23,7 @@ export interface ResourceSql<E extends object> {
 }
 
 /** Conditions of a list, one per filter that was given. */
-export type ResourceFilter = (conditions: Conditions) => void;
+export type ResourceFilter<E extends object> = (conditions: Conditions<E>) => void;
 
 /** Names of who made and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
 export const AUTHOR_NAMES = 'cb.username AS created_by_name, mb.username AS modified_by_name';
@@ -69,7 +69,7 @@ export class ResourceRepository<
   async list(
     scope: Scope,
     page: PageRequest,
-    filter: ResourceFilter = () => undefined,
+    filter: ResourceFilter<E> = () => undefined,
     partOfName?: string,
   ): Promise<Page<Row>> {
     const conditions = this.within(scope);
@@ -151,8 +151,8 @@ export class ResourceRepository<
   }
 
   /** Conditions that keep a statement about `t` within the scope. */
-  protected within(scope: Scope): Conditions {
-    return new Conditions().add(ofTenant('t'), scope.tenantId);
+  protected within(scope: Scope): Conditions<E> {
+    return new Conditions<E>().add(ofTenant('t'), scope.tenantId);
   }
 
   /** Columns that say the same of a row. */
@@ -166,7 +166,7 @@ export class ResourceRepository<
   }
 
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
-  protected addValidity(conditions: Conditions): void {
+  protected addValidity(conditions: Conditions<E>): void {
     conditions.add(`t.to_date = 'infinity'`);
   }
 
