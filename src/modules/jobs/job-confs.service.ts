@@ -20,7 +20,7 @@ import {
   type JobSettings,
   settingsOf,
 } from './dto/job-conf.dto';
-import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
+import { type JobConfRow, JobConfsRepository, type LockedJobConf } from './job-confs.repository';
 import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -94,6 +94,11 @@ export class JobConfsService {
       });
       return write(row);
     });
+  }
+
+  /** The configuration as it is, for a run of it; see {@link JobConfsRepository.lock}. */
+  lock(tx: Tx, jobConfId: number): Promise<LockedJobConf | null> {
+    return this.repository.lock(tx, jobConfId);
   }
 
   /** The configuration of this workspace that the selector names; another workspace's is a 404. */

@@ -29,7 +29,7 @@ export interface RunTransition {
   /** Null for the platform and the agents. */
   userId: number | null;
   /** Further columns to set with the status. */
-  columns?: Readonly<Record<string, unknown>>;
+  columns?: Partial<Run>;
 }
 
 @Injectable()
@@ -92,20 +92,18 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     if (!runMayBecome(run.status, change.to)) {
       throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
     }
-    const entries = Object.entries({
+    const columns: Partial<Run> = {
       ...change.columns,
       status: change.to,
       ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
       ...(isFinished(change.to) ? { reason: change.reason } : {}),
-    });
+    };
+    const times: (keyof Run)[] = ['last_update_date', ...(isFinished(change.to) ? (['ended_at'] as const) : [])];
     const set = [
-      ...entries.map(([column], index) => `"${column}" = $${index + 2}`),
-      ...['last_update_date', ...(isFinished(change.to) ? ['ended_at'] : [])].map((time) => `${time} = platform_now()`),
+      ...Object.keys(columns).map((column, index) => `"${column}" = $${index + 2}`),
+      ...times.map((time) => `${time} = platform_now()`),
     ];
-    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [
-      run.run_id,
-      ...entries.map(([, value]) => value),
-    ]);
+    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [run.run_id, ...Object.values(columns)]);
     await appendState(tx, HISTORY, run.run_id, {
       from: run.status,
       to: change.to,
@@ -132,6 +130,19 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     run.node_id = nodeId;
   }
 
+  /** Notes the last report of the agent that was taken in; the application id stays once it is known. */
+  async noteReport(
+    tx: Tx,
+    runId: number,
+    { seq, application_id }: { seq: number; application_id: string | null },
+  ): Promise<void> {
+    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
+      runId,
+      seq,
+      application_id,
+    ]);
+  }
+
   async unfinishedOf(tx: Tx, jobConfId: number): Promise<number> {
     const row = await firstRow<{ count: number }>(
       tx,
@@ -154,9 +165,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return firstRow<Run>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
   }
 
-  async history(
-    runId: number,
-  ): Promise<{ status: RunStatus; reason: string | null; start_time: Date; end_time: Date | number }[]> {
+  async history(runId: number): Promise<Pick<RunStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'>[]> {
     return rows(
       this.dataSource.manager,
       'SELECT status, reason, start_time, end_time FROM run_states WHERE run_id = $1 ORDER BY sequence',

@@ -7,7 +7,7 @@ import type { LogSlice } from '../../platform/files/content';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
@@ -233,12 +233,8 @@ export class RunsService {
   }
 
   private async assertMayRun(tx: Tx, jobConfId: number): Promise<void> {
-    const conf = await firstRow<{ active: boolean; name: string; max_concurrency: number }>(
-      tx,
-      `SELECT to_date = 'infinity' AS active, name, max_concurrency FROM job_confs WHERE job_conf_id = $1 FOR UPDATE`,
-      [jobConfId],
-    );
-    if (!conf?.active)
+    const conf = await this.jobConfs.lock(tx, jobConfId);
+    if (!conf || openEnded(conf.to_date) !== null)
       throw conflict('JOB_CONF.DISABLED', `The job configuration "${conf?.name ?? jobConfId}" is disabled.`);
     if (conf.max_concurrency === 0) return;
     const unfinished = await this.repository.unfinishedOf(tx, jobConfId);

@@ -11,7 +11,7 @@ import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import type { Page } from '../../platform/http/page';
 import { assertUploadSize, type Upload, type UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
   UploadQuery,
@@ -20,6 +20,7 @@ import type {
   WorkspaceFileUsage,
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
+import type { WorkspaceFile } from './entities/workspace-file.entity';
 import { fileType, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import {
   type FileSelector,
@@ -325,7 +326,7 @@ function notADirectory(path: string): DomainError {
   return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
 }
 
-function columnsOf(workspace: WorkspaceContext, path: string): Record<string, unknown> {
+function columnsOf(workspace: WorkspaceContext, path: string): Values<WorkspaceFile> {
   return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
 }
 

@@ -38,6 +38,11 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     });
   }
 
+  /** The workspace as it is, which it stays until `tx` ends; null when there is none. */
+  async hold(tx: Tx, workspaceId: number): Promise<Pick<Workspace, 'name' | 'to_date'> | null> {
+    return firstRow(tx, 'SELECT name, to_date FROM workspaces WHERE workspace_id = $1 FOR SHARE', [workspaceId]);
+  }
+
   /** Those on which the user holds a permission, directly or through a group. */
   sharedWith(userId: number): ResourceFilter<Workspace> {
     return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);

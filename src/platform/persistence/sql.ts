@@ -30,6 +30,11 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
   return result as T[];
 }
 
+/** Waits for an advisory lock, which is given back with the end of `tx`. Each number has one meaning in the whole application. */
+export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+}
+
 /** Values for columns of an entity's table, or SQL for them; what is `undefined` keeps its value or takes its default. */
 export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 

@@ -50,10 +50,10 @@ export class TenantDirectoryService {
 
   async listRoleUsers(tenantId: string, roleId: number, page: PageRequest): Promise<RoleUsersPage> {
     await this.directory.currentTenant(tenantId);
-    const role = await this.roles.get(roleId);
+    const { role_id, role, description } = await this.roles.get(roleId);
     const filters = [this.users.ofTenant(tenantId), this.users.withRole(roleId, tenantId)];
     const { data, result_set } = await this.users.list(page, filters);
-    return { data: { ...role, users: data.map(userRead) }, result_set };
+    return { data: { role_id, role, description, users: data.map(userRead) }, result_set };
   }
 
   async listGroups(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<GroupRead>> {
@@ -83,10 +83,10 @@ export class TenantDirectoryService {
 
   async listRoleGroups(tenantId: string, roleId: number, page: PageRequest): Promise<RoleGroupsPage> {
     await this.directory.currentTenant(tenantId);
-    const role = await this.roles.get(roleId);
+    const { role_id, role, description } = await this.roles.get(roleId);
     const filters = [this.groups.ofTenant(tenantId), this.groups.withRole(roleId, tenantId)];
     const { data, result_set } = await this.groups.list(page, filters);
-    return { data: { ...role, groups: data.map(groupRead) }, result_set };
+    return { data: { role_id, role, description, groups: data.map(groupRead) }, result_set };
   }
 
   private async pageOfUsers(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<UserRecord>> {

@@ -3,8 +3,9 @@ import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
 import { firstRow, insertRow, rows, type Tx } from '../../../platform/persistence/sql';
+import type { AgedRows } from '../../../platform/workflows/aged-row-sweeper';
 import { Session } from '../entities/session.entity';
-import { heldRoles } from '../roles/held-roles';
+import { heldRoles } from '../roles/roles.repository';
 
 /** A session with what decides whether it still admits its user, and as whom. */
 export interface SessionRow {
@@ -70,6 +71,16 @@ const SESSIONS = `
   FROM sessions s
   JOIN users u ON u.user_id = s.user_id
   LEFT JOIN tenants t ON t.tenant_id = s.tenant_id`;
+
+/** Logins by when they ended: one way to end each, so that each has an index. */
+export const ENDED_LOGINS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
+  (endedAt) => ({
+    table: 'sessions',
+    key: 'session_id',
+    ended: `SELECT session_id FROM sessions
+            WHERE kind = 'login' AND ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
+  }),
+);
 
 /** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
 @Injectable()

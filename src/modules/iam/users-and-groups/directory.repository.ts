@@ -5,7 +5,7 @@ import { notFound } from '../../../platform/errors/domain-error';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
 import { Conditions, firstRow, returning, rows, type Tx } from '../../../platform/persistence/sql';
-import { heldRoles } from '../roles/held-roles';
+import { heldRoles } from '../roles/roles.repository';
 
 export interface UserRow {
   user_id: number;

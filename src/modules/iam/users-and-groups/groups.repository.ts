@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import type { Role } from '../../../platform/auth/roles';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
-import { ROLES_OF_GROUPS } from '../roles/held-roles';
+import { ROLES_OF_GROUPS } from '../roles/roles.repository';
 import { Group } from '../entities/group.entity';
 import type { GroupUser } from '../entities/group-user.entity';
 import { actingTenant } from './admin-reach';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
-import { ROLES_OF_USERS } from '../roles/held-roles';
+import { ROLES_OF_USERS } from '../roles/roles.repository';
 import { User } from '../entities/user.entity';
 import { type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
 
