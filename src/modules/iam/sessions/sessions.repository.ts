@@ -130,6 +130,13 @@ export class SessionsRepository {
     if (!unchanged) throw unauthenticated('The account was changed during the login. Log in again.');
   }
 
+  /** The moment of the transaction by the clock that decides when a session is over; what it opens begins then. */
+  async now(tx: Tx): Promise<Date> {
+    const row = await firstRow<{ now: Date }>(tx, 'SELECT platform_now() AS now');
+    if (!row) throw new Error('The database answered no time');
+    return row.now;
+  }
+
   async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
     return insertRow(tx, Session, {
       session_id: session.sessionId,
