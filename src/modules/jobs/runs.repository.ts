@@ -63,7 +63,10 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Id of a run to come, for what has to name it before. */
   async nextId(tx: Tx): Promise<number> {
-    const row = await firstRow<{ id: number }>(tx, `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`);
+    const row = await firstRow<{ id: Run['run_id'] }>(
+      tx,
+      `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`,
+    );
     if (!row) throw new Error('The sequence of runs answered nothing');
     return row.id;
   }
@@ -74,7 +77,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Locks the cluster of a run; answers its id. */
   async lockCluster(tx: Tx, runId: number): Promise<number | null> {
-    const row = await firstRow<{ cluster_id: number }>(
+    const row = await firstRow<Pick<Run, 'cluster_id'>>(
       tx,
       `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1) FOR UPDATE`,
       [runId],
@@ -179,7 +182,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     column: 'cluster_id' | 'workspace_id',
     id: number,
   ): Promise<Map<string, number>> {
-    const counted = await rows<{ status: string; count: number }>(
+    const counted = await rows<Pick<Run, 'status'> & { count: number }>(
       this.dataSource.manager,
       `SELECT status, count(*) FROM runs WHERE tenant_id = $1 AND ${column} = $2 GROUP BY status`,
       [tenantId, id],
@@ -188,7 +191,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /** Unfinished runs whose node can carry them no more. */
-  async onDeadNodes(): Promise<{ run_id: number; node_status: string }[]> {
+  async onDeadNodes(): Promise<(Pick<Run, 'run_id'> & { node_status: string })[]> {
     return rows(
       this.dataSource.manager,
       `SELECT r.run_id, n.status AS node_status FROM runs r JOIN cluster_nodes n ON n.node_id = r.node_id
@@ -198,7 +201,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Clusters with runs that wait for a slot. */
   async clustersWithWaitingRuns(): Promise<number[]> {
-    const found = await rows<{ cluster_id: number }>(
+    const found = await rows<Pick<Run, 'cluster_id'>>(
       this.dataSource.manager,
       'SELECT DISTINCT cluster_id FROM runs WHERE ended_at IS NULL AND node_id IS NULL LIMIT 500',
     );

@@ -64,7 +64,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     if (id === undefined && path === undefined) {
       throw invalid('REQUEST.SELECTOR_MISSING', 'One of file_id or file_path is required.');
     }
-    const found = await firstRow<{ workspace_file_id: number }>(
+    const found = await firstRow<Pick<WorkspaceFile, 'workspace_file_id'>>(
       tx ?? this.dataSource.manager,
       `SELECT workspace_file_id FROM workspace_files WHERE tenant_id = $1 AND workspace_id = $2 AND to_date = 'infinity'
          AND ($3::bigint IS NULL OR workspace_file_id = $3) AND ($4::text IS NULL OR path = $4)`,
@@ -134,7 +134,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
 
   /** Which of the given blobs a current file of any workspace has. */
   async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
-    const used = await rows<{ blob_key: string }>(
+    const used = await rows<{ blob_key: NonNullable<WorkspaceFile['blob_key']> }>(
       this.dataSource.manager,
       `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'`,
       [keys],
