@@ -46,8 +46,8 @@ export interface Author {
 export const EVERYWHERE = {};
 
 /**
- * Reads and writes the current records of one kind within a scope. `Row` is the entity, {@link AuthorNames} and what
- * `further` reads.
+ * Reads and writes the current records of one kind within a scope: of all there are, unless `within` and `placeOf` say
+ * less. Tenants' records have {@link ResourceRepository}. `Row` is the entity, {@link AuthorNames} and what `further` reads.
  */
 export class RecordRepository<
   E extends AuditColumns,
