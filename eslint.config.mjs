@@ -14,6 +14,35 @@ const readsEnvironment = [
 const scripts = ['scripts/**/*.mjs'];
 const tests = ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'];
 
+/**
+ * Refuses literals that hold what the pattern finds.
+ * @param {string} pattern as between slashes, with slashes escaped
+ * @param {string} message
+ */
+const noText = (pattern, message) =>
+  ['Literal[value', 'TemplateElement[value.raw'].map((node) => ({ selector: `${node}=/${pattern}/]`, message }));
+
+const time = noText(
+  '(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP',
+  'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
+);
+const SQL_PLACE =
+  'SQL stands in repositories: give a *.repository.ts of the domain a method for it, whose result is picked from entities. ' +
+  'Plain reads and writes of one table are findOneBy, insertRow and updateRows. See docs/adr/0014.';
+const sqlStatements = [
+  ...noText('\\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|FROM|WHERE)(\\s|$)', SQL_PLACE),
+  { selector: 'CallExpression[callee.property.name="query"]', message: SQL_PLACE },
+  {
+    selector:
+      'ImportDeclaration[source.value=/persistence\\/sql$/] > ImportSpecifier[imported.name=/^(rows|firstRow|returning|Conditions)$/]',
+    message: SQL_PLACE,
+  },
+];
+const sqlFragments = noText(
+  "\\b(JOIN|ORDER BY|GROUP BY|RETURNING|ILIKE|IS NULL|IS NOT NULL|FOR UPDATE|FOR SHARE|ANY\\()|\\bt\\.\\w+ (=|<|>)|= (\\?|\\$\\d)|'infinity'|platform_(now|clock)\\(\\)",
+  SQL_PLACE,
+);
+
 export default defineConfig(
   globalIgnores(['dist/', 'coverage/', 'node_modules/', '.runtime*/']),
   {
@@ -86,13 +115,7 @@ export default defineConfig(
         'error',
         { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
       ],
-      'no-restricted-syntax': [
-        'error',
-        ...['Literal[value', 'TemplateElement[value.raw'].map((node) => ({
-          selector: `${node}=/(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP/]`,
-          message: 'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
-        })),
-      ],
+      'no-restricted-syntax': ['error', ...time],
       'no-restricted-imports': [
         'error',
         {
@@ -104,6 +127,16 @@ export default defineConfig(
         },
       ],
     },
+  },
+  {
+    files: ['src/modules/**/*.ts'],
+    ignores: ['**/*.repository.ts', '**/*.entity.ts', '**/*.contract.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...time, ...sqlStatements, ...sqlFragments] },
+  },
+  {
+    // What the schema says of a table, and how the repositories of other domains join one.
+    files: ['src/modules/**/*.entity.ts', 'src/modules/**/*.contract.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...time, ...sqlStatements] },
   },
   {
     // Generated; as long as the schema is wide.
