@@ -40,5 +40,5 @@ export async function checkAwsKeys(
   } catch (error) {
     return notWorking(awsRefusal(error, server).reason, [secretAccessKey]);
   }
-  throw new ProviderUnreachableError(server, 'does not answer as STS');
+  throw new ProviderUnreachableError(server, 'does not answer like STS');
 }

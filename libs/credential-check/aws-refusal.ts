@@ -41,4 +41,4 @@ export function isAccessKeyId(text: string): boolean {
   return /^[\x21-\x7e]{1,256}$/.test(text);
 }
 
-export const ACCESS_KEY_ID_INVALID = 'AWS_ACCESS_KEY_ID holds characters that no access key has.';
+export const ACCESS_KEY_ID_INVALID = 'AWS_ACCESS_KEY_ID contains characters that an access key cannot have.';

@@ -45,7 +45,7 @@ export function working(checkedAs: string | null): CredentialCheck {
 
 /** @param secrets what must not be repeated, whatever the provider quotes */
 export function notWorking(reason: string, secrets: readonly string[] = []): CredentialCheck {
-  return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gives no reason.' };
+  return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gave no reason.' };
 }
 
 /** The error of a call without an answer: {@link AddressRefusedError} of the policy, or that nothing can be reached. */

@@ -95,7 +95,7 @@ export class CredentialChecker {
         return checkS3Keys(awsKeys, this.outbound.assertUrl(key('S3_ENDPOINT')), context);
       case 'oci':
         throw new CheckUnsupportedError(
-          'Oracle Cloud knows a key in the regions of its tenancy only, and these credentials name none: a refusal would not tell a wrong key from a wrong region.',
+          'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name no region: a refusal could mean a wrong key or a wrong region.',
         );
       case 'proxmox':
         return checkProxmoxAccount(

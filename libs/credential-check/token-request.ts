@@ -33,7 +33,8 @@ export async function checkByToken(
   if (status === 200 && typeof body['access_token'] === 'string') return working(principal);
   const { error, error_description: description } = body;
   const isRefusal = [400, 401, 403].includes(status) && typeof error === 'string' && !SERVER_TROUBLE.has(error);
-  if (!isRefusal) throw new ProviderUnreachableError(url.host, `gives no answer of a token endpoint (HTTP ${status})`);
+  if (!isRefusal)
+    throw new ProviderUnreachableError(url.host, `does not answer like a token endpoint (HTTP ${status})`);
   return notWorking(typeof description === 'string' ? `${error}: ${description}` : error, secrets);
 }
 

@@ -162,7 +162,7 @@ export class LdapDirectory {
   private async bindSearcher(client: Client): Promise<void> {
     const { bindDn, bindPassword } = this.settings;
     if (await accepts(client, bindDn ?? '', bindPassword)) return;
-    throw new DirectoryUnavailableError(this.server, 'refuses the account that searches: see LDAP_BIND_DN');
+    throw new DirectoryUnavailableError(this.server, 'refuses the search account: see LDAP_BIND_DN');
   }
 
   private async findUserEntry(client: Client, username: string): Promise<Entry | null> {
@@ -202,7 +202,7 @@ export class LdapDirectory {
     const { usernameAttribute, emailAttribute, displayNameAttribute } = this.settings;
     const username = firstText(entry, usernameAttribute);
     if (username === null) {
-      throw new DirectoryRefusalError(`The ${this.server} gives no usable ${usernameAttribute} of ${entry.dn}.`);
+      throw new DirectoryRefusalError(`The ${this.server} gives no usable ${usernameAttribute} for ${entry.dn}.`);
     }
     return {
       externalId: null,
@@ -279,7 +279,7 @@ export class LdapDirectory {
 
   private assertWithin(count: number, most: number, what: string): void {
     if (count <= most) return;
-    throw new DirectoryRefusalError(`The ${this.server} names ${count} ${what}; at most ${most} are taken over.`);
+    throw new DirectoryRefusalError(`The ${this.server} names ${count} ${what}; at most ${most} can be imported.`);
   }
 
   /** An id may be a number of bytes instead of a text, as in Active Directory. */
@@ -382,5 +382,5 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'number') return `refuses the search (${String(name)}, LDAP code ${code})`;
   if (typeof message !== 'string') return 'cannot be used';
   if (message.startsWith(LATE)) return message;
-  return /timed? ?out/i.test(message) ? `${LATE} in time` : 'broke the connection off';
+  return /timed? ?out/i.test(message) ? `${LATE} in time` : 'broke off the connection';
 }

@@ -221,7 +221,7 @@ export class OidcProvider {
     const value = claims[groupsClaim];
     const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
     if (leftOut || listed.length > MOST_GROUPS) {
-      const remedy = 'Have it name only the groups that are assigned to this application.';
+      const remedy = 'Configure it to name only the groups assigned to this application.';
       throw new DirectoryRefusalError(`The ${this.server} names too many groups for a token. ${remedy}`);
     }
     const names = new Set(listed.map(usableText).filter((name) => name !== null));

@@ -274,7 +274,7 @@ export class Agent {
       application_id: null,
       outcome: 'terminated',
       reason: 'AGENT_ERROR',
-      message: `The node could not take the run: ${error.message}`,
+      message: `The node could not accept the run: ${error.message}`,
       exit_code: null,
       pid: null,
       at: new Date().toISOString(),

@@ -76,7 +76,7 @@ async function problemOf(
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
     const cause = (stderr?.trim() || message).split('\n').slice(-3).join(' ').slice(0, 500);
-    return `${describe(confinement)} cannot be had: ${cause}.`;
+    return `${describe(confinement)} is not available: ${cause}.`;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

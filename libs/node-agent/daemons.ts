@@ -359,7 +359,7 @@ export class Daemons {
     const { signal: stopped } = this.stopping;
     while (!stopped.aborted) {
       const ready = await this.look().catch((error: Error) => {
-        this.observe({ error: `The daemons could not be looked after: ${error.message}` });
+        this.observe({ error: `The daemons could not be supervised: ${error.message}` });
         return false;
       });
       if (ready) this.observe({ state: 'ready', error: null });

@@ -99,7 +99,7 @@ const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; messa
   lease: {
     outcome: 'terminated',
     reason: 'LEASE_EXPIRED',
-    message: 'The node lost the control plane for longer than its lease and ended its runs.',
+    message: 'The node could not reach the control plane for longer than its lease, so it ended its runs.',
   },
   'node-stop': { outcome: 'terminated', reason: 'NODE_STOPPED', message: 'The node was stopped.' },
 };

@@ -36,7 +36,7 @@ export class Sandboxes {
       this.taken.add(index);
       return index;
     }
-    throw new Error(`Each of the ${count - 1} users that the node has for runs is taken.`);
+    throw new Error(`All ${count - 1} users that the node has for runs are in use.`);
   }
 
   /** One that a run of an earlier agent has. */

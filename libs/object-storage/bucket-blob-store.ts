@@ -110,6 +110,6 @@ function asBlobError(error: unknown): Error {
   if (!(error instanceof ObjectStoreError)) return sourceFailure(error);
   const problem = PROBLEMS[error.code];
   if (problem === undefined) return new BlobStoreError('unavailable', 'The store cannot be reached.', { cause: error });
-  const message = problem === 'absent' ? 'The file is not in the store any more.' : error.message;
+  const message = problem === 'absent' ? 'The file is no longer in the store.' : error.message;
   return new BlobStoreError(problem, message, { cause: error });
 }

@@ -262,7 +262,7 @@ export class BucketLogStore extends LogStore {
     end: number,
   ): AsyncGenerator<Buffer, void> {
     const [first] = batch;
-    if (!first) throw new ObjectStoreError('NOT_FOUND', `The log has no byte ${start} any more.`);
+    if (!first) throw new ObjectStoreError('NOT_FOUND', `The log no longer has byte ${start}.`);
     if (batch.length > 1) {
       const parts = batch.map((segment, index) =>
         this.content(folder, segment, index === 0 ? start : batch[index - 1]!.end, Math.min(segment.end, end)),

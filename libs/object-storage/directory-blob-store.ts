@@ -62,7 +62,7 @@ export class DirectoryBlobStore extends BlobStore {
 
   async read(key: string, range: { start?: number; end?: number } = {}): Promise<Readable> {
     const file = await open(this.path(key)).catch((error: unknown) => {
-      throw new BlobStoreError('absent', 'The file is not in the store any more.', { cause: error });
+      throw new BlobStoreError('absent', 'The file is no longer in the store.', { cause: error });
     });
     return file.createReadStream(range);
   }

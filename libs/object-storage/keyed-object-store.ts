@@ -355,5 +355,5 @@ function assertSize(sizeBytes: number | null): void {
 }
 
 function alreadyExists(path: string): ObjectStoreError {
-  return new ObjectStoreError('ALREADY_EXISTS', `There is a file ${path} already.`);
+  return new ObjectStoreError('ALREADY_EXISTS', `A file ${path} already exists.`);
 }

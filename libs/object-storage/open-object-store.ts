@@ -34,7 +34,7 @@ export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
   if (!BUCKET.test(spec.bucket)) {
     throw new ObjectStoreError(
       'INVALID_REQUEST',
-      'The name of a bucket has letters, digits, dots, dashes and underscores.',
+      'A bucket name consists of letters, digits, dots, dashes and underscores.',
     );
   }
   return new KeyedObjectStore(keySpaceOf(spec, timeouts.callMs), timeouts);
@@ -60,7 +60,7 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
       // It becomes a part of a host name.
       const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
       const location = azureLocation({
-        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME has 3 to 24 lowercase letters and digits.'),
+        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.'),
         container: bucket,
         tenantId: matching(key('TENANT_ID'), /^[A-Za-z0-9.-]{1,255}$/, 'TENANT_ID is not the id of a directory.'),
         clientId: key('CLIENT_ID'),

@@ -29,7 +29,7 @@ export function assertPath(path: string): void {
   if (isPath(path)) return;
   throw new ObjectStoreError(
     'INVALID_REQUEST',
-    `A path has names divided by single slashes, no control characters and at most ${MAX_KEY_BYTES - 1} bytes.`,
+    `A path consists of names separated by single slashes, without control characters, of at most ${MAX_KEY_BYTES - 1} bytes in all.`,
   );
 }
 
@@ -61,7 +61,7 @@ export function decodePosition(text: string | null | undefined): ListPosition {
   } catch {
     // Said below.
   }
-  throw new ObjectStoreError('INVALID_REQUEST', 'The token of the list is not one that a page before ended with.');
+  throw new ObjectStoreError('INVALID_REQUEST', 'The page token does not come from an earlier page of this list.');
 }
 
 function isTextOrNull(value: unknown): value is string | null {

@@ -60,11 +60,11 @@ export class OutboundPolicy {
     const url = new URL(text);
     if (!this.rules.schemes.some((scheme) => url.protocol === `${scheme}:`)) {
       throw new AddressRefusedError(
-        `The endpoint has the scheme ${url.protocol.slice(0, -1)}; allowed are ${this.rules.schemes.join(' and ')}.`,
+        `The endpoint has the scheme ${url.protocol.slice(0, -1)}; only ${this.rules.schemes.join(' and ')} may be used.`,
       );
     }
     if (url.username !== '' || url.password !== '') {
-      throw new AddressRefusedError('The endpoint holds a user name or password; give them as credentials instead.');
+      throw new AddressRefusedError('The endpoint contains a user name or password; send them as credentials instead.');
     }
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) !== 0) this.assertAddress(host);

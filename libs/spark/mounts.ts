@@ -88,7 +88,7 @@ export function storeClash(store: HadoopStore, other: HadoopStore): string | nul
     const [own, theirs] = [store.properties[name], other.properties[name]];
     // One without the other counts where both speak to the same store: it would hold for both mounts.
     if (own === theirs || !(isShared || (own !== undefined && theirs !== undefined))) continue;
-    return `they differ in ${name}, of which Hadoop has only one for ${isShared ? store.scope : 'all mounts of a run'}`;
+    return `they differ in ${name}, and Hadoop has only one value of it for ${isShared ? store.scope : 'all mounts of a run'}`;
   }
   return null;
 }

@@ -187,7 +187,7 @@ function mountSetup(
 ): { properties: [string, string][]; env: Record<string, string> } {
   if (spec.mounts.length === 0) return { properties: [], env: {} };
   if (connectors === null)
-    throw new SubmitError('The run has mounts, and this node has no connectors to object stores.');
+    throw new SubmitError('The run has mounts, but this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
   // Relative paths would lead into the store.
   if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the node's own folder ${work}.`);

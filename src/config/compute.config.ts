@@ -52,7 +52,7 @@ export function readComputeConfig(env: EnvReader): ComputeConfig {
 function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
   if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return null;
   const sparkHomes = env.map('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
-  if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'names no Spark');
+  if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must name at least one Spark');
   return {
     dir: env.string('COMPUTE_LOCAL_DIR'),
     sparkHomes,
@@ -74,21 +74,21 @@ function readUids(env: EnvReader): { firstUid: number; uids: number } {
   const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(env.string('COMPUTE_LOCAL_UIDS', { default: UIDS })) ?? [];
   const [firstUid, lastUid] = [Number(first ?? 0), Number(last ?? 0)];
   if (firstUid < 1 || lastUid > LARGEST_UID || lastUid - firstUid < 127)
-    env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last with at least 128 ids, and none of them 0');
+    env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last, at least 128 ids, none of them 0');
   return { firstUid, uids: lastUid - firstUid + 1 };
 }
 
 function readSharedDirs(env: EnvReader): string[] {
   const dirs = env.list('COMPUTE_LOCAL_SHARED_DIRS');
   if (!dirs.every((dir) => isAbsolute(dir) && normalize(dir) !== '/'))
-    env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders, and not the root');
+    env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders other than the root');
   return dirs;
 }
 
 function readOnPremTrustConfig(env: EnvReader): OnPremTrustConfig {
   const ca = env.file('ONPREM_CA_FILE');
   if (ca !== null && !isPemOfCertificates(ca))
-    env.problem('ONPREM_CA_FILE', 'names a file that is no PEM of certificates');
+    env.problem('ONPREM_CA_FILE', 'names a file that does not hold PEM certificates');
   const unverifiedHosts = env.list('ONPREM_TLS_UNVERIFIED').map((host) => host.toLowerCase());
   if (!unverifiedHosts.every(isHost)) env.problem('ONPREM_TLS_UNVERIFIED', 'must be a list of host or host:port');
   return { ca, unverifiedHosts };

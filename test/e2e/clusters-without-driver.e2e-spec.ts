@@ -81,7 +81,7 @@ describe('a cluster whose provider has no driver in this release', () => {
     const clusterId = await createCluster(client, estate, 'made');
     await leaveInStart(clusterId, 'machine-7');
     const reason = await reasonOfError(clusterId);
-    expect(reason).toContain('What was made could not be taken down: This release has no compute driver');
+    expect(reason).toContain('What had been created could not be removed: This release has no compute driver');
     expect(reason).toContain('Left behind: node 0 (machine-7)');
     const logged = () =>
       platform

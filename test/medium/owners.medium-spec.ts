@@ -212,9 +212,9 @@ describe('owners of users and groups', () => {
 
   it('say whose it is, and not which other tenant’s', async () => {
     const told = async (userId: number) => (await admin.call('PUT', `${USER}/${userId}/disable`)).body.error as string;
-    expect(await told(await people.user())).toContain("the platform's");
+    expect(await told(await people.user())).toContain('belongs to the platform');
     expect(await told(await owned([], foreign))).toBe(
-      "The account is another tenant's. Only its administrators and a PLATFORM ADMIN may change it.",
+      'The account belongs to another tenant. Only its administrators and a PLATFORM ADMIN may change it.',
     );
   });
 

@@ -181,7 +181,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(ids.size).toBe(23);
   });
 
-  it('finds files by part of the name, in any letter case', async () => {
+  it('finds files by part of the name, case-insensitive', async () => {
     for (const path of ['Report.csv', 'x/REPORT-2.csv', 'x/y/report', 'report/other.txt', 'x/rep']) await put(path);
     const found = async (query: Record<string, string | boolean> = {}) => {
       const { body } = await files.search('rEpOrT', query);

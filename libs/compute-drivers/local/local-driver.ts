@@ -187,7 +187,7 @@ export class LocalDriver implements ComputeDriver {
         accessSync(path, mode);
       } catch (cause) {
         const code = (cause as NodeJS.ErrnoException).code ?? 'no access';
-        const message = `A local node needs ${path}, which cannot be used (${code}).`;
+        const message = `A local node needs ${path}, but it cannot be used (${code}).`;
         throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, false, { cause });
       }
   }
@@ -273,7 +273,7 @@ export class LocalDriver implements ComputeDriver {
         const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
         if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
       }
-      const message = `All ${blocks} nodes that there are user ids for exist. Give more in COMPUTE_LOCAL_UIDS.`;
+      const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
       throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, true);
     });
   }
@@ -392,7 +392,7 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
     // Without a supervisor nobody ends them in order.
     if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
     if (elapsed > politeMs + KILL_DEADLINE_MS)
-      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node do not end: ${pids(found)}.`, true);
+      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node did not end: ${pids(found)}.`, true);
     await pause(25);
   }
 }

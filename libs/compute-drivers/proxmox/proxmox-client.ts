@@ -70,10 +70,10 @@ export class ProxmoxClient {
   ) {
     this.apiUrl = connections.apiUrl(account.endpoint);
     if (!account.username.includes('@')) {
-      throw refusedCredentials('USERNAME lacks the realm: give user@realm, or user@realm!name of an API token.');
+      throw refusedCredentials('USERNAME has no realm: send user@realm, or user@realm!name for an API token.');
     }
     if (this.hasToken && !/^[\x21-\x7e]+$/.test(account.username + account.password)) {
-      throw refusedCredentials('The API token holds characters that no token has.');
+      throw refusedCredentials('The API token contains characters that a token cannot have.');
     }
   }
 
@@ -90,7 +90,7 @@ export class ProxmoxClient {
     const hosts = online.map(({ name, resources }) => {
       if (resources) return resources;
       throw refusedCredentials(
-        `${this.apiUrl.host} does not tell about node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
+        `${this.apiUrl.host} does not report on node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
       );
     });
     return hosts.sort((one, other) => one.name.localeCompare(other.name));
@@ -127,7 +127,7 @@ export class ProxmoxClient {
     const data = this.dataOf(answer);
     if (!isObject(data)) throw this.notProxmox('does not answer a login with a ticket');
     if (data['NeedTFA']) {
-      throw refusedCredentials('The account asks for a second factor, which nobody can give here: use an API token.');
+      throw refusedCredentials('The account requires a second factor, which cannot be given here: use an API token.');
     }
     const { ticket, CSRFPreventionToken: csrfToken } = data;
     if (!isHeaderText(ticket) || !isHeaderText(csrfToken)) {

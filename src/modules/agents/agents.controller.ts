@@ -73,7 +73,7 @@ export class AgentsController {
     method: 'POST',
     path: '/report',
     id: 'agentReport',
-    summary: 'Report what is',
+    summary: 'Report the actual state',
     answer: Answers.none,
   })
   report(@CurrentNode() node: ClusterNode, @Body() body: Report): Promise<Record<string, never>> {

@@ -27,7 +27,7 @@ export class AuditService {
     if ((query.pageNumber - 1) * query.limit >= REACH) {
       throw invalid(
         'AUDIT.PAGE_TOO_DEEP',
-        `Only the newest ${REACH} events can be paged through. For older ones give "to" the moment of the oldest event seen.`,
+        `Only the newest ${REACH} events can be paged through. For older ones, set "to" to the time of the oldest event seen.`,
         { reach: REACH },
       );
     }

@@ -33,7 +33,7 @@ export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound
   if (!isServiceUrl(endpoint)) {
     throw invalid(
       'CLOUD_ENV.ENDPOINT_INVALID',
-      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without query, fragment and blanks.`,
+      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without a query, a fragment or blanks.`,
     );
   }
   const url = new URL(endpoint);

@@ -130,9 +130,9 @@ export function checkLabels(
       throw invalid('LABEL.RESERVED', `The label ${key} is set by the platform.`, { key, reserved });
     }
     if (typeof value !== 'string')
-      throw invalid('LABEL.INVALID', `The value of label "${key}" must be a text.`, { key });
+      throw invalid('LABEL.INVALID', `The value of label "${key}" must be a string.`, { key });
     if (pattern && !(pattern.key.test(key) && pattern.value.test(value))) {
-      throw invalid('LABEL.INVALID', `The label "${key}" is not one that the provider takes: ${pattern.description}.`, {
+      throw invalid('LABEL.INVALID', `The provider does not accept the label "${key}": ${pattern.description}.`, {
         key,
       });
     }

@@ -152,7 +152,7 @@ export class ClusterDefinitionsService {
       await this.openTenants.hold(tx, scope.tenantId);
       const row = await this.repository.get(scope, selector, tx, true);
       if (openEnded(row.to_date) === null) {
-        throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is enabled already.`, {
+        throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is already enabled.`, {
           cluster_status: row.status,
         });
       }

@@ -112,7 +112,7 @@ export function checkDisks(
     if (Object.values(own).every((field) => field === null)) return;
     throw invalid(
       'CLUSTER.DISK_TYPE_REQUIRED',
-      'The cluster configuration has no volume: the disks of the cluster need a disk_type_id. An update with null for it takes all disk fields back.',
+      'The cluster configuration has no volume, so the disks of the cluster need a disk_type_id. To clear all disk fields, update it to null.',
     );
   }
   const records = own.typeId === null ? referenceData : referenceData.selectable(typeId, before);
@@ -125,7 +125,7 @@ export function checkDisks(
   if (size === null) {
     throw invalid(
       'CLUSTER.DISK_SIZE_REQUIRED',
-      `The cluster configuration has no volume: disks of type ${type.name} need a size in GB.`,
+      `The cluster configuration has no volume, so disks of type ${type.name} need a size in GB.`,
     );
   }
   // What the volume has by itself was checked when it was written; bounds may have changed since.

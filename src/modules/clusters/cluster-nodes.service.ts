@@ -35,7 +35,7 @@ export class ClusterNodesService {
     return this.dataSource.transaction(async (tx) => {
       const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
-        throw unauthenticated('The bootstrap token was used before.');
+        throw unauthenticated('The bootstrap token has already been used.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
       await this.nodes.update(tx, node.node_id, {
         agent_id: agentId,
@@ -175,7 +175,7 @@ function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts nod
 }
 
 function gone(): DomainError {
-  return new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+  return new DomainError('gone', 'NODE.GONE', 'This node is no longer wanted.');
 }
 
 function isUnchanged(node: ClusterNode, daemons: ObservedDaemons): boolean {

@@ -30,14 +30,14 @@ export class ClusterStartsService {
     if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {
       return invalid(
         'CLUSTER.PROVIDER_UNSUPPORTED',
-        'This release starts clusters of OnPrem environments with the endpoint local:// only.',
+        'This release starts only clusters of OnPrem environments with the endpoint local://.',
       );
     }
     if (env.endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.localServes(tx, cluster.tenant_id))) {
       return invalid(
         'CLUSTER.LOCAL_NODES_NOT_SHARED',
-        'Local nodes of this installation cannot keep the jobs of several tenants apart, and serve its first tenant only. ' +
-          'Its operator has to run the worker as root, or where bubblewrap may make namespaces.',
+        'Local nodes of this installation cannot keep the jobs of several tenants apart, so they serve only its first tenant. ' +
+          'To change that, its operator must run the worker as root, or where bubblewrap may create namespaces.',
       );
     }
     return null;

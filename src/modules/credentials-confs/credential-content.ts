@@ -106,7 +106,7 @@ function assertKeys(given: readonly string[], wanted: readonly string[]): void {
   if (unknown.length > 0) {
     throw invalid(
       'CREDENTIALS_CONF.KEY_UNKNOWN',
-      `The credentials hold ${unknown.slice(0, 10).join(', ')}; the credential type has the keys ${wanted.join(', ')}.`,
+      `The credentials contain ${unknown.slice(0, 10).join(', ')}, but the keys of the credential type are ${wanted.join(', ')}.`,
     );
   }
   const missing = wanted.filter((key) => !given.includes(key));
@@ -132,7 +132,7 @@ function assertServiceUrl(key: string, value: string): void {
   if (isServiceUrl(value)) return;
   throw invalid(
     'CREDENTIALS_CONF.VALUE_INVALID',
-    `The value of ${key} must be an http or https URL without query, fragment and blanks.`,
+    `The value of ${key} must be an http or https URL without a query, a fragment or blanks.`,
     { key },
   );
 }

@@ -75,7 +75,7 @@ export class CredentialsCheckService {
 
 function assertEndpointFits(provider: CredentialProvider, endpoint: string | undefined): void {
   if (provider === 'proxmox' && endpoint === undefined) {
-    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: give endpoint.');
+    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: send endpoint.');
   }
   if (provider !== 'proxmox' && endpoint !== undefined) {
     throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is for OnPrem basic auth only.');
@@ -92,7 +92,7 @@ async function translated(check: () => Promise<CredentialCheck>): Promise<Creden
     throw new DomainError(
       'upstream',
       'CREDENTIALS_CONF.PROVIDER_UNREACHABLE',
-      `${error.message}. Whether the credentials work is not known; try again later.`,
+      `${error.message}. It is not known whether the credentials work; try again later.`,
       { server: error.server },
       { cause: error },
     );

@@ -60,7 +60,7 @@ export class CredentialsConfsService extends ResourceService<
       return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Give it its values again.`;
+      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Send its values again.`;
       throw new DomainError('damaged', 'CREDENTIALS_CONF.UNREADABLE', message, {}, { cause: error });
     }
   }

@@ -40,7 +40,7 @@ export class LogsService {
   /** Answers what is held then. Throws a 413 for what goes beyond the limit, to which nodes hold by themselves. */
   async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
     if (offset + chunk.length > this.maxBytes) {
-      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log has at most ${this.maxBytes} bytes.`);
+      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log may have at most ${this.maxBytes} bytes.`);
     }
     return ofStore(this.store.write(log, offset, chunk));
   }
@@ -70,7 +70,7 @@ function asError(error: unknown): unknown {
   return new DomainError(
     'unavailable',
     'LOG.STORE_UNAVAILABLE',
-    'The store of logs does not answer as it should. Send the request again in some seconds.',
+    'The log store does not answer as it should. Send the request again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause: error },
   );

@@ -91,7 +91,7 @@ export class AttachedMountsService {
   private async missing(tx: Tx, scope: TenantScope, id: number): Promise<DomainError> {
     const [deleted] = await this.repository.findAllEver(scope, [id], tx);
     const message = deleted
-      ? `There is no mount "${deleted.name}" (id ${id}) any more.`
+      ? `The mount "${deleted.name}" (id ${id}) no longer exists.`
       : `There is no mount with id ${id}.`;
     return notFound('MOUNT.NOT_FOUND', message);
   }

@@ -31,7 +31,7 @@ export function assertExtraConfigs(
   encryption: string | null,
 ): void {
   const entries = Object.entries(configs ?? {});
-  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs has at most ${MAX_ENTRIES} properties.`);
+  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs may have at most ${MAX_ENTRIES} properties.`);
   for (const [key, value] of entries) {
     assertKey(key, provider, encryption);
     assertValue(key, value);
@@ -46,19 +46,21 @@ export function extraConfigTexts(configs: Readonly<Record<string, unknown>> | nu
 function assertKey(key: string, provider: StoreCloudProviderName, encryption: string | null): void {
   const prefix = PREFIXES[provider];
   if (key.length > MAX_LENGTH || !KEY.test(key) || !key.startsWith(prefix)) {
-    throw refused(`The keys of extra_configs are Hadoop properties that begin with ${prefix} for this storage type.`);
+    throw refused(
+      `For this storage type, the keys of extra_configs must be Hadoop properties that begin with ${prefix}.`,
+    );
   }
   if (CREDENTIALS.test(key) || AUTHENTICATION.test(key)) {
-    throw refused(`extra_configs holds ${key}: credentials belong in the credentials configuration.`);
+    throw refused(`extra_configs contains ${key}: credentials belong in the credentials configuration.`);
   }
   if (ENCRYPTION_ALGORITHM.test(key)) {
-    throw refused(`extra_configs holds ${key}: encryption_type_id chooses the encryption.`);
+    throw refused(`extra_configs contains ${key}: encryption_type_id chooses the encryption.`);
   }
   // With SSE-KMS it is the id of a key, otherwise the key itself.
   if (ENCRYPTION_KEY.test(key) && encryption !== 'SSE-KMS') {
-    throw refused(`extra_configs holds ${key}, which names a key of SSE-KMS: choose that with encryption_type_id.`);
+    throw refused(`extra_configs contains ${key}, which names a key of SSE-KMS: choose that with encryption_type_id.`);
   }
-  if (IMPLEMENTATION.test(key)) throw refused(`extra_configs holds ${key}: the platform chooses the file system.`);
+  if (IMPLEMENTATION.test(key)) throw refused(`extra_configs contains ${key}: the platform chooses the file system.`);
 }
 
 function assertValue(key: string, value: unknown): void {

@@ -11,7 +11,7 @@ export function mountProvider(storageTypeId: number, records: LookupRecords): St
   const { name, cloudProviderId } = known(records.storageType(storageTypeId), 'storage type', storageTypeId);
   const provider = storeCloudProvider(cloudProviderId);
   if (provider !== undefined) return provider;
-  throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `The platform mounts no stores of the type ${name}.`);
+  throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `Stores of type ${name} cannot be mounted.`);
 }
 
 /** Name of an encryption type, such as `SSE-KMS`; null leaves the encryption to the store. */

@@ -15,15 +15,12 @@ export function assertMountPoint(mountPoint: string): void {
   if (root !== '' || names.length === 0 || names.some((name) => !NAME.test(name) || name === '.' || name === '..')) {
     throw invalid(
       'MOUNT.INVALID_MOUNT_POINT',
-      'The mount point is an absolute path such as /mnt/data: names of letters, digits, dots, hyphens and underscores ' +
-        'divided by single slashes, none of them . or .., without a slash at its end.',
+      'The mount point must be an absolute path such as /mnt/data: names of letters, digits, dots, hyphens and underscores ' +
+        'separated by single slashes, none of them . or .., without a slash at its end.',
     );
   }
   const [first] = names;
   if (SYSTEM_DIRECTORIES.some((name) => name === first)) {
-    throw invalid(
-      'MOUNT.INVALID_MOUNT_POINT',
-      `The mount point lies in /${first}, which belongs to the node's system.`,
-    );
+    throw invalid('MOUNT.INVALID_MOUNT_POINT', `The mount point is in /${first}, which belongs to the node's system.`);
   }
 }

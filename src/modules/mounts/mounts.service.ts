@@ -177,7 +177,7 @@ export class MountsService extends ResourceService<
     if (encryption.cloudProviderId !== storage.cloudProviderId) {
       throw invalid(
         'MOUNT.ENCRYPTION_MISMATCH',
-        `The encryption type ${encryption.name} is none of the storage type ${storage.name}.`,
+        `The encryption type ${encryption.name} is not available for the storage type ${storage.name}.`,
       );
     }
     if (encryption.name === 'SSE-C') {
@@ -205,7 +205,7 @@ export class MountsService extends ResourceService<
     if (values['STORAGE_ACCOUNT_NAME'] === account) return;
     throw invalid(
       'MOUNT.ACCOUNT_MISMATCH',
-      `The source names the storage account ${account}, and the credentials "${credentials.name}" are of another one.`,
+      `The source names the storage account ${account}, but the credentials "${credentials.name}" belong to another one.`,
     );
   }
 }

@@ -45,7 +45,7 @@ export class ObjectStorageFilesRepository {
       if (missing.length === 0) return found;
       await this.insert(executor, scope, managerId, missing, null);
     }
-    throw new Error('The files that were to be shown are deleted again and again');
+    throw new Error('The files to be shown were deleted again and again');
   }
 
   /** Makes the row of an uploaded file or directory, or notes in it who wrote it last. */

@@ -209,7 +209,7 @@ export class ObjectStorageFilesService {
     await this.assertDirectoriesAbove(opened, path);
     const present = await opened.store.stat(path);
     if (present?.kind === 'file') throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${path}" is a file.`);
-    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `There is a directory ${path} already.`);
+    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `A directory ${path} already exists.`);
     await opened.store.makeDirectory(path);
     const made = { path, kind: 'directory' as const, sizeBytes: 0, lastModified: null, contentType: null };
     return this.record(scope, opened, made);
@@ -281,7 +281,7 @@ function selectorOf(query: object): RecordSelector {
 }
 
 function ofOne(path: string): string {
-  if (path === '') throw invalidPath('The path names the root and no file in it.');
+  if (path === '') throw invalidPath('The path names the root, not a file in it.');
   return path;
 }
 

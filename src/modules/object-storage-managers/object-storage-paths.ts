@@ -37,6 +37,6 @@ function belowRoot(given: string): string {
 function namesOf(path: string, mayEndInSlash: boolean): string[] {
   const names = path.split('/');
   if (mayEndInSlash && names.length > 1 && names.at(-1) === '') names.pop();
-  if (names.includes('')) throw invalidPath('A path holds no empty names.');
+  if (names.includes('')) throw invalidPath('A path must not contain empty names.');
   return names;
 }

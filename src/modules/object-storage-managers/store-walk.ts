@@ -115,7 +115,7 @@ async function withinDeadline<T>(walk: (signal: AbortSignal) => Promise<T>): Pro
     throw new DomainError(
       'upstream',
       'OBJECT_STORAGE.TIMEOUT',
-      `The store did not list so many files within ${WALK_MS / 1000} seconds. Name a directory.`,
+      `The store could not list all the files within ${WALK_MS / 1000} seconds. Name a directory.`,
       {},
       { cause: error },
     );

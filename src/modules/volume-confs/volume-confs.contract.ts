@@ -67,7 +67,7 @@ export function diskMisfit(
     // A speed that nothing bounds is none that a disk of this type can be given.
     if (min === null && max === null) return { field, message: `Disk type ${disk.name} takes no ${field}.` };
     if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) continue;
-    const message = `${field} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
+    const message = `${field} ${value} is outside the range ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
     return { field, message };
   }
   return null;

@@ -253,7 +253,7 @@ export class WorkspaceFilesService {
     return this.transactions.run(async (tx) => {
       await this.lock(tx, workspace);
       const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
-      if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" exists already.`);
+      if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
       if (existing && !existing.is_dir) throw notADirectory(path);
       // What is in it stays.
       if (existing) return write(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
@@ -293,7 +293,7 @@ export class WorkspaceFilesService {
     const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
     if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
     if (existing && !overwrite)
-      throw conflict('FILE.EXISTS', `"${path}" exists already. Send overwrite=true to replace it.`);
+      throw conflict('FILE.EXISTS', `"${path}" already exists. Send overwrite=true to replace it.`);
     return existing;
   }
 
@@ -390,7 +390,7 @@ function unavailable(cause: Error): DomainError {
   return new DomainError(
     'unavailable',
     'FILE.STORE_UNAVAILABLE',
-    'The store of files does not answer as it should. Send the request again in some seconds.',
+    'The file store does not answer as it should. Send the request again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause },
   );

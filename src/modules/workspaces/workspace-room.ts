@@ -60,6 +60,6 @@ function exceeded(limit: number): DomainError {
   return new DomainError(
     'too-large',
     'WORKSPACE.QUOTA_EXCEEDED',
-    `The files of a workspace have at most ${limit} bytes together.`,
+    `The files of a workspace may have at most ${limit} bytes together.`,
   );
 }

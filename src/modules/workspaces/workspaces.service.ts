@@ -119,7 +119,7 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       const row = await this.repository.get(scope, { id: workspace.workspaceId }, tx, true);
       if ((openEnded(row.to_date) === null) === active) {
         const state = active ? 'enabled' : 'disabled';
-        throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is ${state} already.`);
+        throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is already ${state}.`);
       }
       await this.repository.setEnd(tx, scope, workspace.workspaceId, active);
       return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));

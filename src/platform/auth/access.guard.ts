@@ -48,7 +48,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
     const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
     const refusals = requests.map((request) => {
       const found = (request.node ? nodes : principals).get(tokenOf(request));
-      if (found === undefined) return unauthenticated('Nobody is known by this token any more.');
+      if (found === undefined) return unauthenticated('This token no longer belongs to anybody.');
       if (found instanceof DomainError) return found;
       return 'userId' in found ? refusalOf(request, found) : null;
     });
@@ -142,7 +142,7 @@ function refusalOf({ operation, principal: before }: AuthenticatedRequest, princ
   const access = operation?.access;
   if (!access || !before) return null;
   if (principal.tenantId !== before.tenantId) {
-    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this was begun.');
+    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this request began.');
   }
   return orRefusal(() => assertAdmits(access, principal)) ?? null;
 }

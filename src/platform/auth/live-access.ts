@@ -98,7 +98,7 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   private onFailure(error: unknown): void {
     if (performance.now() - this.checkedAt < UNCHECKED_MS) return;
     this.logger.error({ err: error, open: this.open.size }, 'Open streams are ended: their access cannot be checked');
-    const text = 'It cannot be checked whether you may go on. Send the request again later.';
+    const text = 'Your access could not be checked. Send the request again later.';
     for (const request of [...this.open.keys()]) {
       this.endIf(request, new DomainError('unavailable', 'AUTH.UNCHECKED', text));
     }

@@ -25,7 +25,7 @@ export interface AuthenticatedRequest extends Request {
 export function tenantNotSelected(): Error {
   return forbidden(
     'TENANT.NOT_SELECTED',
-    'No tenant is selected. Call POST /user/select/{tenant_id} with one of GET /user/tenants first.',
+    'No tenant is selected. First call POST /user/select/{tenant_id} with a tenant of GET /user/tenants.',
   );
 }
 

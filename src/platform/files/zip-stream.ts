@@ -88,7 +88,7 @@ async function* file(
     }
     const sizes = { crc: count.crc, packedBytes, bytes: count.bytes };
     if (!isLarge && Math.max(packedBytes, count.bytes) >= MAX_32) {
-      throw new Error(`${entry.name} has ${count.bytes} bytes and not ${sizeBytes} as was said`);
+      throw new Error(`${entry.name} has ${count.bytes} bytes, not ${sizeBytes} as announced`);
     }
     yield descriptor(sizes, isLarge);
     directory.add(header, sizes, { offset, mode: FILE_MODE });

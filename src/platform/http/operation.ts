@@ -53,18 +53,18 @@ export const Answers = {
 const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
 
 const ERROR_TEXT: Record<number, string> = {
-  400: 'Malformed, against a field rule, or not possible in the current state',
+  400: 'Malformed, in breach of a field rule, or not possible in the current state',
   401: 'Token missing or rejected',
   403: 'Role, workspace permission or tenant selection missing',
   404: 'No such record in this tenant',
   408: 'The head or the body of the request took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
-  415: 'Body of another type than the operation takes',
+  415: 'Body of a type that the operation does not accept',
   429: 'Too many attempts, or streams at once; see Retry-After',
   431: 'The head of the request, its address and headers, is too large',
   500: 'Unexpected failure, or a dependency does not answer',
-  503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
+  503: 'A system needed for the answer does not respond, or too much is under way; see Retry-After',
 };
 
 /** The error answers, as the document has them once for all operations. */

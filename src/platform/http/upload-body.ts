@@ -148,7 +148,7 @@ function endsEmpty(request: IncomingMessage): Promise<boolean> {
 }
 
 function tooLarge(maxBytes: number): DomainError {
-  return new DomainError('too-large', 'FILE.TOO_LARGE', `A file has at most ${maxBytes} bytes.`);
+  return new DomainError('too-large', 'FILE.TOO_LARGE', `A file may have at most ${maxBytes} bytes.`);
 }
 
 function stalled(stallMs: number): DomainError {

@@ -23,8 +23,10 @@ export class UploadSlots {
 
   async run<T>(tenantId: string, upload: () => Promise<T>): Promise<T> {
     const slot = this.slots.take(tenantId);
-    if (slot === 'all') throw this.refusal(`As many uploads as this server takes at once (${this.limits.all})`);
-    if (slot === 'ofKey') throw this.refusal(`As many uploads as a tenant has at once (${this.limits.ofKey})`);
+    if (slot === 'all')
+      throw this.refusal(`Too many uploads are under way on this server (at most ${this.limits.all} at once).`);
+    if (slot === 'ofKey')
+      throw this.refusal(`Too many uploads of your tenant are under way (at most ${this.limits.ofKey} at once).`);
     try {
       return await upload();
     } finally {
@@ -33,6 +35,6 @@ export class UploadSlots {
   }
 
   private refusal(what: string): DomainError {
-    return tooMany(this.code, `${what} are under way. Send it again in some seconds.`, RETRY_AFTER_SECONDS);
+    return tooMany(this.code, `${what} Send it again in a few seconds.`, RETRY_AFTER_SECONDS);
   }
 }

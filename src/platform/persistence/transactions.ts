@@ -95,7 +95,10 @@ export class Transactions {
       [context.userId, context.key],
     );
     if (!stored || stored.operation !== context.operation || stored.request_hash !== context.requestHash) {
-      throw conflict('REQUEST.IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used before for a different request.');
+      throw conflict(
+        'REQUEST.IDEMPOTENCY_MISMATCH',
+        'This Idempotency-Key has already been used for a different request.',
+      );
     }
     return JSON.parse(stored.answer) as T;
   }

@@ -98,6 +98,6 @@ export class FairBulkhead {
 
   private refusal(): DomainError {
     const { code, patienceMs } = this.limits;
-    return overloaded(code, 'The server has more to do than it can at the moment.', Math.ceil(patienceMs / 1000));
+    return overloaded(code, 'The server is overloaded at the moment.', Math.ceil(patienceMs / 1000));
   }
 }

@@ -33,7 +33,7 @@ export class ClusterNode extends ValidityColumns {
   @ForeignKey('MachineType', { name: 'fk_cluster_nodes_machine_type' })
   @Col.int()
   machine_type_id: number;
-  /** Platform compute units an hour, of the type of the lookup. */
+  /** Platform compute units per hour, of the type of the lookup. */
   @Col.float() machine_price_ycu: number;
   @Col.bool() is_spot: boolean;
   /** Labels of the cluster at that moment. */

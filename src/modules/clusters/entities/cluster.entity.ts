@@ -39,7 +39,7 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 @HoldsItsParts({
   free: ['DESTROYED', 'ERROR'],
   toFree: 'Each must be DESTROYED or in ERROR first.',
-  toRelease: 'Destroy each, and then give it another one or disable it, first.',
+  toRelease: 'First destroy each of them, then give it another one or disable it.',
 })
 @KeepsInUse({
   kept: 'Tenant',

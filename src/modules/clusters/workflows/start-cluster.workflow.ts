@@ -62,8 +62,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     if (!(await this.isCurrent(context))) return;
     await this.markNodesFailed(context, failureReason(failure));
     const left = await this.teardown.leftBehind(context.subject.id);
-    const why = `What was made could not be taken down: ${problem}`;
-    const rest = left && `Left behind: ${left}; destroy the cluster to remove what there is of it`;
+    const why = `What had been created could not be removed: ${problem}`;
+    const rest = left && `Left behind: ${left}; destroy the cluster to remove what is left of it`;
     await this.lifecycle.fail(context, 'INITIATING', failureReason(failure, why, rest));
   }
 
@@ -117,7 +117,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
       )
         throw new PermanentError(
-          'Local nodes of this worker cannot keep tenants apart, and serve the first tenant only.',
+          'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
       await Promise.all(
         nodes.map(async (node) => {

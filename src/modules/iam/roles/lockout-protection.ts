@@ -22,7 +22,7 @@ export class LockoutProtection {
     if (before && !(await platformAdminExists(tx))) {
       throw conflict(
         'USER.LAST_PLATFORM_ADMIN',
-        'This would leave no enabled account that is PLATFORM ADMIN and has a password. Give another one both first.',
+        'This would leave no enabled account that is PLATFORM ADMIN and has a password. Give another account both first.',
       );
     }
     return result;
@@ -36,7 +36,7 @@ export class LockoutProtection {
       if (before && !(await isAdmin(tx, caller))) {
         throw conflict(
           'ROLE.OWN_ADMIN',
-          'This would take your own role ADMIN in the selected tenant from you. Another administrator has to do it.',
+          'This would take away your own role ADMIN in the selected tenant. Ask another administrator to do it.',
         );
       }
       return result;

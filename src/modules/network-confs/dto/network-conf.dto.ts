@@ -17,7 +17,7 @@ export class NetworkConfListQuery extends PageOrAllQuery {
 }
 
 export class NetworkConfSearchQuery extends NetworkConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) network_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) network_conf_name: string;
 }
 
 /** What may be given when a network configuration is made and when it changes. */

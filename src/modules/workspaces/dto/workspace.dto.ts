@@ -7,12 +7,12 @@ import { RecordSelectorQuery } from '../../../platform/http/selector';
 export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
 
 export class WorkspaceListQuery extends PageOrAllQuery {
-  @Param.boolean({ description: 'true lists active workspaces, false disabled ones, absent both' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists active workspaces, false disabled ones; both if absent' }) enable?: boolean;
 }
 
 export class WorkspaceSearchQuery extends PageQuery {
   @Param.boolean() enable?: boolean;
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) workspace_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;
 }
 
 @Example({ name: 'example-workspace', description: 'Made by an example' })

@@ -41,5 +41,5 @@ export class BodyMemory {
 }
 
 function full(): DomainError {
-  return overloaded('REQUEST.TOO_MANY_BODIES', 'As many request bodies are being worked on as there is room for.');
+  return overloaded('REQUEST.TOO_MANY_BODIES', 'The server has no room for another request body at the moment.');
 }

@@ -53,7 +53,7 @@ export function unusable({ why, of }: Unusable): DomainError {
     case 'key':
       return invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${of}.`, { key: of });
     case 'text': {
-      const text = `${shownName(of)} holds half of a surrogate pair, which is no character.`;
+      const text = `${shownName(of)} contains half of a surrogate pair, which is not a character.`;
       return invalid('REQUEST.INVALID_TEXT', text);
     }
   }

@@ -80,7 +80,7 @@ class ReceivedBytes {
     this.pieces += 1;
     const size = this.size + chunk.length;
     if (this.pieces > MANY_PIECES && size < this.pieces * SMALLEST_PIECE) {
-      throw invalid('REQUEST.INVALID', 'The body comes in too many small pieces.');
+      throw invalid('REQUEST.INVALID', 'The body arrived in too many small pieces.');
     }
     if (size > this.memory.length) {
       // All of it at once for a large one, whose memory is given by the system as it is filled.
@@ -100,7 +100,7 @@ class ReceivedBytes {
 
 /** 413 for the body of an operation that takes less. */
 export function bodyTooLarge(maxBytes: number): DomainError {
-  const message = `The body is larger than this operation accepts: ${maxBytes} bytes.`;
+  const message = `The body is larger than the ${maxBytes} bytes that this operation accepts.`;
   return new DomainError('too-large', 'REQUEST.TOO_LARGE', message);
 }
 

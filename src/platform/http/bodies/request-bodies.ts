@@ -92,7 +92,7 @@ export class RequestBodies {
 /** Without this, the fields of a body of another type would seem to be missing. */
 function assertJson(request: AuthenticatedRequest): void {
   if (request.is(['json', '+json']) === false) {
-    throw unsupported('The body of this operation is JSON: send it with Content-Type application/json.');
+    throw unsupported('The body of this operation must be JSON: send it with Content-Type application/json.');
   }
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw unsupported('The body must be UTF-8 JSON.');
@@ -107,7 +107,7 @@ async function decoded(
   const encoding = (request.get('content-encoding') ?? 'identity').toLowerCase();
   if (encoding === 'identity' || bytes.length === 0) return bytes;
   const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-  if (!decoder) throw unsupported('The Content-Encoding of a body is gzip, deflate or br.');
+  if (!decoder) throw unsupported('The Content-Encoding of a body must be gzip, deflate or br.');
   held.add(maxBytes);
   try {
     const plain = await decoder(bytes, { maxOutputLength: maxBytes, chunkSize: INFLATE_STEP_BYTES });
@@ -115,7 +115,7 @@ async function decoded(
     return plain;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(maxBytes);
-    throw invalid('REQUEST.INVALID', `The body is not what Content-Encoding says: ${encoding}.`);
+    throw invalid('REQUEST.INVALID', `The body is not encoded as its Content-Encoding says: ${encoding}.`);
   }
 }
 

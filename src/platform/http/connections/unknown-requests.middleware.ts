@@ -12,9 +12,9 @@ export function unknownRequestsMiddleware(limits: SlotLimits) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');
     if (typeof slot === 'string') {
-      const whose = slot === 'ofKey' ? 'of this address ' : '';
+      const whose = slot === 'ofKey' ? 'from this address ' : '';
       // Never a 429: agents of nodes take that for an answer of the platform to them.
-      next(overloaded('REQUEST.TOO_MANY', `Too many requests ${whose}that have not authenticated are under way.`));
+      next(overloaded('REQUEST.TOO_MANY', `Too many unauthenticated requests ${whose}are under way.`));
       return;
     }
     follow(request, { onKnown: slot });

@@ -19,12 +19,12 @@ const REFUSALS: Readonly<Record<string, [kind: ErrorKind, code: string, message:
   HPE_HEADER_OVERFLOW: [
     'head-too-large',
     'REQUEST.HEAD_TOO_LARGE',
-    `The head of a request, its address and headers, has at most ${MAX_HEAD_BYTES} bytes.`,
+    `The head of a request, its address and headers, may have at most ${MAX_HEAD_BYTES} bytes.`,
   ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['too-large', 'REQUEST.TOO_LARGE', 'The extensions of a chunk are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['timeout', 'REQUEST.TIMEOUT', 'The head of the request took too long to arrive.'],
 };
-const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is no HTTP request.'];
+const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is not an HTTP request.'];
 
 const answered = new WeakSet<Socket>();
 

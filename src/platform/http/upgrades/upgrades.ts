@@ -89,7 +89,10 @@ export class Upgrades implements OnModuleDestroy {
     this.server.handleUpgrade(request, socket, head, (webSocket) => (accepted = webSocket));
     const webSocket = accepted as WebSocket | null;
     if (!webSocket) {
-      throw invalid('REQUEST.NO_HANDSHAKE', this.refusals.get(request)?.message ?? 'This is no WebSocket handshake.');
+      throw invalid(
+        'REQUEST.NO_HANDSHAKE',
+        this.refusals.get(request)?.message ?? 'This is not a WebSocket handshake.',
+      );
     }
     response.emit(ACCEPTED);
     this.keep(webSocket);
