@@ -151,7 +151,7 @@ describe('mounts', () => {
       'MOUNT.CREDENTIAL_TYPE',
       /GCP needs credentials of the type Google Service Account/,
     ],
-    ["another store's source", async () => ({ source: 'gs://bucket' }), 'MOUNT.INVALID_SOURCE', /begins with s3/],
+    ["another store's source", async () => ({ source: 'gs://bucket' }), 'MOUNT.INVALID_SOURCE', /must begin with s3/],
     [
       'a key in the source',
       async () => ({ source: 's3a://k:hunter2@bucket' }),
