@@ -19,7 +19,7 @@ interface S3Keys {
 /** The right keys may still lack the permission to list. */
 const DENIED = 'AccessDenied';
 
-/** More than the list of a thousand buckets takes; the SDK holds the whole answer. */
+/** More than a list of a thousand buckets takes; the SDK keeps the whole answer in memory. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Keys of a store that speaks S3: whether it lists their buckets, or denies that for no other reason than permissions. */

@@ -19,7 +19,7 @@ export interface ObjectStoreSpec {
   timeouts?: StoreTimeouts;
 }
 
-/** What any provider takes, and Azure's `$root` and `$web`. */
+/** What any provider accepts, and Azure's `$root` and `$web`. */
 const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
 /** Stores that are not Amazon's have no region and accept this one. */
@@ -27,7 +27,8 @@ const DEFAULT_REGION = 'us-east-1';
 
 /**
  * The store that a bucket and credentials name. Nothing is called yet: `check()` tells whether they work. Throws
- * `INVALID_REQUEST` for what is no bucket's name, `INVALID_CREDENTIALS` for a missing or malformed key and `ADDRESS_REFUSED` for an endpoint that may not be called.
+ * `INVALID_REQUEST` for a malformed bucket name, `INVALID_CREDENTIALS` for a missing or malformed key and
+ * `ADDRESS_REFUSED` for an endpoint that may not be called.
  */
 export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
   const timeouts = spec.timeouts ?? DEFAULT_STORE_TIMEOUTS;

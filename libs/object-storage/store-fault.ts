@@ -114,7 +114,7 @@ export function printable(reason: string, secrets: readonly string[]): string {
   let text = reason;
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '***');
   const [line = ''] = text.trim().split(/[\r\n]/, 1);
-  // SDKs put words of this kind where the answer had no body.
+  // SDKs put words like these where the answer had no body.
   if (/^(Unknown(Error)?|NotFound|Error|undefined)?$/i.test(line)) return '';
   const short = line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line;
   return /[.!?…]$/.test(short) ? short : `${short}.`;

@@ -26,7 +26,7 @@ export interface AuthConfig {
   signingKeys: SigningKey[];
   bootstrapTenant: string;
   bootstrapUsername: string;
-  /** Null lets the first start make a password and print it once. */
+  /** Null lets the first start generate a password and print it once. */
   bootstrapPassword: string | null;
   /** Failed logins from one address within the window before 429; a user name that fails so often from anywhere is slowed down. */
   loginAttempts: number;

@@ -14,16 +14,16 @@ export interface LocalComputeConfig {
   connectors: Record<string, string>;
   /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
-  /** User ids that jobs get where the worker runs as root; nobody else on the machine may have them. */
+  /** User ids that jobs get where the worker runs as root; nothing else on the machine may use them. */
   firstUid: number;
   uids: number;
-  /** Folders of the machine that jobs see beside their own. */
+  /** Folders of the machine that jobs see besides their own. */
   sharedDirs: string[];
 }
 
 /** How far the certificates of OnPrem endpoints are trusted. */
 export interface OnPremTrustConfig {
-  /** PEM of authorities to trust beside the usual ones. */
+  /** PEM of authorities to trust besides the usual ones. */
   ca: string | null;
   /** `host` or `host:port`, in lower case, whose certificates are not verified. */
   unverifiedHosts: string[];
@@ -35,7 +35,7 @@ export interface ComputeConfig {
   onPremTrust: OnPremTrustConfig;
 }
 
-/** Where nodes reach the API, and how long either side goes on without the other. */
+/** Where nodes reach the API, and how long each side goes on without the other. */
 export interface AgentConfig {
   apiUrl: string;
   leaseMs: number;

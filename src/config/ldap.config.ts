@@ -11,7 +11,7 @@ const DEFAULTS = {
     memberOfAttribute: null,
   },
   ACTIVE_DIRECTORY: {
-    // The bit of userAccountControl says that the account is disabled.
+    // This bit of userAccountControl says that the account is disabled.
     userFilter:
       '(&(objectCategory=person)(objectClass=user)(!(userAccountControl:1.2.840.113556.1.4.803:=2))(sAMAccountName={username}))',
     usernameAttribute: 'sAMAccountName',

@@ -7,7 +7,7 @@ import type { AuditEventRead } from './dto/audit-event.dto';
 const COLUMNS = `audit_event_id, at, tenant_id, user_id, username, session_id, session_kind, ip, user_agent, operation,
   method, path, subject, outcome, status, error_code, correlation_id`;
 
-/** Reads the audit log. Rows are appended by the platform, in the transactions they tell of. */
+/** Reads the audit log. Rows are appended by the platform, in the transactions they describe. */
 @Injectable()
 export class AuditRepository {
   constructor(private readonly dataSource: DataSource) {}

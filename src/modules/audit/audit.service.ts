@@ -6,7 +6,7 @@ import { Conditions } from '../../platform/persistence/sql';
 import { AuditRepository } from './audit.repository';
 import type { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
 
-/** A list further back begins at a moment: a page costs what lies before it. */
+/** A list further back must begin at a given time: a page costs what comes before it. */
 const REACH = 10_000;
 
 /** Who may see which part of the audit log. */

@@ -32,7 +32,7 @@ export interface ClusterDraft {
   disks: OwnDisks;
 }
 
-/** What an existing cluster refers to already: these rows may be closed. */
+/** What an existing cluster already refers to: these rows may be closed. */
 type ReferencesBefore = Pick<Cluster, 'spark_infra_version_id' | 'disk_type_id'>;
 
 /** Checks the draft as a whole; throws a 400 that says what does not fit. */
@@ -133,7 +133,7 @@ export function assertEnabled(row: Pick<Cluster, 'name' | 'to_date'>): void {
   throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
 }
 
-/** A 409 that says which states an operation needs. */
+/** A 409 that says which states an operation requires. */
 export function invalidState(
   cluster: Pick<Cluster, 'name' | 'status'>,
   rule: string,

@@ -17,14 +17,17 @@ export class ClusterStartsService {
     private readonly onPremNodes: OnPremNodesService,
   ) {}
 
-  /** Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} answers before anything is written. */
+  /**
+   * Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} returns before anything is
+   * written.
+   */
   async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
     const refusal = await this.refusal(tx, cluster);
     if (refusal) throw refusal;
     return this.lifecycle.begin(tx, cluster, 'start', userId, reason);
   }
 
-  /** Why a cluster cannot be started as things are; null when it can. */
+  /** Why a cluster cannot be started at present; null if it can. */
   async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
     const env = await this.clusters.environment(tx, cluster.cluster_id);
     if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {

@@ -41,7 +41,7 @@ export class CredentialsCheckService {
     this.checker = new CredentialChecker(outbound, { onPremTrust: compute.onPremTrust });
   }
 
-  /** @param endpoint of a hypervisor, for OnPrem basic auth and nothing else */
+  /** @param endpoint of a hypervisor, only for OnPrem basic auth */
   async check(
     scope: TenantScope,
     selector: RecordSelector,
@@ -54,7 +54,7 @@ export class CredentialsCheckService {
     return { working, checked_as: checkedAs, reason };
   }
 
-  /** Opens the values of what can be checked; the transaction ends before the provider is called. */
+  /** Decrypts the values of what can be checked; the transaction ends before the provider is called. */
   private reveal(
     scope: TenantScope,
     selector: RecordSelector,

@@ -4,7 +4,7 @@ import type { StoreCloudProviderName } from '../object-storage-managers/object-s
 const MAX_ENTRIES = 100;
 const MAX_LENGTH = 1000;
 
-/** Of whose properties a mount may set some: one of another store, or of all file systems, is not its own. */
+/** Prefixes of the properties that a mount may set: those of another store, or of all file systems, are not its own. */
 const PREFIXES: Record<StoreCloudProviderName, string> = {
   AWS: 'fs.s3a.',
   OnPrem: 'fs.s3a.',
@@ -13,17 +13,17 @@ const PREFIXES: Record<StoreCloudProviderName, string> = {
 };
 
 const KEY = /^fs(\.[A-Za-z0-9_-]+)+$/;
-/** Words of a key by which credentials are given, or the way to find them chosen. */
+/** Words in keys that give credentials or choose how to find them. */
 const CREDENTIALS = /secret|passw|credential|token|private|keyfile|(access|account|client)[.-]key|client-provided/i;
 const AUTHENTICATION = /\.(auth|oauth2?|sas)(\.|$)/i;
 const ENCRYPTION_ALGORITHM = /encryption[.-]algorithm$/i;
 const ENCRYPTION_KEY = /encryption[.-]key([.-]hash)?$/i;
-/** Would have another file system serve the scheme, past the mount's own settings. */
+/** Would let another file system serve the scheme, bypassing the mount's own settings. */
 const IMPLEMENTATION = /\.impl$/i;
 
 /**
- * Throws a 400 for what is no property of the mount's store or may hold a key: the configuration is answered to
- * everybody in the tenant.
+ * Throws a 400 for what is not a property of the mount's store or may hold a key: everybody in the tenant can read the
+ * configuration.
  */
 export function assertExtraConfigs(
   configs: Readonly<Record<string, unknown>> | null,

@@ -6,10 +6,10 @@ const SYSTEM_DIRECTORIES = [
   'var',
 ] as const;
 
-/** Other characters mean something in paths of Hadoop, such as a pattern of many files. */
+/** Other characters have a meaning in Hadoop paths, such as a pattern of many files. */
 const NAME = /^[A-Za-z0-9._-]+$/;
 
-/** Throws a 400 unless this is a normalized absolute path outside of the system's directories. */
+/** Throws a 400 unless this is a normalized absolute path outside the system's directories. */
 export function assertMountPoint(mountPoint: string): void {
   const [root, ...names] = mountPoint.split('/');
   if (root !== '' || names.length === 0 || names.some((name) => !NAME.test(name) || name === '.' || name === '..')) {

@@ -5,7 +5,7 @@ import type { StoreCloudProviderName } from '../object-storage-managers/object-s
 /** A directory of a bucket. */
 export interface MountLocation {
   bucket: string;
-  /** Without slashes at its ends; empty for the whole bucket. */
+  /** Without leading or trailing slash; empty for the whole bucket. */
   path: string;
   /** Storage account that the source names; null where it names none. */
   account: string | null;
@@ -51,7 +51,7 @@ const ACCOUNT_HOST = /^([a-z0-9]{3,24})\.dfs\.core\.windows\.net$/;
 
 /**
  * Reads where a mount's source points to: the provider's URI or `bucket/path`. A slash may follow the path. Throws a
- * 400 that says what is wrong and repeats nothing of what may be a key in the wrong place.
+ * 400 that says what is wrong without repeating what may be a key in the wrong place.
  */
 export function parseMountSource(source: string, provider: StoreCloudProviderName): MountLocation {
   const rule = RULES[provider];
@@ -92,9 +92,9 @@ function directoryOf(path: string, rule: SourceRule): string {
       'its path must be names separated by single slashes, none of them . or .., without control characters',
     );
   }
-  // In a URI these begin a query, a fragment or an escape: Hadoop would look elsewhere than the store's console shows.
+  // In a URI these begin a query, a fragment or an escape: Hadoop would not look where the store's console shows it.
   if (/[?#%\\]/.test(directory)) throw refused(rule, 'its path must not contain ?, #, % or a backslash');
-  // Hadoop would put in the value of a variable, and Spark drops blanks around the whole.
+  // Hadoop would insert the value of a variable, and Spark drops surrounding blanks.
   if (directory.includes('${')) throw refused(rule, 'its path must not contain ${');
   if (directory !== directory.trim()) throw refused(rule, 'its path must not begin or end with a blank');
   return directory;

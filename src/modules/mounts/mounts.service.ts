@@ -168,7 +168,7 @@ export class MountsService extends ResourceService<
     };
   }
 
-  /** Name of the encryption type, of the storage type's provider and one that can be had; null for null. */
+  /** Name of the encryption type, which must be the storage type's provider's and supported; null for null. */
   private usableEncryption(storageTypeId: number, id: number | null): string | null {
     if (id === null) return null;
     const { current } = this.referenceData;

@@ -19,12 +19,12 @@ export type ObjectStorageFileRow = ObjectStorageFile & AuthorNames;
 /** Two requests may show the same files for the first time while a third deletes some. */
 const TRIES = 5;
 
-/** Ids of the paths of managers; rows say nothing of whether there is a file. */
+/** Ids of the paths of managers; a row does not mean that there is a file. */
 @Injectable()
 export class ObjectStorageFilesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The path with an id; null when this manager of the tenant has none such. */
+  /** The path with an id; null if this manager of the tenant has none. */
   async find(scope: TenantScope, managerId: number, id: number): Promise<FileKey | null> {
     const row = await this.dataSource.manager.findOneBy(ObjectStorageFile, {
       ...inTenant(scope),
@@ -35,7 +35,7 @@ export class ObjectStorageFilesRepository {
     return row && { path: row.path, isDir: row.is_dir };
   }
 
-  /** The rows of files and of the directories that they lie in; makes those that are not there yet. */
+  /** The rows of files and of the directories they are in; creates missing ones. */
   async identify(scope: TenantScope, managerId: number, files: readonly FileKey[], tx?: Tx): Promise<FileIds> {
     const executor = tx ?? this.dataSource.manager;
     const wanted = [...withParents(files).values()];
@@ -48,7 +48,7 @@ export class ObjectStorageFilesRepository {
     throw new Error('The files to be shown were deleted again and again');
   }
 
-  /** Makes the row of an uploaded file or directory, or notes in it who wrote it last. */
+  /** Creates the row of an uploaded file or directory, or records in it who wrote it last. */
   async write(tx: Tx, scope: TenantScope, managerId: number, key: FileKey): Promise<FileIds> {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
@@ -79,7 +79,7 @@ export class ObjectStorageFilesRepository {
     );
   }
 
-  /** In one order, so that two requests wait for each other and do not block each other. */
+  /** In one order, so that two requests wait for each other instead of deadlocking. */
   private async insert(
     tx: Tx,
     scope: TenantScope,

@@ -31,7 +31,7 @@ import {
 import { WorkspaceRoom } from './workspace-room';
 import { WorkspacesService } from './workspaces.service';
 
-/** An upload has its row long before. */
+/** An upload has its row long before that. */
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 
 const RETRY_AFTER_SECONDS = 5;
@@ -54,7 +54,9 @@ export class WorkspaceFilesService {
     this.room = new WorkspaceRoom(workspaceQuotaBytes);
   }
 
-  /** 404 where there is nothing, as the contract says: clients wait for files by it. A page beyond the last is empty. */
+  /**
+   * 404 if there is nothing, as the contract says: clients use it to wait for files. A page beyond the last is empty.
+   */
   async list(
     scope: TenantScope,
     workspace: WorkspaceContext,
@@ -92,9 +94,9 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long, not of the announced size or
-   * past the quota leaves neither. What is too large is refused before the first byte if it is announced, and else as
-   * soon as it is seen.
+   * Streams a file into the store, then creates its row: an upload that is cut off, too long, not of the announced size
+   * or over the quota leaves neither. One that is too large is refused before the first byte if its size is announced,
+   * otherwise as soon as that shows.
    */
   private async receive(
     scope: TenantScope,
@@ -199,7 +201,7 @@ export class WorkspaceFilesService {
     };
   }
 
-  /** Removes bytes older than an hour that no current file has. Answers how many files of the store went. */
+  /** Removes bytes older than an hour that no current file has. Returns how many files of the store were removed. */
   async sweep(): Promise<number> {
     return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
   }
@@ -215,7 +217,7 @@ export class WorkspaceFilesService {
     }
   }
 
-  /** An upload may have put other bytes in the place of those of the row since it was read. */
+  /** An upload may have replaced the bytes since the row was read. */
   private async contentOf(file: WorkspaceFileRow): Promise<ZipContent> {
     try {
       return await this.open(file);
@@ -303,7 +305,10 @@ export class WorkspaceFilesService {
     return this.repository.lockTotals(tx, workspaceId);
   }
 
-  /** Removes bytes that no row names any more: kept until the sweeper comes, they would fill the disk past every quota. */
+  /**
+   * Removes bytes that no row names any longer: kept until the sweeper comes, they would fill the disk beyond every
+   * quota.
+   */
   private async discard(blobKeys: readonly string[]): Promise<void> {
     for (const key of blobKeys) await this.blobs.delete(key).catch(() => undefined);
   }
@@ -317,7 +322,7 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-/** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
+/** For a directory its contents, or everything below it; for a file the file itself; the root by default. */
 function entriesOf(
   { workspaceId }: WorkspaceContext,
   place: WorkspaceFileRow | null,
@@ -361,7 +366,7 @@ async function ofStore<T>(work: Promise<T>): Promise<T> {
 }
 
 function asDomainError(error: unknown): unknown {
-  // What fails while it is read is that of the stream.
+  // An error while it is read is the stream's.
   if (error instanceof ObjectStoreError) return unavailable(error);
   if (!(error instanceof BlobStoreError)) return error;
   switch (error.problem) {

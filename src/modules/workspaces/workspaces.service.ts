@@ -27,7 +27,9 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     private readonly repository: WorkspacesRepository,
   ) {}
 
-  /** A workspace that the caller holds no permission on is a 403, as the contract lists it; another tenant's is a 404. */
+  /**
+   * A workspace on which the caller has no permission is a 403, as the contract lists it; another tenant's is a 404.
+   */
   async authorize(
     principal: Principal & { tenantId: string },
     selector: RecordSelector,

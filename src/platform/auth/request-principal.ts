@@ -14,7 +14,7 @@ export interface Caller {
 /** What the guards leave on a request, and the error filter. */
 export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
-  /** Absent until a guard has found it, and where nobody has to be known. */
+  /** Absent until a guard has found it, and where no caller is required. */
   caller?: Caller;
   principal?: Principal;
   node?: AuthenticatedNode;

@@ -30,7 +30,7 @@ const UNAVAILABLE = new Set([
   '53300',
 ]);
 
-/** What a taken value of a field is called; no field's name ends with an underscore and another's. */
+/** The message for a taken value of a field; no field's name may end in an underscore and another field's name. */
 const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
   name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name already exists.' },
   username: {
@@ -46,7 +46,7 @@ function duplicateOf(constraint: string): { code: string; text: string } {
   return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record already exists.' };
 }
 
-/** What the pool of connections says, without a code, when none has become free in time. */
+/** What the connection pool says, without a code, if none became free in time. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
 
 function busy(): DomainError {

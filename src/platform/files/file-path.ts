@@ -3,7 +3,7 @@ import { invalid } from '../errors/domain-error';
 // eslint-disable-next-line no-control-regex -- control characters are what is refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What the store of some files takes, in bytes of UTF-8. */
+/** What a file store accepts, in bytes of UTF-8. */
 export interface PathLimits {
   pathBytes: number;
   nameBytes: number;

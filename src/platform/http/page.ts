@@ -5,7 +5,7 @@ export const MAX_PAGE = 1000;
 /** Records beyond a page that are counted. */
 export const COUNTED_BEYOND = 4_000;
 
-/** Records that a list answers at once when all are asked for. */
+/** Most records that a list returns when all are requested. */
 export const MAX_ALL = 10_000;
 
 /** Query of a paged list. */
@@ -17,7 +17,7 @@ export class PageQuery {
   pageNumber: number = 1;
 }
 
-/** Query of a paged list that can also be had whole. */
+/** Query of a paged list that can also be returned whole. */
 export class PageOrAllQuery extends PageQuery {
   @Param.boolean({ default: false, description: `true returns every record on one page, at most ${MAX_ALL}` })
   all: boolean = false;

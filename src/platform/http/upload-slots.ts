@@ -4,9 +4,9 @@ import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Bounds the uploads of one kind that this process has under way, and leaves half of them to other tenants, whoever asks
- * for how many. One too many is refused rather than kept waiting: a client whose bytes nobody takes runs into time
- * limits of its own and of the proxies in between.
+ * Bounds the uploads of one kind that this process has under way, and always leaves half of the slots to other tenants.
+ * One too many is refused rather than kept waiting: a client whose bytes nobody reads runs into its own time limits and
+ * those of the proxies in between.
  */
 export class UploadSlots {
   private readonly slots: KeyedSlots;

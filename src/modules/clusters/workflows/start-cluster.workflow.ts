@@ -67,7 +67,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     await this.lifecycle.fail(context, 'INITIATING', failureReason(failure, why, rest));
   }
 
-  /** A repetition after the end must not touch the nodes of an operation that has begun since. */
+  /** A repetition after the end must not touch the nodes of an operation that began since. */
   private isCurrent(context: WorkflowContext<'cluster'>): Promise<boolean> {
     return this.lifecycle.whileCurrent(context, 'INITIATING', () => Promise.resolve());
   }
@@ -144,7 +144,10 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     return Step.wait(LOOK_AGAIN_MS);
   }
 
-  /** A machine that the provider lost or stopped will never report; better its reason now than the deadline's later. */
+  /**
+   * A machine that the provider lost or stopped will never report; better to give its reason now than wait for the
+   * deadline.
+   */
   private async assertAlive(context: WorkflowContext<'cluster'>, nodes: ClusterNode[]): Promise<void> {
     const facts = await this.facts.read(context.subject.id);
     const seen = await this.facts.withDriver(facts, context, (driver, call) =>

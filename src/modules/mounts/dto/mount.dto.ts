@@ -15,7 +15,7 @@ export class MountListQuery extends PageQuery {
 const NAME = {
   minLength: 1,
   maxLength: 250,
-  // Names stand in messages and logs.
+  // Names appear in messages and logs.
   pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,

@@ -9,7 +9,7 @@ const SOURCES: readonly AgedRows[] = [
     ended: `SELECT object_storage_file_id FROM object_storage_files
             WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
   },
-  // A manager that is deleted leaves the rows of its files as they are; each look for them is one into an index.
+  // A deleted manager leaves the rows of its files as they are; looking for them is one index lookup each.
   {
     ...FILES,
     ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (

@@ -3,7 +3,7 @@ import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery, PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 
-/** The guard has admitted the caller to the workspace before a handler sees this. */
+/** The guard admits the caller to the workspace before a handler sees this. */
 export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
 
 export class WorkspaceListQuery extends PageOrAllQuery {

@@ -13,7 +13,7 @@ import { JSON_BOUNDS, type ParsedJson } from './parse-json';
 import { unknownField, unusable } from './problems';
 import { bodyTooLarge, readBody } from './read-body';
 
-/** Largest JSON body of somebody who is not known yet, bytes: a login is some hundred. */
+/** Largest JSON body of a caller not yet known, bytes: a login takes a few hundred. */
 export const UNKNOWN_CALLER_BYTES = 16 * 1024;
 
 const INFLATE_STEP_BYTES = 64 * 1024;
@@ -25,12 +25,12 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: object) => Prom
 };
 
 /**
- * Reads the bodies that are kept in memory whole, once the guards know whose they are: bounded in bytes, time, structure, and in
- * what all of them together hold until their requests are answered.
+ * Reads the bodies that are kept whole in memory, once the guards know the caller: bounded in bytes, time, structure,
+ * and in the memory of all together until their requests are answered.
  */
 @Injectable()
 export class RequestBodies {
-  /** Apart from each other, so that neither strangers nor users keep nodes from reporting. */
+  /** Separate, so that neither strangers nor users keep nodes from reporting. */
   private readonly memory: Readonly<Record<'unknown' | 'user' | 'node', BodyMemory>>;
 
   constructor(
@@ -46,7 +46,7 @@ export class RequestBodies {
     };
   }
 
-  /** The body of a JSON operation, in the names that the code knows; an absent one is undefined. */
+  /** The body of a JSON operation, with the names that the code uses; an absent one is undefined. */
   async json(request: AuthenticatedRequest): Promise<unknown> {
     const length = request.get('content-length');
     const isChunked = request.get('transfer-encoding') !== undefined;
@@ -74,7 +74,7 @@ export class RequestBodies {
     return awaitClient(request, () => readBody(request, limits));
   }
 
-  /** Until the answer is out: what was made of the bytes is in use until then. */
+  /** Until the answer is sent: the parsed body is in use until then. */
   private hold(request: AuthenticatedRequest): HeldBytes {
     const { caller = { kind: 'unknown' as const, id: request.ip ?? '' } } = request;
     const held = this.memory[caller.kind].hold(String(caller.id));
@@ -131,7 +131,7 @@ function valueOf(parsed: ParsedJson): object {
   }
 }
 
-/** The code knows the product by one name; the wire by the configured one alone. */
+/** The code knows the product by one name, the wire only by the configured one. */
 function inOurNames(body: object): object {
   if (body instanceof Array) return body as unknown[];
   const fields = body as Record<string, unknown>;
