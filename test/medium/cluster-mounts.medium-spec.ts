@@ -264,7 +264,7 @@ describe('mounts on clusters', () => {
             read_only: false,
             encryption: null,
             extra_configs: {},
-            // The account that the source names, whatever the credentials have come to be of.
+            // The account that the source names, whatever account the credentials belong to by now.
             credentials: CREDENTIAL_VALUES['adls'],
           },
           {

@@ -328,7 +328,7 @@ describe('configurations', () => {
       return id;
     }
 
-    /** A disabled cluster, of which nothing says any more that its parts are in use. */
+    /** A disabled cluster, which no longer keeps its parts in use. */
     async function disabledCluster(): Promise<number> {
       const id = await clusterIn('DESTROYED');
       expect((await disable(id)).status).toBe(201);

@@ -288,7 +288,7 @@ describe('owners of users and groups', () => {
       const other = await people.admin(foreign);
       expect((await other.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(foreign);
-      // And the owner's as soon as there is one.
+      // And the owner's, once there is one.
       expect((await admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(own);
     });

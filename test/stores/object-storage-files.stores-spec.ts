@@ -13,7 +13,7 @@ type Gcs = typeof import('../../libs/object-storage/gcs-key-space');
 type Azure = typeof import('../../libs/object-storage/azure-key-space');
 type Emulated = typeof import('./harness/emulated-clouds');
 
-// All is as it is served, but for where the two clouds are.
+// Everything as in production, except for the addresses of the two clouds.
 jest.mock('../../libs/object-storage/gcs-key-space', (): Gcs => {
   const actual = jest.requireActual<Gcs>('../../libs/object-storage/gcs-key-space');
   const { emulatedGcs } = jest.requireActual<Emulated>('./harness/emulated-clouds');
