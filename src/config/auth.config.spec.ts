@@ -39,7 +39,7 @@ describe('readAuthConfig', () => {
 
   it.each([
     ['plain LDAP over a network', { ...LDAP, LDAP_URL: 'ldap://ldap.example.org' }, 'LDAP_URL would send passwords'],
-    ['StartTLS over TLS', { ...LDAP, LDAP_START_TLS: 'true' }, 'LDAP_START_TLS is for ldap://'],
+    ['StartTLS over TLS', { ...LDAP, LDAP_START_TLS: 'true' }, 'LDAP_START_TLS may be set only with ldap://'],
     [
       'another scheme',
       { ...LDAP, LDAP_URL: 'http://ldap.example.org' },

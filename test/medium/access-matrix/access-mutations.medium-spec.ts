@@ -67,8 +67,8 @@ describe('access', () => {
       const needed: string[] = [];
       for (const condition of conditions) {
         const operations = [...condition.operations].slice(0, OPERATIONS_PER_CONDITION);
-        const concerned = ({ caller }: Cell) => concernsBothTenants(caller);
-        const failure = await sql.without(condition, () => firstFailure(matrix, operations, concerned));
+        const only = ({ caller }: Cell) => concernsBothTenants(caller);
+        const failure = await sql.without(condition, () => firstFailure(matrix, operations, { only }));
         if (failure === null && !isListed(condition)) unnoticed.push(`${condition.key} (${operations.join(', ')})`);
         if (failure !== null && isListed(condition)) needed.push(`${condition.key}: ${failure.cell}`);
       }
