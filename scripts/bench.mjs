@@ -26,7 +26,7 @@ const OF_MILLION = ['list', 'search'];
 const OF_BODIES = ['latency', 'body'];
 const ROUNDS = 7;
 
-/** Between two rounds: what the last one left ending must not cost the next one. */
+/** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
 
@@ -65,7 +65,7 @@ function readOptions(args) {
     const unknown = only.find((name) => !MEASUREMENTS.includes(name));
     if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
     const rounds = Number(values.rounds ?? ROUNDS);
-    if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number from 1.');
+    if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
     return { only, rounds, json: values.json, help: values.help ?? false };
   } catch (error) {
     throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
@@ -102,7 +102,7 @@ class Bench {
     const install = { onProgress: print, signal };
     await ensureDependencies(install);
     await ensureBuild(install);
-    // Services of one's own, whatever the environment names: others would be neither idle nor known.
+    // Its own services, whatever the environment names: others would be neither idle nor known.
     const env = { ...process.env };
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
@@ -151,7 +151,7 @@ class Bench {
     const expected = resultOf(log);
     /** @param {{ms: number, text: string}} run */
     const checked = async ({ ms, text }) => {
-      if (resultOf(text) !== expected) throw new Error(`The job gave another result than before:\n${text}`);
+      if (resultOf(text) !== expected) throw new Error(`The job gave a different result than before:\n${text}`);
       await this.settle();
       return ms / 1000;
     };
@@ -358,7 +358,7 @@ function resultOf(output) {
 }
 
 /**
- * npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word.
+ * npm passes a SIGTERM on to the shell between it and this process, and the shell dies silently.
  * @param {() => void} action
  */
 function onLossOfNpm(action) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Adds to package-lock.json the optional packages that npm left out because its registry does not offer them: binaries
-// for other systems. Without them `npm ci` calls the file out of step with package.json. To be run after `npm install`;
+// for other systems. Without them `npm ci` finds the file out of step with package.json. Run it after `npm install`;
 // another lock file may be named.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ for (const [path, { optionalDependencies = {}, dev }] of Object.entries(lock.pac
   for (const [name, range] of Object.entries(optionalDependencies)) {
     if (isLocked(path, name)) continue;
     const { os, cpu } = platformOf(name);
-    // Such packages are pinned by what they belong to; a range would have to be resolved, and cannot be.
+    // The packages they belong to pin such packages; a range would have to be resolved, which is impossible here.
     if (os && cpu && /^\d+\.\d+\.\d+[\w.+-]*$/.test(range)) {
       const entry = { version: range, cpu: [cpu], ...(dev ? { dev: true } : {}), optional: true, os: [os] };
       lock.packages[`node_modules/${name}`] = entry;

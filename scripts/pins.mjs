@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Renews the versions and hashes of what is installed beside the Node packages: `npm run pins`, on Linux, with a network.
-//   scripts/embedded/requirements/*.in   what is wanted: edit these
-//   scripts/embedded/requirements/*.txt  what is installed: written here
-//   scripts/embedded/azurite/            one object store of the tests: its version stands in package.json
+// Renews the versions and hashes of what is installed besides the Node packages: `npm run pins`, on Linux, with a
+// network. scripts/embedded/requirements/*.in   what is wanted: edit these scripts/embedded/requirements/*.txt  what is
+// installed: written here scripts/embedded/azurite/            one object store of the tests: its version stands in
+// package.json
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

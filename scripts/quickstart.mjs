@@ -22,9 +22,9 @@ const HELP = `Usage: npm run quickstart [-- options]
 Starts PostgreSQL, Redis, the API and the worker, runs a Spark job through the REST API and keeps serving.
 
 Options:
-  --exit      end after the job; status 0 only if it is DONE and its figure is right
+  --exit      exit after the job; status 0 only if it is DONE and its result is correct
   --no-demo   start and serve without the job
-  --watch     as --no-demo, and compile the sources and restart API and worker whenever one changes: npm run dev
+  --watch     like --no-demo; also compile the sources and restart API and worker whenever one changes: npm run dev
   --help      show this
 
 Environment:
@@ -51,7 +51,7 @@ class Console {
   print = (text, transient = false) => {
     const line = `[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`;
     if (!process.stdout.isTTY) {
-      // Without a terminal progress is shown too, but not every step of it.
+      // Without a terminal, progress is shown too, but not every step.
       if (transient && performance.now() - this.lastTransient < 5_000) return;
       if (transient) this.lastTransient = performance.now();
       process.stdout.write(`${line}\n`);
@@ -156,12 +156,12 @@ class Quickstart {
     const readyFile = join(runtimeDir, 'quickstart.json');
     rmSync(readyFile, { force: true });
 
-    // A platform whose quickstart was killed still holds the port, so it goes before the port is tried.
+    // A platform whose quickstart was killed still holds the port, so it is ended before the port is tried.
     await endLeftoverPlatform(runtimeDir);
     await assertPortFree(this.port, this.host);
     this.keys();
     const install = { onProgress: print, signal };
-    print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are there');
+    print((await ensureDependencies(install)) ? 'Node packages installed' : 'Node packages are up to date');
     print((await ensureBuild(install)) ? 'Built' : 'The build is up to date');
     // Not before the build: it is the compiled driver that knows how to end nodes.
     await stopLocalNodes(join(runtimeDir, 'nodes'));
@@ -241,7 +241,7 @@ class Quickstart {
       ({ title, ms }) => `  ${title.padEnd(width)} ${(ms / 1000).toFixed(1).padStart(7)} s`,
     );
     console.plain(['', ...times, ''].join('\n'));
-    console.plain(`  The job is ${result.status}; its log says    ${result.actual ?? 'nothing of a result'}`);
+    console.plain(`  The job is ${result.status}; its log says    ${result.actual ?? 'nothing about a result'}`);
     console.plain(`  computed from the same file without Spark  ${result.expected}\n`);
     if (!result.ok) console.error('The job did not give the expected result.');
     if (!this.options.exit) return result.ok;
@@ -262,12 +262,12 @@ class Quickstart {
     }
   }
 
-  /** Made before the database, so that a database without them tells that they were lost. */
+  /** Created before the database, so that a database without them shows that they were lost. */
   keys() {
     const file = join(this.runtimeDir, 'secrets.json');
     if (!existsSync(file) && existsSync(join(this.runtimeDir, 'postgres', 'data'))) {
       throw new SetupError(
-        `${file} is gone, and without it the database beside it cannot be read. Restore the file, or remove ${this.runtimeDir} to begin anew.`,
+        `${file} is gone, and without it the database beside it cannot be read. Restore the file, or remove ${this.runtimeDir} to start over.`,
       );
     }
     loadSecrets(this.runtimeDir);
@@ -289,9 +289,10 @@ class Quickstart {
   }
 
   /**
-   * Starts a server, and again when it ends by itself: API and worker connect anew to the same address.
+   * Starts a server, and restarts it if it ends by itself: API and worker reconnect to the same address.
    * @param {string} name
-   * @param {(options: import('./embedded/services.mjs').ServiceOptions) => Promise<import('./embedded/services.mjs').Service>} start
+   * @param {(options: import('./embedded/services.mjs').ServiceOptions) =>
+   * Promise<import('./embedded/services.mjs').Service>} start
    * @returns {Promise<string>} its URL
    */
   async service(name, start) {
@@ -300,7 +301,7 @@ class Quickstart {
     /** @param {string} text */
     const onExit = (text) => {
       if (this.signal.aborted) return;
-      this.print(`${text}; it is started again`);
+      this.print(`${text}; restarting it`);
       restarting = restart().catch((error) => this.fail(error));
     };
     const options = { signal: this.signal, onExit };
@@ -325,7 +326,7 @@ class Quickstart {
     const rebuilds = new Rebuilds({ print, signal });
     this.freeLater('compiler', () => rebuilds.stop());
     await rebuilds.start();
-    print('Changes of src and libs are compiled and taken over');
+    print('Changes in src and libs are compiled and applied');
     return rebuilds;
   }
 

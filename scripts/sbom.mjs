@@ -84,7 +84,7 @@ async function billOfMaterials(runtimeDir) {
 }
 
 /**
- * A package that lies in several folders, or in both lock files, is one.
+ * A package that is in several folders, or in both lock files, counts as one.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => string} keyOf
@@ -198,7 +198,7 @@ function jars() {
 }
 
 /**
- * What they need in turn stands, with checksums, in their own lists.
+ * Their own dependencies are, with checksums, in their own lists.
  * @returns {Component[]}
  */
 function goModules() {

@@ -12,8 +12,8 @@ async function main() {
   const controller = new AbortController();
   const services = new TestServices({ onProgress: (text) => console.error(text), signal: controller.signal });
   const inputClosed = new Promise((resolve) => process.stdin.resume().once('close', resolve).once('end', resolve));
-  void inputClosed.then(() => controller.abort(new Error('Nobody waits for it any more.')));
-  // The terminal tells all of its processes; the input says when it is really over.
+  void inputClosed.then(() => controller.abort(new Error('Nobody waits for it any longer.')));
+  // The terminal signals all its processes; the input says when it is really over.
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(signal, () => {});
   let status = 0;
   try {

@@ -218,7 +218,7 @@ class Step {
     return work;
   }
 
-  /** Ends with an error when the signal is some seconds old: what follows the signal says itself how it went. */
+  /** Rejects once the signal is some seconds old: what heeds the signal reports by itself how it ended. */
   async #aLittleOver() {
     if (!this.signal.aborted) await once(this.signal, 'abort');
     await delay(15_000, undefined, { ref: false });
@@ -297,7 +297,7 @@ class Step {
     return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
   }
 
-  /** Where no advisories can be had nothing is known of the packages, for better or worse. @returns {Promise<Counts>} */
+  /** Without advisories nothing is known about the packages, good or bad. @returns {Promise<Counts>} */
   async audit() {
     const { auditProduction } = await import('./audit.mjs');
     const { unread, serious, others } = await auditProduction({ signal: this.signal, env: this.run.services.env });
@@ -334,7 +334,7 @@ function messageOf(error) {
 
 /**
  * Runs a command in a process group of its own to the end of its first process; an abort ends the group. What others of
- * the group still write is not waited for: a process that a test left behind may hold the output open for ever.
+ * the group still write is not awaited: a process that a test left behind may hold the output open forever.
  * @param {string} command
  * @param {string[]} args
  * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options

@@ -26,7 +26,7 @@ import { HttpModule } from './platform/http/http.module';
 import { API_PREFIX } from './platform/http/openapi';
 import { PlatformModule } from './platform/platform.module';
 
-/** Of routes of equal rank Express tries those of the first first: these are asked for most. */
+/** Among routes of equal rank Express tries the first ones first: these get the most requests. */
 const OF_CLIENTS = [
   ReferenceDataApiModule,
   VolumeConfsApiModule,
@@ -46,7 +46,7 @@ const OF_CLIENTS = [
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */
 @Module({
-  // Behind the guard: who a caller is, and what of a workspace.
+  // What the guard uses: who a caller is, and what they may do in a workspace.
   imports: [PlatformModule, HttpModule, IamModule, WorkspacesModule, HealthApiModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
@@ -54,7 +54,7 @@ const OF_CLIENTS = [
   ],
 })
 export class ApiModule {
-  /** Probes, and the routes of those whom the process is for. */
+  /** Probes, and the routes of those whom the process serves. */
   static serving(whom: readonly Served[], more: readonly Type[] = []): DynamicModule {
     const domains = [...(whom.includes('clients') ? OF_CLIENTS : []), ...more];
     const agents = whom.includes('agents') ? [AgentsApiModule] : [];

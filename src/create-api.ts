@@ -17,7 +17,7 @@ interface ApiOptions {
   /** Builds no providers, and serves only to describe the API. */
   preview: boolean;
   http: HttpConfig;
-  /** Domains beside those of the product. */
+  /** Domains besides those of the product. */
   more?: readonly Type[];
 }
 
@@ -28,7 +28,7 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
     new ApiAdapter(http),
     {
       preview,
-      // Bodies are read once the guards have said whose they are.
+      // Bodies are read once the guards have identified the caller.
       bodyParser: false,
       bufferLogs: !preview,
       logger: preview ? ['error'] : undefined,
@@ -37,7 +37,7 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   );
   app.disable('x-powered-by');
   app.set('trust proxy', http.trustedProxies);
-  // All of it: its length is bounded with the head, and a filter of which a part is left out finds something else.
+  // All of it: its length is bounded with the head, and a filter with a part missing finds something else.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
   app.use(securityHeadersMiddleware(`/${DOCS_PATH}`));
   app.use(requestContextMiddleware);

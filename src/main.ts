@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   const config = Config.load();
   const { store } = config.storage;
   if (store.kind === 'directory') keepPrivate(store.dir, store.filesDir, store.logsDir);
-  // One that serves agents alone is started beside others: like a worker it lets them do it.
+  // A process that serves only agents runs beside others: like a worker, it leaves this to them.
   if (!config.http.serves.includes('clients')) await waitForSchema(config);
   else if (config.database.migrateOnStart) await prepare(config);
   const app = await createApi({ preview: false, http: config.http });
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));
   if (config.http.serves.includes('clients')) serveDocs(app);
   const server = app.getHttpServer() as Server;
-  // Clients keep their connections open: those between two requests would hold up the end of the process.
+  // Clients keep their connections open: idle ones would hold up the end of the process.
   stopOnSignals(app, config.http.shutdownMs, logger, () => {
     setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
     return Promise.resolve();

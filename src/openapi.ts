@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   process.exit(1);
 }
 
-/** An absent file differs like any other. */
+/** A missing file counts as different. */
 function committed(file: string): string {
   try {
     return readFileSync(join(ROOT, file), 'utf8');

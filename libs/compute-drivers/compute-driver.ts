@@ -1,8 +1,11 @@
-/** Labels every driver puts on what it makes, so that a retry finds the first try's work and orphans can be found. */
+/**
+ * Labels every driver puts on what it creates, so that a retry finds the work of the first try and orphans can be
+ * found.
+ */
 export interface OwnershipLabels {
   clusterId: string;
   tenantId: string;
-  /** Idempotency token of the node; unique over all nodes ever made. */
+  /** Idempotency token of the node; unique over all nodes ever created. */
   nodeToken: string;
 }
 
@@ -24,7 +27,7 @@ export interface NodeSpec {
   machineType: string;
   cores: number;
   memoryMb: number;
-  /** The local driver has no use for them: its nodes are folders of its machine. */
+  /** The local driver does not need them: its nodes are folders of its machine. */
   disks: readonly NodeDisk[];
   sparkVersion: string;
   userLabels: Record<string, string>;
@@ -59,7 +62,7 @@ export interface ProviderNode {
 
 /**
  * Error of a driver call. `retryable` says whether the same call may succeed later; the message names the cause and
- * holds no secret.
+ * contains no secret.
  */
 export class ComputeDriverError extends Error {
   constructor(
@@ -74,8 +77,9 @@ export class ComputeDriverError extends Error {
 }
 
 /**
- * Makes and ends nodes at one provider. Every method may be repeated at any time: `provision` with the same token
- * answers the node the first call made; `stop`, `start` and `destroy` of a node that is already so do nothing.
+ * Creates and destroys nodes at one provider. Every method may be repeated at any time: `provision` with the same token
+ * returns the node that the first call created; `stop`, `start` and `destroy` do nothing if the node is already in that
+ * state.
  */
 export interface ComputeDriver {
   readonly name: string;
@@ -89,6 +93,6 @@ export interface ComputeDriver {
   start(nodeToken: string, context: DriverContext): Promise<ProviderNode>;
   /** Ends the processes and removes everything the node had. */
   destroy(nodeToken: string, context: DriverContext): Promise<void>;
-  /** Every node that carries our ownership labels, whoever believes to own it. */
+  /** Every node that carries our ownership labels, whoever believes they own it. */
   listOwned(context: DriverContext): Promise<ProviderNode[]>;
 }

@@ -1,7 +1,7 @@
 /**
- * What a node agent and the control plane say to each other. The agent only calls out: every exchange is an HTTP
- * request of the agent under {@link AGENT_BASE_PATH}, with `Authorization: Bearer <node token>` (the bootstrap token
- * on `register`). Every message can be repeated: reports carry sequence numbers, log chunks carry offsets.
+ * What a node agent and the control plane say to each other. The agent only makes outgoing calls: every exchange is an
+ * HTTP request of the agent under {@link AGENT_BASE_PATH}, with `Authorization: Bearer <node token>` (the bootstrap
+ * token on `register`). Every message can be repeated: reports carry sequence numbers, log chunks carry offsets.
  */
 export const AGENT_BASE_PATH = '/agent/v1';
 
@@ -13,7 +13,10 @@ export type NodeRole = 'single' | 'master' | 'worker' | 'master-and-workers';
 
 /** `POST /agent/v1/register`: exchanges the bootstrap token of the node for its own token. */
 export interface RegisterRequest {
-  /** Random id of this agent installation, kept in its journal; a repeated register with the same id is answered alike. */
+  /**
+   * Random id of this agent installation, kept in its journal; a repeated register with the same id gets the same
+   * answer.
+   */
   agent_id: string;
   hostname: string;
   pid: number;
@@ -40,8 +43,8 @@ export interface DesiredDaemons {
   /** Extra environment of daemons and runs, `KEY` to value. */
   env: Record<string, string>;
   /**
-   * What the daemons, drivers and executors of the cluster prove to each other; null for a cluster without. Absent while the
-   * control plane cannot open it: what the agent knows goes on to hold.
+   * Secret with which the daemons, drivers and executors of the cluster authenticate to each other; null for a cluster
+   * without. Absent while the control plane cannot decrypt it: the agent keeps what it knows.
    */
   spark_secret?: string | null;
 }
@@ -53,8 +56,8 @@ export interface RunFile {
   /** Index for the fetch, counted over all files of the run. */
   index: number;
   /**
-   * Of a fetched file: tells it from another that comes to have its index while the run begins, because the cluster is
-   * edited. Control planes of older releases give none.
+   * Of a fetched file: distinguishes it from another file that gets its index while the run begins, because the cluster
+   * is edited. Control planes of older releases send none.
    */
   key?: string;
   name: string;
@@ -66,7 +69,7 @@ export type RunFileAddress = Pick<RunFile, 'index' | 'key'>;
 
 /** A path of an object store that jobs see as a directory. */
 export interface RunMount {
-  /** Absolute path, without a slash at its end: `/mnt/data`. */
+  /** Absolute path without a trailing slash: `/mnt/data`. */
   mount_point: string;
   /** By whose API the store is reached; the values are the keys of `libs/object-storage`. */
   provider: 'aws' | 'gcp' | 'azure' | 's3-compatible';
@@ -81,7 +84,7 @@ export interface RunMount {
   extra_configs: Record<string, string>;
   /** Values of the credentials configuration by their keys, such as `AWS_ACCESS_KEY_ID`. */
   credentials: Record<string, string>;
-  /** Why the mount cannot be used, in sentences; the node starts no run with such a one. */
+  /** Why the mount cannot be used, in sentences; the node starts no run with such a mount. */
   fault?: string;
 }
 
@@ -122,7 +125,7 @@ export interface RunSpec {
   keytab: string | null;
   queue: string | null;
   env: Record<string, string>;
-  /** The run is ended with reason TIMEOUT after this long; null is no limit. */
+  /** The run is ended with reason TIMEOUT after this long; null means no limit. */
   timeout_ms: number | null;
   /** Between the polite end (SIGTERM) and the forced one (SIGKILL). */
   kill_grace_ms: number;
@@ -130,7 +133,7 @@ export interface RunSpec {
 
 export interface DesiredRun {
   run_id: string;
-  /** `run`: have it running unless it already ended; `stop`: end it. */
+  /** `run`: keep it running unless it has already ended; `stop`: end it. */
   action: 'run' | 'stop';
   correlation_id: string;
   spec: RunSpec;

@@ -12,7 +12,7 @@ import {
 const REGION = /^[a-z0-9-]{1,40}$/;
 
 /**
- * AWS key pair: STS tells whose it is, which every key may ask (no policy can deny it).
+ * AWS key pair: STS says whose it is, which every key may ask (no policy can deny it).
  * @param endpoint null for AWS itself, which is found by the region
  */
 export async function checkAwsKeys(
@@ -23,7 +23,7 @@ export async function checkAwsKeys(
   const { accessKeyId, secretAccessKey, region } = keys;
   if (!REGION.test(region)) return notWorking('AWS_DEFAULT_REGION is not a region.');
   if (!isAccessKeyId(accessKeyId)) return notWorking(ACCESS_KEY_ID_INVALID);
-  // Never destroyed: that would end the connections of the agents, which are everybody's.
+  // Never destroyed: that would end the connections of the agents, which are shared.
   const client = new STSClient({
     region,
     credentials: { accessKeyId, secretAccessKey },
@@ -40,5 +40,5 @@ export async function checkAwsKeys(
   } catch (error) {
     return notWorking(awsRefusal(error, server).reason, [secretAccessKey]);
   }
-  throw new ProviderUnreachableError(server, 'does not answer as STS');
+  throw new ProviderUnreachableError(server, 'does not answer like STS');
 }

@@ -8,15 +8,15 @@ export interface AwsRefusal {
   reason: string;
 }
 
-/** Words that the SDK puts where the answer had none, or that are its own about an answer it cannot read. */
+/** Codes that the SDK makes up where the answer had none or cannot be read. */
 const NO_CODE = /^(Unknown(Error)?|Error|TypeError|SyntaxError|\d+)$/;
 
-/** Refusals that are not about who calls. */
+/** Refusals that are not about the caller. */
 const NOT_ABOUT_KEYS: ReadonlySet<string> = new Set(['RequestTimeTooSkewed', 'Throttling', 'ThrottlingException']);
 
 /**
- * What an SDK's error says of the keys; throws when it says nothing of them: without an answer, with one of something
- * else than the service, and when the service has trouble of its own.
+ * What an SDK's error says about the keys; throws when it says nothing about them: without an answer, with one that is
+ * not the service's, and when the service itself has trouble.
  * @param server host and port
  */
 export function awsRefusal(error: unknown, server: string): AwsRefusal {
@@ -41,4 +41,4 @@ export function isAccessKeyId(text: string): boolean {
   return /^[\x21-\x7e]{1,256}$/.test(text);
 }
 
-export const ACCESS_KEY_ID_INVALID = 'AWS_ACCESS_KEY_ID holds characters that no access key has.';
+export const ACCESS_KEY_ID_INVALID = 'AWS_ACCESS_KEY_ID contains characters that an access key cannot have.';

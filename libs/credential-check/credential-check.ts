@@ -2,23 +2,26 @@ import type { OutboundAgents } from '../outbound-policy/outbound-policy';
 import { AddressRefusedError } from '../outbound-policy/outbound-policy';
 import { errorField, printable } from '../object-storage/store-fault';
 
-/** Whether a provider takes the credentials, in its own words. */
+/** Whether a provider accepts the credentials, in its own words. */
 export interface CredentialCheck {
   working: boolean;
-  /** The account or principal that the provider says the credentials are of; null where it does not say. */
+  /** The account or principal that the credentials belong to, as the provider says; null where it does not say. */
   checkedAs: string | null;
-  /** Why they do not work; no secret is in it. Null where they do. */
+  /** Why they do not work, without secrets; null if they do. */
   reason: string | null;
 }
 
-/** What a check of one provider gets beside the credentials. */
+/** What a check of one provider gets besides the credentials. */
 export interface CheckContext {
   agents: OutboundAgents;
   /** Ends the call; whatever it does then is no longer waited for. */
   signal: AbortSignal;
 }
 
-/** The provider gave no answer that tells whether the credentials work. The message names its host and no secret. */
+/**
+ * The provider's answer does not say whether the credentials work, or there was none. The message names its host and no
+ * secret.
+ */
 export class ProviderUnreachableError extends Error {
   /** @param server host and port */
   constructor(
@@ -31,7 +34,7 @@ export class ProviderUnreachableError extends Error {
   }
 }
 
-/** There is no way to tell whether such credentials work, for the reason in the message. */
+/** Whether such credentials work cannot be checked, for the reason in the message. */
 export class CheckUnsupportedError extends Error {
   constructor(message: string) {
     super(message);
@@ -45,7 +48,7 @@ export function working(checkedAs: string | null): CredentialCheck {
 
 /** @param secrets what must not be repeated, whatever the provider quotes */
 export function notWorking(reason: string, secrets: readonly string[] = []): CredentialCheck {
-  return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gives no reason.' };
+  return { working: false, checkedAs: null, reason: printable(reason, secrets) || 'The provider gave no reason.' };
 }
 
 /** The error of a call without an answer: {@link AddressRefusedError} of the policy, or that nothing can be reached. */

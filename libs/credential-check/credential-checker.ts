@@ -25,7 +25,7 @@ export interface CheckRequest {
   endpoint?: string;
 }
 
-/** Where the public clouds answer; others than the real ones are given by tests. */
+/** Where the public clouds answer; tests give others. */
 export interface CloudEndpoints {
   /** Null for the endpoint of the region. */
   awsSts: string | null;
@@ -41,7 +41,7 @@ const CLOUDS: CloudEndpoints = {
 
 const DEADLINE_MS = 15_000;
 
-/** Asks providers whether credentials work, by calls that change nothing and need no permission where there is such a one. */
+/** Asks providers whether credentials work, with calls that change nothing and, where possible, need no permission. */
 export class CredentialChecker {
   private readonly clouds: CloudEndpoints;
   private readonly deadlineMs: number;
@@ -58,8 +58,8 @@ export class CredentialChecker {
   }
 
   /**
-   * Throws {@link ProviderUnreachableError} without an answer, {@link CheckUnsupportedError} where none can tell, and
-   * `AddressRefusedError` for an endpoint that the outbound policy does not let be called.
+   * Throws {@link ProviderUnreachableError} without an answer, {@link CheckUnsupportedError} if no answer can tell, and
+   * `AddressRefusedError` for an endpoint that the outbound policy does not allow.
    */
   async check(request: CheckRequest): Promise<CredentialCheck> {
     try {
@@ -95,7 +95,7 @@ export class CredentialChecker {
         return checkS3Keys(awsKeys, this.outbound.assertUrl(key('S3_ENDPOINT')), context);
       case 'oci':
         throw new CheckUnsupportedError(
-          'Oracle Cloud knows a key in the regions of its tenancy only, and these credentials name none: a refusal would not tell a wrong key from a wrong region.',
+          'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name no region: a refusal could mean a wrong key or a wrong region.',
         );
       case 'proxmox':
         return checkProxmoxAccount(

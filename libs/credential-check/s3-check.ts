@@ -19,7 +19,7 @@ interface S3Keys {
 /** The right keys may still lack the permission to list. */
 const DENIED = 'AccessDenied';
 
-/** More than the list of a thousand buckets takes; the SDK holds the whole answer. */
+/** More than a list of a thousand buckets takes; the SDK keeps the whole answer in memory. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Keys of a store that speaks S3: whether it lists their buckets, or denies that for no other reason than permissions. */
@@ -36,7 +36,7 @@ export async function checkS3Keys(keys: S3Keys, endpoint: URL, context: CheckCon
   );
   if ('code' in forged && forged.code !== DENIED) return working(null);
   throw new CheckUnsupportedError(
-    `${endpoint.host} denies the list of buckets and answers a wrong secret alike, so that it cannot be told from a missing permission.`,
+    `${endpoint.host} refuses to list buckets, as it does for a wrong secret: whether the secret is wrong or only the permission is missing cannot be told.`,
   );
 }
 
@@ -70,7 +70,7 @@ async function listBuckets(
   } catch (error) {
     return awsRefusal(error, endpoint.host);
   }
-  throw new ProviderUnreachableError(endpoint.host, 'does not answer as a store that speaks S3');
+  throw new ProviderUnreachableError(endpoint.host, 'does not answer like an S3 store');
 }
 
 function limited(source: Readable): Readable {

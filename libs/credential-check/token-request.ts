@@ -9,15 +9,15 @@ import {
   working,
 } from './credential-check';
 
-/** Longer answers are none of a token endpoint. */
+/** No token endpoint gives longer answers. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Codes that are about the server and not about the client (RFC 6749, 4.1.2.1). */
 const SERVER_TROUBLE: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
 
 /**
- * Asks a token endpoint for an access token (RFC 6749, 4.4 and RFC 7523, 2.1) and drops it: that it is granted is the
- * answer. Redirects are not followed, since the form holds a secret.
+ * Asks a token endpoint for an access token (RFC 6749, 4.4 and RFC 7523, 2.1) and drops it: granting it is the answer.
+ * Redirects are not followed, since the form holds a secret.
  * @param principal whose token it is
  */
 export async function checkByToken(
@@ -33,7 +33,8 @@ export async function checkByToken(
   if (status === 200 && typeof body['access_token'] === 'string') return working(principal);
   const { error, error_description: description } = body;
   const isRefusal = [400, 401, 403].includes(status) && typeof error === 'string' && !SERVER_TROUBLE.has(error);
-  if (!isRefusal) throw new ProviderUnreachableError(url.host, `gives no answer of a token endpoint (HTTP ${status})`);
+  if (!isRefusal)
+    throw new ProviderUnreachableError(url.host, `does not answer like a token endpoint (HTTP ${status})`);
   return notWorking(typeof description === 'string' ? `${error}: ${description}` : error, secrets);
 }
 

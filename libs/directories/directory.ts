@@ -3,7 +3,7 @@ export interface DirectoryGroup {
   /** Stable id within the directory. */
   objectId: string;
   name: string;
-  /** Unique within the directory, for where another group has the name already. */
+  /** Unique within the directory; used if another group already has the name. */
   qualifiedName: string;
   mail: string | null;
   /** What the directory calls this kind of group. */
@@ -17,7 +17,7 @@ export interface DirectoryUser {
   username: string;
   displayName: string | null;
   email: string | null;
-  /** Every group of the person; null where the answer does not tell. */
+  /** Every group of the person; null where the answer does not say. */
   groups: DirectoryGroup[] | null;
 }
 
@@ -39,7 +39,7 @@ export class DirectoryUnavailableError extends Error {
   }
 }
 
-/** The directory has an answer that cannot be used: it does not admit the person, or does not say who it is. */
+/** The directory's answer cannot be used: it does not admit the person, or does not say who it is. */
 export class DirectoryRefusalError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

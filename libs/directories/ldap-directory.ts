@@ -27,7 +27,7 @@ export interface LdapSettings {
   startTls: boolean;
   /** Certificate authorities that are trusted instead of the usual ones, PEM. */
   ca: string | null;
-  /** Whether the server has to prove who it is. */
+  /** Whether the server's certificate is verified. */
   verify: boolean;
   /** The account that searches; null searches anonymously. */
   bindDn: string | null;
@@ -38,7 +38,7 @@ export interface LdapSettings {
   usernameAttribute: string;
   emailAttribute: string;
   displayNameAttribute: string;
-  /** Null takes over no groups. */
+  /** Null imports no groups. */
   groupBaseDn: string | null;
   /** Finds the groups of a user by `{dn}` or `{username}`. */
   groupFilter: string;
@@ -86,7 +86,7 @@ export class LdapDirectory {
     if (password === '') return null;
     return this.converse(async (client) => {
       const entry = await this.findUserEntry(client, username);
-      // An unknown user costs a refused bind like a wrong password, so that the time does not tell them apart.
+      // An unknown user costs a refused bind like a wrong password, so that timing does not distinguish them.
       const dn = entry?.dn ?? `cn=${randomUUID()},${this.settings.userBaseDn}`;
       if (!(await accepts(client, dn, password)) || !entry) return null;
       await this.bindSearcher(client);
@@ -101,7 +101,7 @@ export class LdapDirectory {
     });
   }
 
-  /** The group with everybody that the user filter admits; of the members the other groups are not read. */
+  /** The group with all members that the user filter admits; their other groups are not read. */
   async findGroup(name: string): Promise<DirectoryGroupWithMembers | null> {
     return this.converse(async (client) => {
       const filter = `(&${IS_GROUP}(${this.settings.groupNameAttribute}=${escaped(name)}))`;
@@ -162,7 +162,7 @@ export class LdapDirectory {
   private async bindSearcher(client: Client): Promise<void> {
     const { bindDn, bindPassword } = this.settings;
     if (await accepts(client, bindDn ?? '', bindPassword)) return;
-    throw new DirectoryUnavailableError(this.server, 'refuses the account that searches: see LDAP_BIND_DN');
+    throw new DirectoryUnavailableError(this.server, 'refuses the search account: see LDAP_BIND_DN');
   }
 
   private async findUserEntry(client: Client, username: string): Promise<Entry | null> {
@@ -202,7 +202,7 @@ export class LdapDirectory {
     const { usernameAttribute, emailAttribute, displayNameAttribute } = this.settings;
     const username = firstText(entry, usernameAttribute);
     if (username === null) {
-      throw new DirectoryRefusalError(`The ${this.server} gives no usable ${usernameAttribute} of ${entry.dn}.`);
+      throw new DirectoryRefusalError(`The ${this.server} gives no usable ${usernameAttribute} for ${entry.dn}.`);
     }
     return {
       externalId: null,
@@ -256,7 +256,7 @@ export class LdapDirectory {
     };
   }
 
-  /** Asked for by what the users say of themselves where they do, else by what the group lists. */
+  /** Found through the users' own attribute if they have one, else through what the group lists. */
   private async membersOf(client: Client, group: Entry): Promise<Entry[]> {
     const { userFilter, memberOfAttribute } = this.settings;
     const anyUser = filled(userFilter, { username: '*' });
@@ -279,7 +279,7 @@ export class LdapDirectory {
 
   private assertWithin(count: number, most: number, what: string): void {
     if (count <= most) return;
-    throw new DirectoryRefusalError(`The ${this.server} names ${count} ${what}; at most ${most} are taken over.`);
+    throw new DirectoryRefusalError(`The ${this.server} names ${count} ${what}; at most ${most} can be imported.`);
   }
 
   /** An id may be a number of bytes instead of a text, as in Active Directory. */
@@ -288,7 +288,7 @@ export class LdapDirectory {
   }
 }
 
-/** How servers say that a password is wrong, that there is none, or that the account is locked or unknown. */
+/** How servers say that a password is wrong or missing, or that the account is locked or unknown. */
 const REFUSALS = [
   InvalidCredentialsError,
   InappropriateAuthError,
@@ -333,7 +333,7 @@ async function inChunks<T, R>(items: readonly T[], work: (item: T) => Promise<R>
   return results;
 }
 
-/** The text as a value within a filter (RFC 4515): none of it is taken for the filter's own signs. */
+/** The text as a value within a filter (RFC 4515): none of it is read as filter syntax. */
 export function escaped(value: string): string {
   // eslint-disable-next-line no-control-regex -- NUL is one of the signs to escape
   return value.replaceAll(/[\\*()\u0000]/g, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
@@ -364,7 +364,7 @@ function idOf(entry: Entry, attribute: string): string | null {
   return wanted === 'objectguid' && first.length === 16 ? guidOf(first) : usableText(first.toString('utf8'));
 }
 
-/** Active Directory's own way of writing it: the first three parts have their bytes turned round. */
+/** As Active Directory writes it: the bytes of the first three parts are reversed. */
 function guidOf(bytes: Buffer): string {
   const hex = (part: Buffer) => part.toString('hex');
   const turned = (from: number, to: number) => hex(Buffer.from(bytes.subarray(from, to)).reverse());
@@ -382,5 +382,5 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'number') return `refuses the search (${String(name)}, LDAP code ${code})`;
   if (typeof message !== 'string') return 'cannot be used';
   if (message.startsWith(LATE)) return message;
-  return /timed? ?out/i.test(message) ? `${LATE} in time` : 'broke the connection off';
+  return /timed? ?out/i.test(message) ? `${LATE} in time` : 'broke off the connection';
 }

@@ -39,7 +39,7 @@ export interface OidcSettings {
   /** Needed for logins in a browser. */
   redirectUrl: string | null;
   scopes: string;
-  /** Stable id of a person: what an account is known by when its names change. */
+  /** Stable id of a person, which identifies an account when its names change. */
   subjectClaim: string;
   usernameClaim: string;
   emailClaim: string;
@@ -51,7 +51,7 @@ export interface OidcSettings {
   timeoutMs: number;
 }
 
-/** What has to be kept from the start of a login in a browser until its return; secret until then. */
+/** What must be kept from the start of a browser login until its return; secret until then. */
 export interface BrowserLogin {
   state: string;
   nonce: string;
@@ -64,7 +64,7 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 const DISCOVERY_KEPT_MS = 3_600_000;
 const MOST_GROUPS = 1000;
 
-/** The provider did not give a usable answer; whatever else goes wrong is an answer that must not be accepted. */
+/** The provider gave no usable answer; any other error is an answer that must not be accepted. */
 const NO_ANSWER: ReadonlySet<string> = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -221,7 +221,7 @@ export class OidcProvider {
     const value = claims[groupsClaim];
     const listed: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
     if (leftOut || listed.length > MOST_GROUPS) {
-      const remedy = 'Have it name only the groups that are assigned to this application.';
+      const remedy = 'Configure it to name only the groups assigned to this application.';
       throw new DirectoryRefusalError(`The ${this.server} names too many groups for a token. ${remedy}`);
     }
     const names = new Set(listed.map(usableText).filter((name) => name !== null));
@@ -229,7 +229,7 @@ export class OidcProvider {
   }
 }
 
-/** In the body where the provider takes it there, else as HTTP Basic, which is what a provider takes that says nothing. */
+/** In the body if the provider accepts that, else as HTTP Basic, the default of a provider that says nothing. */
 function clientAuthentication(secret: string | null): ClientAuth {
   if (secret === null) return None();
   const [inBody, asBasic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];

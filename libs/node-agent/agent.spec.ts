@@ -197,7 +197,10 @@ const SPEC = plainRunSpec({
   kill_grace_ms: 10_000,
 });
 
-/** Stands for spark-submit: makes the event log that names the application and runs the application as a shell script. */
+/**
+ * Stands in for spark-submit: writes the event log that names the application and runs the application as a shell
+ * script.
+ */
 const FAKE_SUBMIT = `#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -210,7 +213,7 @@ echo started >>"$SPARK_HOME/starts"
 . "$application"
 `;
 
-/** Of root's agent, what is run has users of its own here; of anybody else's the agent's. */
+/** Runs have their own users here if the agent is root, else the agent's. */
 const KINDS = process.getuid?.() === 0 ? (['none', 'users'] as const) : (['none'] as const);
 
 describe.each(KINDS)('Agent with confinement %s', (kind) => {
@@ -250,7 +253,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     writeFileSync(`${root}/spark/bin/spark-submit`, FAKE_SUBMIT);
     chmodSync(`${root}/spark/bin/spark-submit`, 0o755);
     nodes += 1;
-    // No two nodes of a machine have the same users: what ends those of one would end the other's.
+    // No two nodes of a machine have the same users: ending those of one would end the other's.
     const users = { firstUid: 1_900_000_000 + nodes * 16, uids: 16, bubblewrap: null };
     confinement = kind === 'users' ? { kind, ...users } : { kind };
     agents = [];

@@ -24,21 +24,21 @@ interface NodeJournal {
   log_limit_bytes?: number;
 }
 
-/** Why the agent's work is over: it was asked to stop, or the control plane no longer wants the node. */
+/** Why the agent stops: it was asked to, or the control plane no longer wants the node. */
 export type AgentEnd = 'stopped' | 'not-wanted';
 
 const POLL_WAIT_MS = 25_000;
 const TICK_MS = 100;
-/** The control plane takes twenty times as many, but messages can be long. */
+/** The control plane accepts twenty times as many, but messages can be long. */
 const RUNS_OF_REPORT = 50;
 const LAST_REPORT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
 /** Of each log, until the control plane says how much it keeps. */
 const LOG_LIMIT_BYTES = 100 * 1024 * 1024;
-/** Refusals of the bootstrap token in a row after which it is taken to be spent. */
+/** Consecutive refusals of the bootstrap token after which it counts as spent. */
 const REGISTER_REFUSALS = 5;
 
-/** Does on its node what the control plane wants, and tells it what it sees. */
+/** Does on its node what the control plane wants, and reports what it sees. */
 export class Agent {
   private readonly controlPlane: ControlPlane;
   private readonly log: NodeLog;
@@ -136,7 +136,7 @@ export class Agent {
     for (const run of await Run.restore(this.context)) {
       this.runs.set(run.id, run);
       this.unsent.set(run.id, run.report);
-      // One that was not started yet waits for the first poll, which tells the node's environment, or a stop.
+      // One that has not started yet waits for the first poll, which brings the node's environment, or for a stop.
       if (!run.ended && run.started) void run.begin();
     }
     this.ticker = setInterval(() => this.tick(), TICK_MS);
@@ -233,7 +233,7 @@ export class Agent {
     }
   }
 
-  /** On a full disk the agent goes on, and only another one would not know. */
+  /** On a full disk the agent goes on; only a restarted one would not know. */
   private keepJournal(): void {
     try {
       writeJson(this.journalPath, this.journal);
@@ -263,7 +263,7 @@ export class Agent {
     }
   }
 
-  /** A run that cannot even be written down, such as on a full disk, ends in the only place left: the report. */
+  /** A run that cannot even be written down, such as on a full disk, can only be ended in the report. */
   private refuse(desired: DesiredRun, error: Error): void {
     this.log.warn('run not accepted', { run_id: desired.run_id, error: error.message });
     rmSync(`${this.config.node_dir}/runs/${desired.run_id}`, { recursive: true, force: true });
@@ -274,7 +274,7 @@ export class Agent {
       application_id: null,
       outcome: 'terminated',
       reason: 'AGENT_ERROR',
-      message: `The node could not take the run: ${error.message}`,
+      message: `The node could not accept the run: ${error.message}`,
       exit_code: null,
       pid: null,
       at: new Date().toISOString(),
@@ -330,7 +330,7 @@ export class Agent {
       for (const run of this.runs.values()) run.stop('lease', 0);
   }
 
-  /** Logs when a kind of call begins to fail and when it works again, and not every try between. */
+  /** Logs when a kind of call begins to fail and when it works again, not every try in between. */
   private talks(call: 'poll' | 'report', error: Error | null = null): void {
     const failing = this.failing.has(call);
     if (error && !failing && !this.stopping.signal.aborted) {

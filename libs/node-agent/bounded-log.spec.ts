@@ -20,7 +20,7 @@ describe('BoundedLog', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** What the store holds once the log has ceased to grow. */
+  /** What the store holds once the log has stopped growing. */
   async function shipped(): Promise<string> {
     let store = Buffer.alloc(0);
     const send = (offset: number, chunk: Buffer): Promise<number> => {

@@ -7,13 +7,13 @@ const SLACK = 1024 * 1024;
 const TAIL = 64 * 1024;
 
 /**
- * The output of a process, which writes it to a file by itself and for as long as it likes: of that, the first `limit` bytes are
- * kept and the last 64 KiB. The process, which appends, notices nothing when the file is cut.
+ * The output that a process writes to a file for as long as it likes: the first `limit` bytes and the last 64 KiB are
+ * kept. The process, which appends, notices nothing when the file is cut.
  */
 export class BoundedLog {
   private readonly tailPath: string;
 
-  /** @param limit bytes; asked anew each time, since the control plane may change it */
+  /** @param limit bytes; read each time, since the control plane may change it */
   constructor(
     readonly path: string,
     private readonly limit: () => number,
@@ -31,7 +31,7 @@ export class BoundedLog {
     return Math.min(this.size, this.limit());
   }
 
-  /** To be called again and again: cuts off what exceeds the limit by much. */
+  /** To be called repeatedly: cuts off what exceeds the limit by much. */
   keepBounded(): void {
     const limit = this.limit();
     if (this.size <= limit + SLACK) return;
@@ -51,7 +51,10 @@ export class BoundedLog {
     return this.lastBytes().toString('utf8');
   }
 
-  /** What stands after the kept start once the process has ended: a note that something is missing, and the end. Empty if nothing is. */
+  /**
+   * What follows the kept start once the process has ended: a note that something is missing, and the end. Empty if
+   * nothing is missing.
+   */
   ending(): Buffer {
     if (!this.isCut) return Buffer.alloc(0);
     const note = `\n[The output is cut here: it is longer than ${this.limit()} bytes. What follows is its end.]\n`;

@@ -23,7 +23,7 @@ export interface AgentConfig {
   bind_address: string;
   /** Extra environment of daemons and runs. */
   env?: Record<string, string>;
-  /** How runs are kept from the agent and from each other; absent lets the agent choose what the machine offers. */
+  /** How runs are isolated from the agent and from each other; if absent, the agent chooses what the machine offers. */
   confinement?: Confinement;
   /** Folders of the machine that all jobs see, as far as permissions let them. */
   shared_dirs?: string[];

@@ -9,7 +9,7 @@ import { type Confinement, folderMode, type NeededPaths, Sandbox, visiblePaths }
 export interface ConfinementMeans {
   /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
-  /** User ids that nobody else has; with fewer than two none are used. */
+  /** User ids that nothing else uses; fewer than two are not used. */
   firstUid: number;
   uids: number;
   /** Where nodes, and with them sandboxes, will be. */
@@ -25,7 +25,7 @@ export interface ChosenConfinement {
 
 const PROBE_DEADLINE_MS = 10_000;
 
-/** Tries what the machine's kernel, container and user admit, the strictest first. */
+/** Tries what the machine's kernel, container and user allow, the strictest first. */
 export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
   const problems: string[] = [];
   const bubblewrap = bubblewrapNamed(means.bubblewrap);
@@ -60,7 +60,7 @@ async function problemOf(
   { dir, needed }: ConfinementMeans,
 ): Promise<string | null> {
   const folder = join(dir, `.confinement-${randomUUID()}`);
-  // Whoever starts a node says what is not there.
+  // Whoever starts a node reports what is missing.
   const present = [...needed.paths, needed.python].filter((path) => path !== null).filter((path) => existsSync(path));
   const visible = visiblePaths(needed);
   try {
@@ -76,7 +76,7 @@ async function problemOf(
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string };
     const cause = (stderr?.trim() || message).split('\n').slice(-3).join(' ').slice(0, 500);
-    return `${describe(confinement)} cannot be had: ${cause}.`;
+    return `${describe(confinement)} is not available: ${cause}.`;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

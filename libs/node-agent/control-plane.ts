@@ -15,7 +15,7 @@ import {
   type RunFileAddress,
 } from '../contracts/agent-protocol';
 
-/** An answer of the control plane that is no success, with what it says. */
+/** An answer of the control plane that is not a success, with what it says. */
 export class AnswerError extends Error {
   constructor(
     readonly status: number,
@@ -41,7 +41,7 @@ interface Call {
 }
 
 const CALL_TIMEOUT_MS = 15_000;
-/** A file that sends nothing for so long is given up. */
+/** A fetch that brings nothing for this long is given up. */
 const FILE_IDLE_MS = 30_000;
 
 /** The agent's only way out: calls to the control plane over kept connections. */
@@ -123,7 +123,7 @@ export class ControlPlane {
 
   private async send(call: Call): Promise<http.IncomingMessage> {
     const answer = await this.attempt(call);
-    // A proxy that answers for an absent control plane is no contact with it.
+    // A proxy that answers for an absent control plane does not count as contact with it.
     if ((answer.statusCode ?? 500) < 500) this.lastContact = performance.now();
     return answer;
   }
@@ -177,7 +177,7 @@ async function refusal(answer: http.IncomingMessage): Promise<AnswerError> {
     if (typeof body === 'object' && body !== null && 'error_message' in body && typeof body.error_message === 'string')
       said = body.error_message;
   } catch {
-    // A proxy's page says nothing more than its status.
+    // A proxy's page says no more than its status.
   }
   return new AnswerError(status, said || `The control plane answered ${status}.`);
 }

@@ -9,7 +9,9 @@ import { Sandboxes } from './sandboxes';
 
 jest.setTimeout(30_000);
 
-/** Stands for Spark's daemons: a master counts the workers connected to it and tells so on its page, as a worker does. */
+/**
+ * Stands in for Spark's daemons: a master counts the workers connected to it and says so on its page, as a worker does.
+ */
 const FAKE_SPARK_CLASS = `#!${process.execPath}
 const net = require('node:net');
 const http = require('node:http');

@@ -61,7 +61,7 @@ interface DaemonJournal {
   /** Master that a worker was told to join. */
   master_url: string | null;
   started_at: number;
-  /** What its page asks for; absent of one that an older agent has started. */
+  /** What its page requires; absent if an older agent started it. */
   ui_token?: string;
 }
 
@@ -70,7 +70,7 @@ const TAIL_BYTES = 4_000;
 const LONGEST_PAGE = 4 * 1024 * 1024;
 /** Crashes in a row after which the node counts as failed; it goes on trying. */
 const CRASHES_TO_FAIL = 5;
-/** A daemon that ran so long did not crash at once. */
+/** A daemon that ran this long did not crash at once. */
 const STEADY_MS = 30_000;
 const STOP_GRACE_MS = 2_000;
 
@@ -84,7 +84,7 @@ export class Daemons {
   private bootstrapped: Promise<boolean> | null = null;
   private readonly stopping = new AbortController();
   private watching = false;
-  /** Ends the pause between two looks when something has happened. */
+  /** Ends the pause between two checks when something has happened. */
   private waking = new AbortController();
 
   private readonly nodeDir: string;
@@ -113,12 +113,12 @@ export class Daemons {
     return { ...this.context.env, ...this.desired?.env };
   }
 
-  /** What the daemons ask drivers for; null where they ask for nothing, and while nothing is known of them. */
+  /** What the daemons require of drivers; null if they require nothing, and while nothing is known about them. */
   get sparkSecret(): string | null {
     return this.desired?.spark_secret ?? null;
   }
 
-  /** Brings the daemons to what is desired; may be called with the same again and again. */
+  /** Brings the daemons to what is desired; may be called repeatedly with the same. */
   async apply(desired: DesiredDaemons): Promise<void> {
     this.desired = { spark_secret: this.sparkSecret, ...desired };
     this.bootstrapped ??= this.bootstrap(desired.bootstrap_script).catch((error: Error) => {
@@ -143,8 +143,8 @@ export class Daemons {
   }
 
   /**
-   * Resolves once no executor of an application is left whose driver was ended: after its master has dropped it, or,
-   * when that takes too long, after this node has killed what it finds of it. Gives up after ten seconds.
+   * Resolves once no executor is left of an application whose driver was ended: after its master has dropped it or, if
+   * that takes too long, after this node has killed what it finds of it. Gives up after ten seconds.
    */
   async applicationGone(master: string, applicationId: string): Promise<void> {
     const place = this.loops.get('master')?.place;
@@ -194,7 +194,7 @@ export class Daemons {
     const { log, owner } = this.context;
     const marker = `${nodeDir}/bootstrap.done`;
     if (script === null || script.trim() === '' || existsSync(marker)) return true;
-    // One that an agent before this one left half done must not run beside its repetition.
+    // One that an earlier agent left half done must not run beside its repetition.
     const last = readJson<ProcessId>(`${nodeDir}/bootstrap.json`);
     if (last) while (!killSession(last, owner)) await pause(20);
     const path = `${nodeDir}/spark/bootstrap.sh`;
@@ -231,7 +231,7 @@ export class Daemons {
     return false;
   }
 
-  /** Ends daemons that an agent before this one had started and not yet written down when it died. */
+  /** Ends daemons that an earlier agent had started but not yet written down when it died. */
   private sweep(): void {
     const folder = `${this.nodeDir}/daemons`;
     const known = readdirSync(folder).map((name) => readJson<DaemonJournal>(`${folder}/${name}`));
@@ -266,7 +266,7 @@ export class Daemons {
     const { role } = desired;
     if (role === 'master' || role === 'master-and-workers') wanted.set('master', () => this.master());
     const workers = role === 'worker' ? 1 : role === 'master-and-workers' ? desired.workers : 0;
-    // A worker that comes before its master listens would wait ten seconds for its second try.
+    // A worker that starts before its master listens would wait ten seconds for its second try.
     if (masterUrl !== null)
       for (let number = 1; number <= workers; number++)
         wanted.set(`worker-${number}`, () => this.worker(number, masterUrl, desired));
@@ -359,7 +359,7 @@ export class Daemons {
     const { signal: stopped } = this.stopping;
     while (!stopped.aborted) {
       const ready = await this.look().catch((error: Error) => {
-        this.observe({ error: `The daemons could not be looked after: ${error.message}` });
+        this.observe({ error: `The daemons could not be supervised: ${error.message}` });
         return false;
       });
       if (ready) this.observe({ state: 'ready', error: null });
@@ -420,7 +420,7 @@ export class Daemons {
   }
 }
 
-/** Where a running daemon is, and what its page asks for. */
+/** Where a running daemon is, and what its page requires. */
 interface DaemonPlace {
   port: number;
   webUiPort: number;
@@ -435,7 +435,7 @@ interface DaemonContext {
   crashed: (name: string, times: number, detail: string) => void;
 }
 
-/** One daemon that is started again whenever it ends. */
+/** One daemon that is restarted whenever it ends. */
 class Daemon {
   private current: DaemonJournal | null = null;
   private readonly stopping = new AbortController();

@@ -15,7 +15,7 @@ import {
 const LONGEST_TEXT = 64 * 1024 * 1024;
 /** Names in one folder that are looked at. */
 const LOOKED_AT = 100_000;
-/** Neither a link nor a pipe that somebody has put in a file's place is followed or waited for. */
+/** If somebody has put a link or a pipe in a file's place, it is neither followed nor waited for. */
 const PLAINLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Writes a file readable by its owner alone, so that a reader sees the old content or the new, never a part. */
@@ -96,8 +96,8 @@ export function firstNames(folder: string, count: number): string[] {
 }
 
 /**
- * Removes files and folders with all that is in them, however deep or many: by a process, since that may take minutes. What a job
- * has closed to its own user is opened first. Rejects when something is left.
+ * Removes files and folders with everything in them, however deep or many, with a separate process, since that may take
+ * minutes. What a job has closed to its own user is opened first. Rejects when something is left.
  */
 export function removeTrees(paths: readonly string[]): Promise<void> {
   const script = 'rm -rf -- "$@" 2>/dev/null || { chmod -R u+rwX -- "$@"; rm -rf -- "$@"; }';

@@ -14,7 +14,8 @@ async function main(): Promise<number> {
   const config = readConfig(path);
   // Two agents on one node would start its daemons twice.
   mkdirSync(config.node_dir, { recursive: true, mode: 0o700 });
-  if (!(await tryLock(`${config.node_dir}/agent.lock`))) throw new Error(`Another agent runs for ${config.node_dir}.`);
+  if (!(await tryLock(`${config.node_dir}/agent.lock`)))
+    throw new Error(`Another agent is already running for ${config.node_dir}.`);
   const agent = new Agent(config, config.confinement ?? (await ownConfinement(config)));
   process.on('SIGTERM', () => agent.stop());
   process.on('SIGINT', () => agent.stop());

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 /** Environment variable that the processes of a node carry, with the node's directory as its value. */
 export const NODE_MARK = 'SPARK_NODE_DIR';
 
-/** By what the processes of a node are known: its mark and, where its sandboxes have users of their own, these. */
+/** How the processes of a node are recognized: by its mark and, if its sandboxes have their own users, by these. */
 export interface NodeOwner {
   nodeDir: string;
   uids: { first: number; count: number } | null;
 }
 
-/** A process named so that another one with a reused pid is not taken for it. */
+/** Identifies a process so that another one with a reused pid is not mistaken for it. */
 export interface ProcessId {
   pid: number;
   /** Start time in clock ticks since boot, from `/proc/<pid>/stat`. */
@@ -61,7 +61,7 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** Sends a signal; a process that is gone is no error. */
+/** Sends a signal; a process that is gone is not an error. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -179,7 +179,10 @@ export function markedProcesses(wanted: (nodeDir: string) => boolean): MarkedPro
   });
 }
 
-/** Whether a process is our own kind: of our user and not in a sandbox, whose processes may say of themselves what they like. */
+/**
+ * Whether a process is one of ours: of our user and not in a sandbox, whose processes may claim anything about
+ * themselves.
+ */
 export function isOwnProcess(pid: number): boolean {
   try {
     return statSync(`/proc/${pid}`).uid === process.getuid?.() && pidNamespaceOf(pid) === pidNamespaceOf('self');
@@ -193,9 +196,9 @@ function pidNamespaceOf(pid: number | 'self'): string {
 }
 
 /**
- * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is the kernel's,
- * held by a process that ends with this one, so that kill -9 leaves no stale lock. Not a socket's name, which whatever runs on the
- * machine could take.
+ * Takes the lock that a file stands for, among all processes of the machine; null when another holds it. It is a kernel
+ * lock, held by a process that ends with this one, so kill -9 leaves no stale lock. It is not a socket name, which
+ * anything on the machine could take.
  */
 export async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
   const holder = spawn('flock', ['--nonblock', '--no-fork', file, 'sh', '-c', 'echo held; exec cat'], {

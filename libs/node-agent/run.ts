@@ -34,9 +34,9 @@ export interface RunContext {
   sandboxes: Sandboxes;
   /** Environment of the node for every run, as it is when the run starts. */
   env: () => Record<string, string>;
-  /** What drivers and daemons of the cluster prove to each other; null where they do not. */
+  /** Secret with which drivers and daemons of the cluster authenticate to each other; null if they do not. */
   sparkSecret: () => string | null;
-  /** Of the output of a run, what is kept; bytes of each stream. */
+  /** How much of a run's output is kept; bytes of each stream. */
   logLimit: () => number;
   controlPlane: ControlPlane;
   log: NodeLog;
@@ -45,7 +45,7 @@ export interface RunContext {
   applicationGone: (master: string, applicationId: string) => Promise<void>;
 }
 
-/** What the journal keeps of a run; with it a restarted agent goes on where the last one was. */
+/** What the journal keeps of a run; with it a restarted agent goes on where the last one stopped. */
 interface Journal {
   run_id: string;
   correlation_id: string;
@@ -68,12 +68,12 @@ interface Journal {
 const STAGING_DEADLINE_MS = 10 * 60_000;
 /** How long an end waits for its log when the control plane answers but takes no log. */
 const LOG_DEADLINE_MS = 60_000;
-/** A process id or a length in a file; more than that is none. */
+/** A process id or a length in a file is no longer than this. */
 const LONGEST_NUMBER = 40;
 /** Sequence number beyond any that a run reaches, for reports made without its journal. */
 export const LOST_SEQ = 1_000_000;
 
-/** More names than that in a folder are not looked at; Spark makes a few. */
+/** No more names than this are read from a folder; Spark creates only a few. */
 const LOOKED_AT = 1_000;
 const LONGEST_PROPERTIES = 1024 * 1024;
 const READ_DEADLINE_MS = 10_000;
@@ -99,7 +99,7 @@ const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; messa
   lease: {
     outcome: 'terminated',
     reason: 'LEASE_EXPIRED',
-    message: 'The node lost the control plane for longer than its lease and ended its runs.',
+    message: 'The node could not reach the control plane for longer than its lease, so it ended its runs.',
   },
   'node-stop': { outcome: 'terminated', reason: 'NODE_STOPPED', message: 'The node was stopped.' },
 };
@@ -166,14 +166,14 @@ export class Run {
     return run;
   }
 
-  /** Runs that the journal of an earlier agent tells. Folders without one are leftovers of a run never accepted. */
+  /** Runs in the journals of an earlier agent. Folders without one are left over from a run that was never accepted. */
   static async restore(context: RunContext): Promise<Run[]> {
     const runs = `${context.owner.nodeDir}/runs`;
     mkdirSync(runs, { recursive: true, mode: 0o700 });
     chmodSync(runs, folderMode(context.sandboxes.confinement));
     const journals = readdirSync(runs).map((name) => ({ name, journal: readJournal(`${runs}/${name}`, name) }));
     const never = journals.flatMap(({ name, journal }) => (journal ? [] : [`${runs}/${name}`]));
-    // Awaited: the control plane may give the very run again.
+    // Awaited: the control plane may send the very same run again.
     if (never.length > 0) await removeTrees(never);
     return journals.flatMap(({ journal }) => {
       if (!journal) return [];
@@ -205,7 +205,7 @@ export class Run {
     return this.journal.end !== null || existsSync(`${this.dir}/started`);
   }
 
-  /** Ceases to send anything; what was not sent is in the journal. */
+  /** Stops sending; what was not sent is in the journal. */
   close(): void {
     this.discarded = true;
     for (const shipper of this.shippers) shipper.close();
@@ -253,7 +253,7 @@ export class Run {
     this.tick();
   }
 
-  /** Looks after what has no event of its own: logs, the application id, deadlines, a process that is no child. */
+  /** Handles what has no event of its own: logs, the application id, deadlines, a process that is not a child. */
   tick(): void {
     for (const shipper of this.shippers) shipper.kick();
     if (this.journal.end || !this.process) return;
@@ -383,7 +383,7 @@ export class Run {
   private async childEnded(pid: number, name: NodeJS.Signals | null): Promise<void> {
     this.child = null;
     const winner = this.startedProcess();
-    // The wrapper of an agent that died right after its spawn may have come first; that one is the run.
+    // The wrapper of an agent that died right after spawning it may have come first; then that one is the run.
     if (winner && winner.pid !== pid) return this.adopt();
     await this.finishProcess(name);
   }
@@ -473,7 +473,10 @@ export class Run {
     await this.finish();
   }
 
-  /** Removes what is not needed any more and holds secrets: of mounts, of the environment, and whatever the job has left. */
+  /**
+   * Removes what is no longer needed and holds secrets (of mounts, of the environment), and whatever the job left
+   * behind.
+   */
   private async clear(): Promise<void> {
     const left = ['box', 'spec.json', 'env-driver'].map((name) => `${this.dir}/${name}`);
     await removeTrees(left).catch((error: Error) => this.warn('folders left behind', { error: error.message }));
@@ -485,7 +488,7 @@ export class Run {
     return ` Its ${cut.join(' and ')} ${cut.length > 1 ? 'were' : 'was'} cut after ${this.context.logLimit()} bytes.`;
   }
 
-  /** Brings the whole log to the store and then reports the end, so that who sees the end sees the whole log. */
+  /** Brings the whole log to the store and then reports the end, so that whoever sees the end sees the whole log. */
   private async finish(): Promise<void> {
     const given = performance.now() + LOG_DEADLINE_MS;
     const drained = Promise.all(this.shippers.map((shipper) => shipper.drain())).then(() => {
@@ -502,7 +505,7 @@ export class Run {
     this.change({ state: 'ended' });
   }
 
-  /** Ends what is left of the run: its session, and all else that is of its sandbox. */
+  /** Ends what is left of the run: its session, and everything else in its sandbox. */
   private async endProcesses(): Promise<void> {
     const { process: leader } = this;
     if (leader) {

@@ -16,7 +16,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { removeLeftBy } from './files';
 import { hasProcesses, killUser, NODE_MARK } from './processes';
 
-/** How what users run on a node is kept from the platform, from the agent and from each other. */
+/** How users' code on a node is isolated from the platform, from the agent and from other users' code. */
 export type Confinement =
   /**
    * Each sandbox has a user id of its own, `firstUid` and the next `uids - 1`, which takes an agent that is root. With
@@ -25,7 +25,7 @@ export type Confinement =
   | { kind: 'users'; firstUid: number; uids: number; bubblewrap: string | null }
   /** Each sandbox has namespaces of its own, so that processes and files of others do not exist for it. */
   | { kind: 'namespaces'; bubblewrap: string }
-  /** Whatever runs on the node can do all that the agent can. */
+  /** Whatever runs on the node can do everything the agent can. */
   | { kind: 'none' };
 
 /** Where a sandbox is and what it sees. */
@@ -44,7 +44,7 @@ export interface SandboxPlace {
 
 const SYSTEM = ['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 const OF_SYSTEM = new RegExp(`^/(?:${SYSTEM.join('|')})(?:/|$)`);
-/** Begins with what nobody else decides; the variables of a run or a daemon count only inside. */
+/** Fixed, whatever the run or daemon sets: its variables take effect only inside. */
 const OUTER_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** Of the machine's configuration, what programs need to resolve names, to trust servers and to tell the time. */
 const ETC = [
@@ -83,7 +83,7 @@ export class Sandbox {
     this.uid = confinement.kind === 'users' ? confinement.firstUid + place.index : null;
   }
 
-  /** Makes its folders, which are the agent's until {@link own}; does nothing where they are. */
+  /** Creates its folders, which belong to the agent until {@link own}; does nothing if they exist. */
   make(folders: readonly string[]): void {
     const { dir } = this.place;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -108,8 +108,8 @@ export class Sandbox {
   }
 
   /**
-   * What to start so that `argv` runs in it, with `env` and nothing else of an environment and in `cwd`, a folder of the box. The
-   * variables go by way of a file, `name`, since every process of a machine can read command lines.
+   * What to start so that `argv` runs in it, with `env` and nothing else of an environment and in `cwd`, a folder of
+   * the box. The variables go through a file, `name`, since every process of a machine can read command lines.
    * @param files of `dir` that it may read besides
    */
   launch(name: string, argv: readonly string[], env: Environment, cwd = '.', files: readonly string[] = []): string[] {

@@ -26,7 +26,7 @@ export class Sandboxes {
     private readonly view: SandboxView,
   ) {}
 
-  /** A sandbox for a new run; the one that was given back last comes last. Throws when there is none. */
+  /** A sandbox for a new run; the one returned last is reused last. Throws when there is none. */
   take(): number {
     const count = this.confinement.kind === 'users' ? this.confinement.uids : MANY;
     for (let tries = 1; tries < count; tries++) {
@@ -36,7 +36,7 @@ export class Sandboxes {
       this.taken.add(index);
       return index;
     }
-    throw new Error(`Each of the ${count - 1} users that the node has for runs is taken.`);
+    throw new Error(`All ${count - 1} users that the node has for runs are in use.`);
   }
 
   /** One that a run of an earlier agent has. */
@@ -58,7 +58,7 @@ export class Sandboxes {
     return this.of(dir, OF_DAEMONS);
   }
 
-  /** Of a run whose journal was lost something may still be alive. */
+  /** Something of a run whose journal was lost may still be alive. */
   private isUsed(index: number): boolean {
     return this.confinement.kind === 'users' && hasProcesses(this.confinement.firstUid + index);
   }

@@ -10,7 +10,7 @@ export interface StoredBlob {
 
 export type BlobProblem = 'too-large' | 'size-mismatch' | 'no-space' | 'cut-off' | 'absent' | 'unavailable';
 
-/** Why a blob could not be written or read; nothing half-made stays. */
+/** Why a blob could not be written or read; nothing unfinished stays. */
 export class BlobStoreError extends Error {
   constructor(
     readonly problem: BlobProblem,
@@ -24,7 +24,7 @@ export class BlobStoreError extends Error {
 
 /** Immutable files, which appear under their keys only when they are whole. */
 export abstract class BlobStore {
-  /** Throws `no-space` when so many bytes more would leave less room than has to stay, where the store can tell. */
+  /** Throws `no-space` if that many more bytes would leave less room than must stay free, where the store can tell. */
   abstract assertSpace(bytes: number): Promise<void>;
   /**
    * Writes the stream in constant memory; throws {@link BlobStoreError}, or what the stream fails with.
@@ -33,7 +33,7 @@ export abstract class BlobStore {
   abstract write(source: Readable, maxBytes: number, expectedBytes?: number | null): Promise<StoredBlob>;
   /** Opens a blob, whole or a range of it (`end` inclusive); throws `absent` when the store does not have it. */
   abstract read(key: string, range?: { start?: number; end?: number }): Promise<Readable>;
-  /** One that is absent already is no error. */
+  /** A blob that is already absent is not an error. */
   abstract delete(key: string): Promise<void>;
   /** Removes blobs older than the given age that `isUsed` does not claim, and answers how many; a call may look at a part only. */
   abstract sweep(olderThanMs: number, isUsed: (keys: string[]) => Promise<Set<string>>): Promise<number>;
@@ -51,7 +51,7 @@ export class BlobMeter extends Transform {
   private size = 0;
   private readonly hash = createHash('sha256');
 
-  /** @param admit is told of each chunk how many bytes have come with it; what it rejects with ends the stream */
+  /** @param admit is told after each chunk how many bytes have arrived; what it rejects with ends the stream */
   constructor(
     private readonly maxBytes: number,
     private readonly admit: (size: number) => Promise<void> | null = () => null,

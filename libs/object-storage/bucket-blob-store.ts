@@ -11,10 +11,10 @@ import {
 } from './blob-store';
 import { type ObjectStore, ObjectStoreError, type ObjectStoreErrorCode, type StoreEntry } from './object-store';
 
-/** What one sweep looks at, in pages of a thousand objects; the next one goes on behind them. */
+/** How much one sweep looks at, in pages of a thousand objects; the next one continues after them. */
 const SWEPT_PAGES = 100;
 
-/** Blobs as objects of a bucket. What an upload that broke off has sent is discarded; see `ObjectStore.write`. */
+/** Blobs as objects of a bucket. What an interrupted upload has sent is discarded; see `ObjectStore.write`. */
 export class BucketBlobStore extends BlobStore {
   private sweepFrom: string | null = null;
 
@@ -36,7 +36,7 @@ export class BucketBlobStore extends BlobStore {
     // Its failure is that of the meter, which the store reads.
     pipeline(source, meter, () => undefined);
     try {
-      // Nobody else has the key, so the store need not look for it.
+      // Nobody else has the key, so the store need not check for it.
       await this.store.write(this.path(key), meter, { overwrite: true, sizeBytes: expectedBytes ?? undefined });
     } catch (error) {
       throw asWriteError(error);
@@ -65,7 +65,7 @@ export class BucketBlobStore extends BlobStore {
     const limit = Date.now() - olderThanMs;
     let removed = 0;
     let token = this.sweepFrom;
-    // After a failure from the beginning, should it be this place that cannot be found any more.
+    // After a failure it starts from the beginning, in case this very position can no longer be found.
     this.sweepFrom = null;
     for (let pages = 0; pages < SWEPT_PAGES; pages += 1) {
       const { entries, nextToken } = await this.store.list(this.root, { recursive: true, token });
@@ -110,6 +110,6 @@ function asBlobError(error: unknown): Error {
   if (!(error instanceof ObjectStoreError)) return sourceFailure(error);
   const problem = PROBLEMS[error.code];
   if (problem === undefined) return new BlobStoreError('unavailable', 'The store cannot be reached.', { cause: error });
-  const message = problem === 'absent' ? 'The file is not in the store any more.' : error.message;
+  const message = problem === 'absent' ? 'The file is no longer in the store.' : error.message;
   return new BlobStoreError(problem, message, { cause: error });
 }

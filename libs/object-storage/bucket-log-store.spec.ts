@@ -8,7 +8,7 @@ import type { LogName } from './log-store';
 import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError } from './object-store';
 import type { Part } from './part-upload';
 
-/** A bucket in memory, for what lies above: test/stores has real ones. */
+/** A bucket in memory, for the layers above it: test/stores has real ones. */
 class MemoryKeySpace implements KeySpace {
   readonly maxParts = 1000;
   readonly parallelParts = 1;

@@ -25,21 +25,21 @@ interface Known {
 
 const MEBIBYTE = 2 ** 20;
 
-/** So many segments of one level become one of the next: each byte is written again once for each level. */
+/** This many segments of one level become one of the next: each byte is rewritten once per level. */
 const FAN_OUT = 32;
 
-/** A segment has no more, so that a merge fits into memory; one of half of that is merged no further. */
+/** A segment has no more, so that a merge fits into memory; one of half that size is merged no further. */
 const MERGED_BYTES = 8 * MEBIBYTE;
 const FULL_BYTES = MERGED_BYTES / 2;
 
 /** Merges of one process at once, each with its segment in memory. One that finds no place is left to a later append. */
 const MERGES_AT_ONCE = 2;
 
-/** Small segments are read so many at once, and no more bytes of them. */
+/** Small segments are read this many at once, and no more bytes of them. */
 const READ_AT_ONCE = 16;
 const READ_AHEAD_BYTES = MEBIBYTE;
 
-/** How often a reader looks again for segments that were merged under its hands, without getting any further. */
+/** How often a reader looks again for segments that were merged while it read, without getting any further. */
 const LOOKS = 5;
 
 /** Below the time limit of agents, which send a chunk again after it; milliseconds. */
@@ -157,7 +157,7 @@ export class BucketLogStore extends LogStore {
     }
   }
 
-  /** A failure is no failure of the append, which is done. */
+  /** A failure does not fail the append, which is done. */
   private async mergeWhatIsDue(folder: string, known: Known): Promise<void> {
     known.unmerged = 0;
     this.merges += 1;
@@ -262,7 +262,7 @@ export class BucketLogStore extends LogStore {
     end: number,
   ): AsyncGenerator<Buffer, void> {
     const [first] = batch;
-    if (!first) throw new ObjectStoreError('NOT_FOUND', `The log has no byte ${start} any more.`);
+    if (!first) throw new ObjectStoreError('NOT_FOUND', `The log no longer has byte ${start}.`);
     if (batch.length > 1) {
       const parts = batch.map((segment, index) =>
         this.content(folder, segment, index === 0 ? start : batch[index - 1]!.end, Math.min(segment.end, end)),
@@ -333,7 +333,7 @@ function batchAt(chain: readonly Segment[], start: number, end: number): Segment
   return batch;
 }
 
-/** The last run that has come to as many segments of one level as are merged. */
+/** The last run with as many segments of one level as are merged at once. */
 function dueRun(chain: readonly Segment[]): Segment[] | null {
   for (let last = chain.length - 1; last >= 0;) {
     let first = last;
@@ -345,7 +345,7 @@ function dueRun(chain: readonly Segment[]): Segment[] | null {
   return null;
 }
 
-/** Any small segments beside each other. */
+/** Any adjacent small segments. */
 function anyRun(chain: readonly Segment[]): Segment[] | null {
   const first = chain.findIndex((segment, at) => {
     const next = chain[at + 1];

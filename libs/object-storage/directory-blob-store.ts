@@ -13,7 +13,7 @@ import {
   type StoredBlob,
 } from './blob-store';
 
-/** So many bytes of one upload pass between two looks at the room that is left. */
+/** This many bytes of one upload pass between two checks of the room left. */
 const LOOK_EVERY_BYTES = 16 * 2 ** 20;
 
 /**
@@ -21,7 +21,7 @@ const LOOK_EVERY_BYTES = 16 * 2 ** 20;
  * crash or a cut-off upload leaves at most a temporary file, which {@link sweep} removes.
  */
 export class DirectoryBlobStore extends BlobStore {
-  /** @param reserveBytes what uploads leave free in the file system, for all else that is written there */
+  /** @param reserveBytes what uploads leave free in the file system, for everything else that is written there */
   constructor(
     private readonly root: string,
     private readonly reserveBytes = 0,
@@ -62,7 +62,7 @@ export class DirectoryBlobStore extends BlobStore {
 
   async read(key: string, range: { start?: number; end?: number } = {}): Promise<Readable> {
     const file = await open(this.path(key)).catch((error: unknown) => {
-      throw new BlobStoreError('absent', 'The file is not in the store any more.', { cause: error });
+      throw new BlobStoreError('absent', 'The file is no longer in the store.', { cause: error });
     });
     return file.createReadStream(range);
   }

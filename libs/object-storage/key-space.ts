@@ -40,13 +40,13 @@ export interface KeyUpload {
   /** Parts come in order; as many at once as the provider's `parallelParts` may be under way. */
   send(part: Part, signal: AbortSignal): Promise<void>;
   finish(signal: AbortSignal): Promise<void>;
-  /** Removes what was sent. Called once, when no request is under way any more. */
+  /** Removes what was sent. Called once, when no request is under way. */
   discard(signal: AbortSignal): Promise<void>;
 }
 
 /**
  * The little that providers differ in: objects by key. Paths, directories, deadlines and streams are the business of
- * `KeyedObjectStore`, so errors pass through here as the SDK throws them and `fault` tells what they mean.
+ * `KeyedObjectStore`, so errors pass through here as the SDK throws them and `fault` says what they mean.
  */
 export interface KeySpace {
   readonly maxParts: number;
@@ -61,7 +61,7 @@ export interface KeySpace {
     signal: AbortSignal,
   ): Promise<{ info: KeyInfo; lengthBytes: number; stream: Readable }>;
   upload(request: KeyUploadRequest): KeyUpload;
-  /** At most 1000 keys; absent ones are no error. */
+  /** At most 1000 keys; absent ones are not an error. */
   delete(keys: string[], signal: AbortSignal): Promise<void>;
   fault(error: unknown): ObjectStoreError;
 }

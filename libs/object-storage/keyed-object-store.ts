@@ -96,7 +96,7 @@ export class KeyedObjectStore implements ObjectStore {
     try {
       assertPath(path);
       assertSize(sizeBytes);
-      // Decided by the store again at the end; here so that no file is sent in vain.
+      // The store decides it again at the end; checked here so that no file is sent in vain.
       if (!overwrite && (await this.call(signal, (ended) => this.keys.head(path, ended)))) throw alreadyExists(path);
       const request = { key: path, contentType, overwrite, sizeBytes, isDirectory: false };
       const stored = await this.upload(request, source, signal);
@@ -239,7 +239,7 @@ export class KeyedObjectStore implements ObjectStore {
       await this.call(signal, (ended) => this.keys.delete(keys, ended), this.timeouts.callMs * FINISH_FACTOR);
   }
 
-  /** The file is stored: that its date cannot be learnt is no reason to say otherwise. */
+  /** The file is stored, even if its date cannot be learned. */
   private async lastModified(path: string): Promise<Date | null> {
     const info = await this.call(undefined, (ended) => this.keys.head(path, ended)).catch(() => null);
     return info?.lastModified ?? null;
@@ -355,5 +355,5 @@ function assertSize(sizeBytes: number | null): void {
 }
 
 function alreadyExists(path: string): ObjectStoreError {
-  return new ObjectStoreError('ALREADY_EXISTS', `There is a file ${path} already.`);
+  return new ObjectStoreError('ALREADY_EXISTS', `A file ${path} already exists.`);
 }

@@ -160,7 +160,8 @@ export function describeLogStoreContract(
       }
       expect(await size()).toBe(content.length);
       expect(await all()).toBe(content);
-      // Merges of merges come now and then; what grows with the length of the log would be several times as much.
+      // Merges of merges come now and then; a cost that grows with the length of the log would be several times as
+      // much.
       expect(Math.max(...asked)).toBeLessThanOrEqual(asked[0]! * 1.5);
       expect(await tested.pieces()).toBeLessThan(100);
       await store.settle('run', id, AbortSignal.timeout(60_000));

@@ -32,7 +32,7 @@ export abstract class LogStore {
   abstract delete(kind: LogName['kind'], id: number): Promise<void>;
   /** Whether logs that have ended are to be settled. */
   abstract readonly settles: boolean;
-  /** Puts both streams of a run or node that has ended into as few pieces as it takes. May be cut short, and repeated. */
+  /** Merges both streams of an ended run or node into as few pieces as possible. May be cut short, and repeated. */
   abstract settle(kind: LogName['kind'], id: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function findLineStart(
     const start = Math.max(0, end - BLOCK);
     const block = await readAt(start, end - start);
     for (let index = block.length - 1; index >= 0; index -= 1) {
-      // The newline that ends the last line begins no further one.
+      // The newline that ends the last line does not begin another one.
       if (block[index] !== 0x0a || start + index === size - 1) continue;
       found += 1;
       if (found === lines) return start + index + 1;

@@ -78,21 +78,21 @@ export interface ObjectStore {
   /** Throws `NOT_FOUND` for what is absent or a directory, `INVALID_RANGE` for a range that begins past the end. */
   read(path: string, options?: ReadOptions): Promise<StoreContent>;
   /**
-   * Stores the source as a file that appears whole or, after an error, not at all; parts already sent are removed, where
-   * the store cannot do so (Azure) it does within a week. Without `overwrite` the store itself decides between two
-   * writers (`If-None-Match`, `ifGenerationMatch`). A failure while the last request is under way leaves open whether the
-   * file was stored.
+   * Stores the source as a file that appears whole or, after an error, not at all; parts already sent are removed, or,
+   * where that cannot be done (Azure), expire within a week. Without `overwrite` the store itself decides between two
+   * writers (`If-None-Match`, `ifGenerationMatch`). A failure while the last request is under way leaves open whether
+   * the file was stored.
    */
   write(path: string, source: Readable, options: WriteOptions): Promise<StoreEntry>;
-  /** Stores what is in memory already; of a small file it is the one request that a write surrounds with others. */
+  /** Stores what is already in memory: for a small file, a single request, which `write` surrounds with others. */
   put(path: string, content: Buffer, options: PutOptions): Promise<void>;
   /** Makes an empty directory; one that exists is left as it is. */
   makeDirectory(path: string, options?: CallOptions): Promise<void>;
-  /** A file that is absent already is no error. */
+  /** A file that is already absent is not an error. */
   deleteFile(path: string, options?: CallOptions): Promise<void>;
-  /** At most 1000 files, with one request where the store takes that; absent ones are no error. */
+  /** At most 1000 files, with one request where the store takes that; absent ones are not an error. */
   deleteFiles(paths: readonly string[], options?: CallOptions): Promise<void>;
-  /** Deletes everything below a directory, then the directory; answers how many files that were. */
+  /** Deletes everything below a directory, then the directory; returns how many files there were. */
   deleteDirectory(path: string, options?: CallOptions): Promise<number>;
   /** Throws unless the bucket exists and the credential may list it. */
   check(options?: CallOptions): Promise<void>;
@@ -114,7 +114,7 @@ export type ObjectStoreErrorCode =
   | 'ALREADY_EXISTS'
   | 'ACCESS_DENIED'
   | 'INVALID_CREDENTIALS'
-  /** A path, token or bucket name that no store could take. */
+  /** A path, token or bucket name that no store could accept. */
   | 'INVALID_REQUEST'
   | 'INVALID_RANGE'
   | 'SIZE_MISMATCH'
@@ -125,7 +125,7 @@ export type ObjectStoreErrorCode =
   | 'ADDRESS_REFUSED'
   | 'TIMEOUT'
   | 'UNAVAILABLE'
-  /** The store refused for a reason that is none of the above. */
+  /** The store refused for another reason. */
   | 'REFUSED';
 
 const RETRYABLE: readonly ObjectStoreErrorCode[] = ['TIMEOUT', 'UNAVAILABLE', 'SOURCE_FAILED'];

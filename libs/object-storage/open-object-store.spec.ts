@@ -38,8 +38,8 @@ describe('openObjectStore', () => {
       'ADDRESS_REFUSED',
       'metadata',
     ],
-    ['a bucket that is a path', { bucket: '../other' }, 'INVALID_REQUEST', 'name of a bucket'],
-    ['no bucket', { bucket: '' }, 'INVALID_REQUEST', 'name of a bucket'],
+    ['a bucket that is a path', { bucket: '../other' }, 'INVALID_REQUEST', 'bucket name'],
+    ['no bucket', { bucket: '' }, 'INVALID_REQUEST', 'bucket name'],
   ])('refuses %s', (_what, changes, code, words) => {
     expect(() => open(changes)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(words) }));
     expect(() => open(changes)).not.toThrow('the-secret');

@@ -19,7 +19,7 @@ export interface ObjectStoreSpec {
   timeouts?: StoreTimeouts;
 }
 
-/** What any provider takes, and Azure's `$root` and `$web`. */
+/** What any provider accepts, and Azure's `$root` and `$web`. */
 const BUCKET = /^[$A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 
 /** Stores that are not Amazon's have no region and accept this one. */
@@ -27,14 +27,15 @@ const DEFAULT_REGION = 'us-east-1';
 
 /**
  * The store that a bucket and credentials name. Nothing is called yet: `check()` tells whether they work. Throws
- * `INVALID_REQUEST` for what is no bucket's name, `INVALID_CREDENTIALS` for a missing or malformed key and `ADDRESS_REFUSED` for an endpoint that may not be called.
+ * `INVALID_REQUEST` for a malformed bucket name, `INVALID_CREDENTIALS` for a missing or malformed key and
+ * `ADDRESS_REFUSED` for an endpoint that may not be called.
  */
 export function openObjectStore(spec: ObjectStoreSpec): ObjectStore {
   const timeouts = spec.timeouts ?? DEFAULT_STORE_TIMEOUTS;
   if (!BUCKET.test(spec.bucket)) {
     throw new ObjectStoreError(
       'INVALID_REQUEST',
-      'The name of a bucket has letters, digits, dots, dashes and underscores.',
+      'A bucket name consists of letters, digits, dots, dashes and underscores.',
     );
   }
   return new KeyedObjectStore(keySpaceOf(spec, timeouts.callMs), timeouts);
@@ -60,7 +61,7 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
       // It becomes a part of a host name.
       const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
       const location = azureLocation({
-        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME has 3 to 24 lowercase letters and digits.'),
+        accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.'),
         container: bucket,
         tenantId: matching(key('TENANT_ID'), /^[A-Za-z0-9.-]{1,255}$/, 'TENANT_ID is not the id of a directory.'),
         clientId: key('CLIENT_ID'),

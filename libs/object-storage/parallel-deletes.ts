@@ -1,7 +1,7 @@
 /** Deletions under way at once, where a provider deletes one object a request. */
 const PARALLEL = 16;
 
-/** Calls `remove` for each key; the first failure is thrown when no call is under way any more. */
+/** Calls `remove` for each key; the first failure is thrown once no call is under way. */
 export async function deleteInParallel(
   keys: readonly string[],
   remove: (key: string) => Promise<unknown>,

@@ -30,8 +30,8 @@ export interface PartsOptions {
 }
 
 /**
- * Cuts a stream into parts and sends them, a few at a time. The last part is sent only when the source has ended and its
- * size is right. After a failure nothing is under way any more, and the source is destroyed. Answers the size in bytes.
+ * Cuts a stream into parts and sends them, a few at a time. The last part is sent only when the source has ended and
+ * its size is right. After a failure nothing is left under way, and the source is destroyed. Returns the size in bytes.
  */
 export async function sendParts(
   source: Readable,
@@ -117,7 +117,7 @@ async function* cut(source: Readable, options: PartsOptions, buffers: BufferPool
 async function* chunksOf(source: Readable, idleMs: number): AsyncGenerator<Buffer> {
   let isWaiting = false;
   const timer = setTimeout(() => {
-    // What keeps the next part back may be the store.
+    // It may be the store that holds back the next part.
     if (isWaiting) source.destroy(stalled(idleMs));
     else timer.refresh();
   }, idleMs);

@@ -28,7 +28,7 @@ export interface S3Location {
   secretAccessKey: string;
 }
 
-/** What an upload whose first request was given up may take to be learnt of and removed. */
+/** How long it may take to learn of and remove an upload whose first request was given up. */
 const STRAY_UPLOAD_MS = 10_000;
 
 /** Amazon S3 and what speaks its API. */

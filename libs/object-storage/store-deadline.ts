@@ -2,8 +2,8 @@ import { finished, type Readable, Transform } from 'node:stream';
 import { ObjectStoreError } from './object-store';
 
 /**
- * Runs a call until its deadline or the caller's signal ends it, whichever comes first; the call's own signal tells it to
- * give up. It is not waited for then: some SDKs cannot be interrupted and end by their own time limits.
+ * Runs a call until its deadline or the caller's signal ends it, whichever comes first; the call's own signal tells it
+ * to give up. It is not awaited then: some SDKs cannot be interrupted and end by their own time limits.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -15,7 +15,7 @@ export async function withDeadline<T>(
   let onAbort: (() => void) | undefined;
   const ended = new Promise<never>((_resolve, reject) => {
     const end = (error: ObjectStoreError) => {
-      // First the answer, then the call: its own complaint about the abort comes too late to be the answer.
+      // The answer first, then the call: its own complaint about the abort comes too late to replace the answer.
       reject(error);
       controller.abort(error);
     };
@@ -36,8 +36,8 @@ export async function withDeadline<T>(
 const BUFFERED_BYTES = 2 ** 20;
 
 /**
- * Passes a stream of the store on, in constant memory: it fails when the store gives nothing for `idleMs` (a reader that
- * takes its time does not count), when it ends early, and when the caller's signal says so.
+ * Passes on a stream of the store, in constant memory: it fails when the store gives nothing for `idleMs` (a reader
+ * that takes its time does not count), when it ends early, and when the caller's signal says so.
  */
 export function guardedStream(
   source: Readable,
@@ -68,7 +68,7 @@ export function guardedStream(
   }, options.idleMs);
   const onAbort = () => guard.destroy(cancelled(options.signal));
   options.signal?.addEventListener('abort', onAbort, { once: true });
-  // A reader that never looks at the stream must not find the process ended by its failure.
+  // A failure of a stream that nobody reads must not end the process.
   guard.on('error', () => {});
   guard.once('close', () => {
     clearTimeout(timer);

@@ -28,9 +28,9 @@ describe('storeFault', () => {
     const message = (reason: string) =>
       storeFault({ status: 403, code: undefined, reason }, ['s3cr3t', ''], null).message;
     expect(message('Key s3cr3t is not known\nTrace: s3cr3t')).toBe(
-      'The store denies the credential this access: Key *** is not known.',
+      'The store denies this credential access: Key *** is not known.',
     );
-    expect(message('UnknownError')).toBe('The store denies the credential this access.');
+    expect(message('UnknownError')).toBe('The store denies this credential access.');
     expect(message('x'.repeat(2_000)).length).toBeLessThan(400);
   });
 });

@@ -73,18 +73,18 @@ const STATUSES: Readonly<Record<number, ObjectStoreErrorCode>> = {
 const SENTENCES: Readonly<Record<ObjectStoreErrorCode, string>> = {
   NOT_FOUND: 'The store has no such file',
   BUCKET_NOT_FOUND: 'The store has no such bucket',
-  ALREADY_EXISTS: 'The file exists already',
-  ACCESS_DENIED: 'The store denies the credential this access',
+  ALREADY_EXISTS: 'The file already exists',
+  ACCESS_DENIED: 'The store denies this credential access',
   INVALID_CREDENTIALS: 'The store does not accept the credential',
-  INVALID_REQUEST: 'The store does not take this request',
+  INVALID_REQUEST: 'The store does not accept this request',
   INVALID_RANGE: 'The range begins past the end of the file',
-  SIZE_MISMATCH: 'The size is not the announced one',
+  SIZE_MISMATCH: 'The size is not the one announced',
   TOO_LARGE: 'The file is too large for the store',
   SOURCE_FAILED: 'The upload ended before all bytes had arrived',
   CANCELLED: 'The call was cancelled',
   ADDRESS_REFUSED: 'The endpoint may not be called',
   TIMEOUT: 'The store did not answer in time',
-  UNAVAILABLE: 'The store cannot be reached or is not able to answer',
+  UNAVAILABLE: 'The store cannot be reached or cannot answer',
   REFUSED: 'The store refused the request',
 };
 
@@ -114,7 +114,7 @@ export function printable(reason: string, secrets: readonly string[]): string {
   let text = reason;
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '***');
   const [line = ''] = text.trim().split(/[\r\n]/, 1);
-  // SDKs put words of this kind where the answer had no body.
+  // SDKs put words like these where the answer had no body.
   if (/^(Unknown(Error)?|NotFound|Error|undefined)?$/i.test(line)) return '';
   const short = line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line;
   return /[.!?…]$/.test(short) ? short : `${short}.`;

@@ -9,7 +9,7 @@ describe('paths of a store', () => {
   it.each(['', '/', '/a', 'a/', 'a//b', '.', '..', 'a/../b', 'a/.', 'a\tb', 'a\u007f', '\udc00', 'ü'.repeat(512)])(
     'refuses %j',
     (path) => {
-      expect(() => assertPath(path)).toThrow('A path has names');
+      expect(() => assertPath(path)).toThrow('A path consists of names');
     },
   );
 
@@ -36,7 +36,7 @@ describe('the token of a list', () => {
   it.each(['', '%', 'bm8', Buffer.from('[1,2,3]').toString('base64url'), Buffer.from('{}').toString('base64url')])(
     'is not %j',
     (text) => {
-      expect(() => decodePosition(text)).toThrow('not one that a page before ended with');
+      expect(() => decodePosition(text)).toThrow('does not come from an earlier page');
     },
   );
 });

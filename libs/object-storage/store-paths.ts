@@ -1,21 +1,21 @@
 import { ObjectStoreError } from './object-store';
 
-/** What every provider takes as a key, in bytes of UTF-8. */
+/** Longest key that every provider accepts, in bytes of UTF-8. */
 const MAX_KEY_BYTES = 1024;
 
 /** Where a list goes on. */
 export interface ListPosition {
-  /** The provider's own, for the page to ask it for. */
+  /** The provider's own token of the page to request. */
   token: string | null;
   /** The last key that was given. */
   last: string | null;
-  /** That page has been given in part, up to `last`. */
+  /** That page was returned in part, up to `last`. */
   isRest: boolean;
 }
 
 /**
- * Whether a key without its closing slash is a path: names divided by single slashes, none of them `.` or `..`, together
- * no longer than a key that every provider takes. Azure has longer ones.
+ * Whether a key without its closing slash is a path: names separated by single slashes, none of them `.` or `..`,
+ * together no longer than the keys that every provider accepts. Azure allows longer ones.
  */
 export function isPath(path: string): boolean {
   if (Buffer.byteLength(path) >= MAX_KEY_BYTES) return false;
@@ -29,7 +29,7 @@ export function assertPath(path: string): void {
   if (isPath(path)) return;
   throw new ObjectStoreError(
     'INVALID_REQUEST',
-    `A path has names divided by single slashes, no control characters and at most ${MAX_KEY_BYTES - 1} bytes.`,
+    `A path consists of names separated by single slashes, without control characters, of at most ${MAX_KEY_BYTES - 1} bytes in all.`,
   );
 }
 
@@ -61,7 +61,7 @@ export function decodePosition(text: string | null | undefined): ListPosition {
   } catch {
     // Said below.
   }
-  throw new ObjectStoreError('INVALID_REQUEST', 'The token of the list is not one that a page before ended with.');
+  throw new ObjectStoreError('INVALID_REQUEST', 'The page token does not come from an earlier page of this list.');
 }
 
 function isTextOrNull(value: unknown): value is string | null {

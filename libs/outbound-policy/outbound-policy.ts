@@ -8,7 +8,9 @@ import { type AddressClass, addressClass, isListed, networkList } from './addres
 /** What may be called. Addresses of the class `public` always may. */
 export interface OutboundRules {
   schemes: readonly ('http' | 'https')[];
-  /** Classes of addresses that may be called beside public ones. `metadata` and `reserved` are in none but by name. */
+  /**
+   * Classes of addresses that may be called besides public ones. `metadata` and `reserved` belong to no other class.
+   */
   allowedClasses: readonly AddressClass[];
   /** Addresses and networks (`10.1.0.0/16`) that may be called whatever their class. */
   allowedNetworks?: readonly string[];
@@ -60,11 +62,11 @@ export class OutboundPolicy {
     const url = new URL(text);
     if (!this.rules.schemes.some((scheme) => url.protocol === `${scheme}:`)) {
       throw new AddressRefusedError(
-        `The endpoint has the scheme ${url.protocol.slice(0, -1)}; allowed are ${this.rules.schemes.join(' and ')}.`,
+        `The endpoint has the scheme ${url.protocol.slice(0, -1)}; only ${this.rules.schemes.join(' and ')} may be used.`,
       );
     }
     if (url.username !== '' || url.password !== '') {
-      throw new AddressRefusedError('The endpoint holds a user name or password; give them as credentials instead.');
+      throw new AddressRefusedError('The endpoint contains a user name or password; send them as credentials instead.');
     }
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) !== 0) this.assertAddress(host);
@@ -103,7 +105,7 @@ export class OutboundPolicy {
     return this.cachedAgents;
   }
 
-  /** Agents of their own, for callers that trust other certificates: connections are shared within an agent only. */
+  /** Separate agents, for callers that trust other certificates: connections are shared only within an agent. */
   agentsWith(more: HttpsAgentOptions): OutboundAgents {
     const options: HttpsAgentOptions = { ...more, lookup: this.lookup };
     const refusal = (host: string | null | undefined) => this.refusalOf(host);

@@ -11,7 +11,7 @@ export type SecretBoxFault =
   | 'malformed'
   /** Closed with a key that is not at hand. */
   | 'unknown-key'
-  /** Changed, or bound to something else than it is opened for. */
+  /** Changed, or bound to something other than it is opened for. */
   | 'not-authentic';
 
 /** Says why a box stays closed; carries neither key nor content. */
@@ -33,7 +33,7 @@ const TAG_BYTES = 16;
 /**
  * AES-256-GCM in two levels: master keys wrap data keys, data keys seal secrets. A box is version (1 byte), length of
  * the key id (1 byte), key id, nonce (12), tag (16), data. Version and key id are authenticated with the caller's
- * `aad`, so that a box opens only where it was made for.
+ * `aad`, so that a box opens only where it belongs.
  */
 export class SecretBox {
   private readonly ring: ReadonlyMap<string, MasterKey>;
@@ -139,7 +139,7 @@ function parse(bytes: Buffer): Box {
   };
 }
 
-/** Tells data keys apart without giving anything away: a hash of 256 random bits cannot be inverted. */
+/** Distinguishes data keys without giving anything away: a hash of 256 random bits cannot be inverted. */
 function dataKeyId(dataKey: Buffer): string {
   return createHash('sha256').update('data key id').update(dataKey).digest('hex').slice(0, 8);
 }

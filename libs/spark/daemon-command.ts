@@ -24,11 +24,11 @@ export interface WorkerPlace {
   workDir: string;
 }
 
-/** By what daemons of a cluster know whom they may trust. */
+/** How the daemons of a cluster know whom they may trust. */
 export interface DaemonSecrets {
   /** Of the cluster, for its daemons, drivers and executors; null for one that was started without. */
   spark: string | null;
-  /** What the daemon's own pages ask for, in the header {@link UI_TOKEN_HEADER}: the agent alone reads them. */
+  /** What the daemon's own pages require in the header {@link UI_TOKEN_HEADER}: only the agent reads them. */
   ui: string;
 }
 

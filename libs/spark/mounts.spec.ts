@@ -98,7 +98,7 @@ describe('mountProperties', () => {
   ])('refuse two mounts of one bucket, one with %s, and name what differs but no value', (_what, change, name) => {
     const text =
       `The mounts /mnt/data and /mnt/b cannot be used in one run: they differ in fs.s3a.bucket.sales.${name}, ` +
-      'of which Hadoop has only one for the bucket sales.';
+      'and Hadoop has only one value of it for the bucket sales.';
     expect(refusal(s3(), s3({ mount_point: '/mnt/b', ...change }))).toBe(text);
     // Whichever comes first.
     expect(refusal(s3({ mount_point: '/mnt/b', ...change }), s3())).toMatch(
@@ -114,7 +114,7 @@ describe('mountProperties', () => {
     expect(refusal(azure('one'), other)).toContain('for the storage account one.dfs.core.windows.net.');
     const [one, two] = ['1', '2'].map((value) => ({ 'mapreduce.b': value }));
     expect(refusal(s3({ extra_configs: one }), gcs({ extra_configs: two }))).toMatch(
-      /differ in mapreduce\.b, of which Hadoop has only one for all mounts of a run\.$/,
+      /differ in mapreduce\.b, and Hadoop has only one value of it for all mounts of a run\.$/,
     );
   });
 

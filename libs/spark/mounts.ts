@@ -13,9 +13,9 @@ interface MountedStore extends HadoopStore {
 }
 
 /**
- * Spark properties with which paths below the mount points are paths of their stores and all others stay local: ADR 0008.
- * Credentials are among them, so they belong in a file that its owner alone can read. Throws a SubmitError for mounts
- * that cannot be, or not in one run.
+ * Spark properties with which paths below the mount points are paths of their stores and all others stay local: ADR
+ * 0008. Credentials are among them, so they belong in a file that only its owner can read. Throws a SubmitError for
+ * mounts that are impossible, or impossible in one run.
  */
 export function mountProperties(mounts: readonly RunMount[]): [string, string][] {
   if (mounts.length === 0) return [];
@@ -80,15 +80,15 @@ function storeProperties(stores: readonly MountedStore[]): Record<string, string
   return all;
 }
 
-/** Why two mounts cannot be in one run, which has one value of each property; null where they can. */
+/** Why two mounts cannot be in one run, which has one value of each property; null if they can. */
 export function storeClash(store: HadoopStore, other: HadoopStore): string | null {
   const isShared = store.scope === other.scope;
   const names = new Set([...Object.keys(store.properties), ...Object.keys(other.properties)]);
   for (const name of names) {
     const [own, theirs] = [store.properties[name], other.properties[name]];
-    // One without the other counts where both speak to the same store: it would hold for both mounts.
+    // A value set by only one mount matters if both use the same store: it would apply to both.
     if (own === theirs || !(isShared || (own !== undefined && theirs !== undefined))) continue;
-    return `they differ in ${name}, of which Hadoop has only one for ${isShared ? store.scope : 'all mounts of a run'}`;
+    return `they differ in ${name}, and Hadoop has only one value of it for ${isShared ? store.scope : 'all mounts of a run'}`;
   }
   return null;
 }

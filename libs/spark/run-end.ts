@@ -65,7 +65,7 @@ function outOfMemory(end: ProcessEnd, output: string, told: string | null): stri
   return java ?? (end.exitCode === SPARK_OUT_OF_MEMORY ? 'the driver ran out of heap' : null);
 }
 
-/** What the application itself said of its failure, in the order in which it is most telling. */
+/** What the application itself said about its failure, the most telling first. */
 function toldBy(output: string): string | null {
   return pythonError(output) ?? sqlError(output) ?? scalaError(output) ?? javaError(output);
 }
@@ -130,7 +130,7 @@ function missingApplication(output: string): string | null {
     /^Exception in thread "main" java\.(?:io\.FileNotFoundException|nio\.file\.NoSuchFileException): (.*)\n((?:\s+at .*\n?)*)/m.exec(
       output,
     );
-  // Only before the application ran: a file that the user's own code misses is the application's failure.
+  // Only before the application ran: a file missing in the user's own code is the application's failure.
   if (
     submit &&
     /deploy\.(?:SparkSubmit|DependencyUtils)/.test(submit[2] ?? '') &&

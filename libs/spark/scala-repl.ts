@@ -33,11 +33,11 @@ export function scalaReplFiles(
 }
 
 /**
- * Scala that defines `statementsOf(source): Seq[(Int, String)]`: what the interpreter takes one after the other, with the line
- * (from 1) where it starts. Where one ends is told by Scala's own parser, whose complaints go to the interpreter's reporter.
- * Each value or expression stands alone, as if typed into spark-shell: Spark can only encode a class that an earlier input
- * defined, and closures then carry no more than they use. Neighbouring definitions stay together, so that companions and
- * sealed families compile.
+ * Scala that defines `statementsOf(source): Seq[(Int, String)]`: what the interpreter takes one after the other, with
+ * the line (from 1) where it starts. Scala's own parser finds where each ends; its complaints go to the interpreter's
+ * reporter. Each value or expression stands alone, as if typed into spark-shell: Spark can only encode a class that an
+ * earlier input defined, and closures then carry no more than they use. Neighbouring definitions stay together, so that
+ * companions and sealed families compile.
  */
 export const STATEMENTS_OF = `
   def statementsOf(source: String): Seq[(Int, String)] = {

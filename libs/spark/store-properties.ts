@@ -65,7 +65,7 @@ function s3Store(mount: RunMount): HadoopStore {
   };
 }
 
-/** Names of before Hadoop 3.3.2, which lose where the new ones are set, too. */
+/** Names from before Hadoop 3.3.2, which lose if the new ones are set, too. */
 const RENAMED: Readonly<Record<string, string>> = {
   'server-side-encryption-algorithm': 'encryption.algorithm',
   'server-side-encryption.key': 'encryption.key',
@@ -104,7 +104,7 @@ function azureStore(mount: RunMount): HadoopStore {
     [`fs.azure.account.oauth2.client.secret.${host}`]: credential(mount, 'CLIENT_SECRET'),
   };
   const extra = Object.entries(mount.extra_configs).map(([name, value]): Property =>
-    // What is set for the account beats what is set for all of them.
+    // A setting of the account beats one for all accounts.
     [`${name}.${host}` in own ? `${name}.${host}` : name, value],
   );
   return {

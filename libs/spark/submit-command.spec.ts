@@ -126,7 +126,7 @@ describe('submitCommand with mounts', () => {
 
   it('is refused on a node without connectors', () => {
     expect(() => command({ mounts: [mount] })).toThrow(
-      new SubmitError('The run has mounts, and this node has no connectors to object stores.'),
+      new SubmitError('The run has mounts, but this node has no connectors to object stores.'),
     );
   });
 });

@@ -42,7 +42,7 @@ export interface SubmitCommand {
 /** Says where a file of a run is: the staged path of a fetched file, the URI of any other. */
 export type LocateFile = (file: RunFile) => string;
 
-/** What a run has on its node beside what it asks for itself. */
+/** What a run has on its node besides what it asks for. */
 export interface SubmitSetup {
   runtime: SparkRuntime;
   paths: RunPaths;
@@ -53,7 +53,7 @@ export interface SubmitSetup {
   locate: LocateFile;
   /** Text of the node's own properties, which Spark reads only where no file is named. */
   sparkDefaults: string;
-  /** What the cluster's daemons ask a driver for; null where they ask for nothing, and for runs without a cluster. */
+  /** What the cluster's daemons require of a driver; null if they require nothing, and for runs without a cluster. */
   sparkSecret: string | null;
 }
 
@@ -79,8 +79,8 @@ export function propertyKeys(text: string): string[] {
 }
 
 /**
- * The `spark-submit` of a run. The user's properties win over the platform's. No secret is on its command line, which others on
- * the machine may read. Throws a SubmitError for a run that cannot be.
+ * The `spark-submit` of a run. The user's properties win over the platform's. No secret is on its command line, which
+ * others on the machine may read. Throws a SubmitError for a run that is impossible.
  */
 export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
   const { runtime, paths, nodeEnv, properties, locate } = setup;
@@ -187,7 +187,7 @@ function mountSetup(
 ): { properties: [string, string][]; env: Record<string, string> } {
   if (spec.mounts.length === 0) return { properties: [], env: {} };
   if (connectors === null)
-    throw new SubmitError('The run has mounts, and this node has no connectors to object stores.');
+    throw new SubmitError('The run has mounts, but this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
   // Relative paths would lead into the store.
   if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the node's own folder ${work}.`);
@@ -209,7 +209,7 @@ function defaultProperties(
     ['spark.ui.showConsoleProgress', 'false'],
     ['spark.jars.ivy', `${paths.home}/.ivy2`],
   ];
-  // A driver in local mode makes up a secret of its own; daemons that were started without one know nothing of it.
+  // A driver in local mode makes up its own secret; daemons started without one know nothing of it.
   if (sparkSecret !== null || !master.startsWith('spark://')) defaults.push(['spark.authenticate', 'true']);
   // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
   if (!set.has('spark.eventLog.dir'))
@@ -219,7 +219,7 @@ function defaultProperties(
   return defaults.filter(([key]) => !set.has(key));
 }
 
-/** By what a driver and the daemons of its cluster know each other, and keep what they say from others. */
+/** How a driver and the daemons of its cluster authenticate, and encrypt what they say. */
 function clusterProperties(sparkSecret: string | null): [string, string][] {
   if (sparkSecret === null) return [];
   return [

@@ -53,9 +53,9 @@ type Caller = Pick<FakeUser, 'mayAudit'>;
 const ROOT = '/api2/json';
 
 /**
- * A stand-in for Proxmox VE, of which there is none to be had in a test. Written from the published description of its
- * REST API (the API viewer of Proxmox VE 8 and its wiki page on the API): logins with tickets and API tokens, the token
- * against forged requests, the list of nodes, pools as the plainest thing to make, and errors in the reason phrase.
+ * A stand-in for Proxmox VE, which tests cannot have. Written from the published description of its REST API (the API
+ * viewer of Proxmox VE 8 and its wiki page on the API): logins with tickets and API tokens, the token against forged
+ * requests, the list of nodes, pools as the simplest thing to create, and errors in the reason phrase.
  */
 export class FakeProxmox {
   /** `GET /api2/json/nodes`, in the order of arrival. */
@@ -144,7 +144,7 @@ export class FakeProxmox {
     return isForged ? 'Permission denied - invalid csrf token' : session.user;
   }
 
-  /** A node that is not online has no figures of use; without Sys.Audit no node has any. */
+  /** A node that is not online has no usage figures; without Sys.Audit no node has any. */
   private nodesFor({ mayAudit = true }: Caller): object[] {
     return (this.options.nodes ?? []).map(({ node, status, cpu, maxcpu, mem, maxmem, disk, maxdisk }) => ({
       ...{ id: `node/${node}`, node, type: 'node', status, level: '' },
@@ -154,7 +154,7 @@ export class FakeProxmox {
   }
 }
 
-/** All answers have JSON with `data`; what is wrong stands in the reason phrase. */
+/** All answers have JSON with `data`; errors are in the reason phrase. */
 function answer(response: ServerResponse, data: unknown, status = 200, reason = 'OK'): void {
   response.writeHead(status, reason, { 'Content-Type': 'application/json;charset=UTF-8' });
   response.end(JSON.stringify({ data }));

@@ -1,6 +1,6 @@
 import type { RunSpec } from '../contracts/agent-protocol';
 
-/** A Python run that asks for nothing, with the given changes. */
+/** A Python run with no special settings, with the given changes. */
 export function plainRunSpec(change: Partial<RunSpec>): RunSpec {
   return {
     kind: 'python',

@@ -1,5 +1,6 @@
-// The least that could answer the same request: express, and where the product reads the database the same query through a
-// pool with the same settings, a body alike. Told what to do by its parent, and ends with it.
+// The least that could answer the same request: express and, where the product reads the database, the same query
+// through a pool with the same settings, and a similar body. Its parent tells it what to do, and it ends with its
+// parent.
 import express from 'express';
 import pg from 'pg';
 

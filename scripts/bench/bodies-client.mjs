@@ -1,6 +1,6 @@
-// Sends one and the same POST over some connections, each the next request as soon as it has the answer, or a GET at a
-// steady pace, and measures. It speaks HTTP by itself: a full client would need as much of the machine as the server that
-// is measured. Told what to do by its parent, and ends with it.
+// Sends the same POST over some connections, each the next one as soon as it has the answer, or a GET at a steady pace,
+// and measures. It speaks HTTP by itself: a full client would need as much of the machine as the server being measured.
+// Its parent tells it what to do, and it ends with its parent.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 

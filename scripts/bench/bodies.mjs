@@ -16,7 +16,7 @@ const SMALL = '/api/v1/user/info';
 const READERS = 4;
 const EVERY_MS = 5;
 
-/** What costs most by its length: letters of two bytes in a field that takes them, and as many values as there may be. */
+/** What costs most for its length: letters of two bytes in a field that accepts them, and as many values as allowed. */
 function largest() {
   const values = keys(VALUES - 100);
   const rest = LIMIT - Buffer.byteLength(bodyOf('', values)) - 1;
@@ -24,7 +24,7 @@ function largest() {
 }
 
 /**
- * A job configuration; its name is refused, so that each is looked at whole and none is kept.
+ * A job configuration; its name is refused, so each is checked completely and none is stored.
  * @param {string} command
  * @param {Record<string, number>} values
  */

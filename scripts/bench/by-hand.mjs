@@ -8,7 +8,7 @@ import { endProcess, isRunning, processRef, runCommand, tailOf } from '../embedd
 
 const DEADLINE_MS = 240_000;
 
-/** A closed port is asked for cheaply; a page costs the master something, and so is asked for as often as a status. */
+/** Checking a closed port is cheap; a page costs the master something, so it is requested only as often as a status. */
 const PORT_POLL_MS = 10;
 const PAGE_POLL_MS = 50;
 
@@ -37,7 +37,7 @@ export class SparkByHand {
       JAVA_HOME: runtime.javaHome,
       SPARK_HOME: runtime.sparkHome,
       PYSPARK_PYTHON: runtime.python,
-      // As the local nodes have it: the machine's own name may not lead back to it.
+      // As on local nodes: the machine's own name may not resolve to it.
       SPARK_LOCAL_IP: HOST,
       SPARK_LOCAL_DIRS: join(folder, 'tmp'),
     };

@@ -28,8 +28,8 @@
  */
 
 /**
- * Measures both sides in turn, the baseline first, so that whatever else the machine does meets both alike. One round
- * of each that does not count comes before.
+ * Measures both sides in turn, the baseline first, so that whatever else the machine does affects both alike. One round
+ * of each that does not count comes first.
  * @param {object} options
  * @param {string} options.name
  * @param {string} options.title

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../embedded/install.mjs';
 import { prepareServed } from './served.mjs';
 
-/** Loads what is built, which is typed by what it is built from. */
+/** Loads the built file, typed by its source. */
 const load = createRequire(join(projectRoot, 'package.json'));
 
 /**
@@ -57,13 +57,13 @@ async function queryOfGet(scope, clusterId) {
     queries.push({ sql, params });
     return [{}];
   };
-  // All that a repository needs of its data source to read.
+  // All that a repository needs of its data source for reading.
   const dataSource = /** @type {import('typeorm').DataSource} */ (/** @type {unknown} */ ({ manager: { query } }));
   await new ClustersRepository(dataSource).get(scope, { id: clusterId });
   const [first, ...others] = queries;
   const idParam = first?.params.indexOf(clusterId) ?? -1;
   if (!first || others.length > 0 || idParam < 0)
-    throw new Error('A cluster is not read by one query with its id any more.');
+    throw new Error('A cluster is no longer read by one query with its id.');
   return { ...first, idParam };
 }
 

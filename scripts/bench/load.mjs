@@ -1,6 +1,6 @@
-// Sends one and the same GET over kept connections, each the next request as soon as it has the answer, and counts. It
-// speaks HTTP by itself: a full client would need as much of the machine as the servers that are measured. Told what to
-// do by its parent, and ends with it.
+// Sends the same GET over kept connections, each the next one as soon as it has the answer, and counts. It speaks HTTP
+// by itself: a full client would need as much of the machine as the servers being measured. Its parent tells it what to
+// do, and it ends with its parent.
 import { connect } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');

@@ -79,7 +79,7 @@ async function fill(url, few, many) {
   try {
     const { user_id: userId } = await few.json('GET', '/user/info');
     await client.query('BEGIN');
-    // What the rows refer to is known to be there, and a GIN index is made in a tenth of the time it takes to extend it.
+    // What the rows refer to is known to exist, and building a GIN index takes a tenth of the time of extending it.
     await client.query('SET LOCAL session_replication_role = replica');
     /** @type {{rows: {indexname: string, indexdef: string}[]}} */
     const { rows: indexes } = await client.query(
@@ -91,7 +91,7 @@ async function fill(url, few, many) {
     for (const { indexdef } of indexes) await client.query(indexdef);
     await client.query('COMMIT');
     await client.query('VACUUM (ANALYZE) volume_confs');
-    // What the fill left to be written must not be written while something is measured.
+    // What the fill left to be written must be written before anything is measured.
     await client.query('CHECKPOINT');
   } finally {
     await client.end();

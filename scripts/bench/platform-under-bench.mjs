@@ -10,11 +10,11 @@ import { startPlatform } from '../embedded/platform.mjs';
 import { freePort } from '../embedded/ports.mjs';
 import { startPostgres, startRedis } from '../embedded/services.mjs';
 
-/** How often a status is asked for that a measurement waits for. */
+/** How often a status that a measurement waits for is polled. */
 const POLL_MS = 50;
 const DEADLINE_MS = 240_000;
 
-/** Connections to PostgreSQL that the API has, and so has what it is compared with. */
+/** Connections to PostgreSQL of the API and of what it is compared with. */
 const POOL_SIZE = 20;
 
 const SMALL_JOB = fileURLToPath(new URL('./small_job.py', import.meta.url));
@@ -46,7 +46,7 @@ export class PlatformUnderBench {
 
   /** @type {import('../embedded/platform.mjs').Platform | undefined} */
   #platform;
-  /** Process id of the API, which is another one after it was started again. */
+  /** Process id of the API, which changes when it is restarted. */
   apiPid() {
     const { api } = started(this.#platform).pids();
     if (api === null) throw new Error('The API does not run.');
@@ -74,7 +74,7 @@ export class PlatformUnderBench {
     this.print = print;
     this.signal = signal;
     this.folder = mkdtempSync(join(tmpdir(), 'platform-bench-'));
-    // PostgreSQL runs as another user when this is root, and has to pass through.
+    // If this is root, PostgreSQL runs as another user, who must be able to pass through.
     chmodSync(this.folder, 0o711);
   }
 
@@ -193,7 +193,7 @@ export class PlatformUnderBench {
   }
 
   /**
-   * A GET with as little work on this side as there can be: what is measured runs on the same processors.
+   * A GET with as little work on this side as possible: what is measured runs on the same processors.
    * @param {string} path
    * @returns {Promise<any>} the JSON answer, which is another one for every operation
    */

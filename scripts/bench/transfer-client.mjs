@@ -1,5 +1,5 @@
-// Carries one large object, by the SDK straight to the store or by HTTP to the API. Told what to do by its parent, and
-// ends with it.
+// Carries one large object, with the SDK straight to the store or over HTTP to the API. Its parent tells it what to do,
+// and it ends with its parent.
 import { request as httpRequest } from 'node:http';
 import {
   CompleteMultipartUploadCommand,

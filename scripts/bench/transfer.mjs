@@ -152,6 +152,6 @@ async function memoryGrowth(pid, work) {
 /** @param {number} pid */
 function residentMebibytes(pid) {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  if (kibibytes === undefined) throw new Error(`Process ${pid} tells nothing of its memory.`);
+  if (kibibytes === undefined) throw new Error(`Process ${pid} does not report its memory.`);
   return Number(kibibytes) / 1024;
 }

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withDeadline } from '../embedded/deadline.mjs';
 
-/** Which Java can make one archive of application classes without commercial flags, with lambdas in it. */
+/** First Java that can make an archive of application classes, lambdas included, without commercial flags. */
 export const OLDEST_JAVA = 17;
 const DEADLINE_MS = 5 * 60_000;
 const TRAINING = fileURLToPath(new URL('training.py', import.meta.url));
@@ -39,7 +39,7 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
   try {
     const lists = ['driver', 'executor'].map((name) => join(folder, `${name}.classes`));
     const [driver, executor] = lists.map((list) => `-XX:DumpLoadedClassList=${list}`);
-    // The local cluster keeps its work folder in Spark's home, which may not be ours to write to.
+    // The local cluster keeps its work folder in Spark's home, which may not be writable for us.
     mkdirSync(home);
     for (const name of readdirSync(sparkHome)) {
       if (name !== 'work') symlinkSync(join(sparkHome, name), join(home, name));
@@ -92,7 +92,7 @@ export async function makeClassArchive({ sparkHome, javaHome, python, target, si
 }
 
 /**
- * Runs a command to its end; when it is told to stop, it takes all its processes with it.
+ * Runs a command to its end; when told to stop, ends all its processes, too.
  * @param {string} command
  * @param {string[]} args
  * @param {{cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal}} options

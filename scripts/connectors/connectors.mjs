@@ -56,7 +56,7 @@ export const JARS = {
     'cd47e5ef4d18a97576e0421b74812b87b2cb0d580c59bbc7113f5f526d46e48b',
 };
 
-/** Names what the folder would hold: another one wherever a jar or the source is another. */
+/** Identifies the content of the folder: changes whenever a jar or the source does. */
 export const CONNECTORS_ID = createHash('sha256')
   .update(JSON.stringify(JARS))
   .update(Buffer.concat(Object.values(SOURCES).map((file) => readFileSync(file))))
@@ -64,24 +64,25 @@ export const CONNECTORS_ID = createHash('sha256')
   .slice(0, 16);
 
 /**
- * Fills a folder with the jars by which jobs reach object stores: Hadoop's connectors, 45 MB from Maven Central, and the file
- * system of mounts (ADR 0008), compiled by the Scala compiler that Spark brings along; and with the filter that keeps the
- * pages of Spark's daemons closed.
+ * Fills a folder with the jars by which jobs reach object stores: Hadoop's connectors, 45 MB from Maven Central, and
+ * the file system of mounts (ADR 0008), compiled by the Scala compiler that Spark brings along; and with the filter
+ * that keeps the pages of Spark's daemons closed.
  * @param {object} options
  * @param {string} options.sparkHome a Spark on Hadoop 3.3.4
  * @param {string} options.javaHome
  * @param {string} options.target folder to make; whole or not at all
  * @param {string} [options.repository] mirror of Maven Central
  * @param {AbortSignal} [options.signal]
- * @throws {Error} when Spark has another Hadoop, a jar cannot be had or is another one, or it takes longer than five minutes
+ * @throws {Error} when Spark has another Hadoop, a jar cannot be fetched or is a different one, or it takes longer than
+ * five minutes
  */
 export async function makeConnectors({ sparkHome, javaHome, target, repository = MAVEN_CENTRAL, signal }) {
   const version = hadoopVersionOf(sparkHome);
   if (version !== HADOOP_VERSION)
-    throw new Error(`${sparkHome} has Hadoop ${version ?? 'of no known version'}, and not ${HADOOP_VERSION}`);
+    throw new Error(`${sparkHome} has Hadoop ${version ?? 'of no known version'}, not ${HADOOP_VERSION}`);
   const [folder, name] = [dirname(target), basename(target)];
   mkdirSync(folder, { recursive: true });
-  // Of a set-up that was killed.
+  // Left by a set-up that was killed.
   for (const left of readdirSync(folder)) {
     if (left.startsWith(`${name}.`)) rmSync(join(folder, left), { recursive: true, force: true });
   }
@@ -95,7 +96,7 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository =
   const parts = [...downloads, compile({ sparkHome, javaHome, draft, signal: limit })];
   try {
     await Promise.all(parts);
-    // Those who run Spark may be other users than the one who prepares it.
+    // Those who run Spark may not be the user who prepares it.
     chmodSync(draft, 0o755);
     rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);
@@ -123,7 +124,7 @@ async function compile({ sparkHome, javaHome, draft, signal }) {
     const { code, output } = await runCommand(
       join(javaHome, 'bin', 'java'),
       [
-        // For one small file the compiler is not worth compiling itself.
+        // For one small file, just-in-time compiling the compiler is not worth it.
         ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(sparkHome, 'jars', '*')],
         ...['scala.tools.nsc.Main', '-usejavacp'],
         ...['-d', join(draft, jar), source],
@@ -150,7 +151,7 @@ async function download(url, sha256, signal) {
       if (!answer.ok) throw new DownloadError(`${url} was answered with ${answer.status}`, answer.status < 500);
       const bytes = Buffer.from(await answer.arrayBuffer());
       if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
-      throw new DownloadError(`${url} has another checksum than it should`, true);
+      throw new DownloadError(`${url} has the wrong checksum`, true);
     } catch (error) {
       const permanent = error instanceof DownloadError && error.permanent;
       if (signal.aborted || permanent || tries === DOWNLOAD_TRIES)

@@ -65,7 +65,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  */
 
 /**
- * Runs a PySpark job on a cluster of its own, by REST alone. Records of an earlier run are found by name and used again.
+ * Runs a PySpark job on a new cluster, using only REST. Records of an earlier run are found by name and reused.
  * @param {DemoOptions} options
  * @returns {Promise<DemoResult>}
  */
@@ -193,7 +193,7 @@ async function writeData(folder, machineTypes) {
 }
 
 /**
- * Describes what a cluster of local nodes is made of; records that are there already are found by name.
+ * Creates the parts of a cluster of local nodes; records that already exist are found by name.
  * @param {Session} session
  * @param {Lookups} lookups
  * @returns {Promise<Infrastructure>}
@@ -286,7 +286,7 @@ async function findOrCreate(session, path, key, body) {
 }
 
 /**
- * A run that ended between disabling and enabling left a cluster that is not found by its name.
+ * A run that ended between disabling and enabling leaves a cluster that is not found by its name.
  * @param {Session} session
  * @param {string} name
  */
@@ -313,8 +313,8 @@ export async function upload(session, workspaceId, path, file) {
 }
 
 /**
- * Brings the cluster to RUNNING from whatever state an earlier run left it in. One that is RUNNING before it was started
- * here is stopped first: its nodes ended with the platform that started them.
+ * Brings the cluster to RUNNING from whatever state an earlier run left it in. One that is RUNNING without being
+ * started here is stopped first: its nodes ended with the platform that started them.
  * @param {Session} session
  * @param {number} clusterId
  * @param {{print: Print, signal?: AbortSignal}} options
@@ -384,7 +384,7 @@ async function clusterReason(session, clusterId) {
     const path = `/cluster/${clusterId}/errors`;
     /** @type {{data: {error: string}[]}} */
     const { data } = await session.json('GET', path, { query: { node_status_id: failed.node_status_id } });
-    return data.map(({ error }) => error).join('\n') || 'The platform names no reason.';
+    return data.map(({ error }) => error).join('\n') || 'The platform gives no reason.';
   } catch (error) {
     return `The reason could not be read: ${/** @type {Error} */ (error).message}`;
   }

@@ -18,7 +18,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A logged-in user of one tenant, speaking REST and nothing else. */
+/** A logged-in user of one tenant, using only REST. */
 export class Session {
   /** @param {{baseUrl: string, signal?: AbortSignal}} options */
   constructor({ baseUrl, signal }) {
@@ -87,7 +87,7 @@ export async function login({ baseUrl, username, password, signal }) {
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     throw new SetupError(
-      `The user ${username} could not log in with the password made at the first start. If it was changed since, or the database was set up from another folder, set BOOTSTRAP_ADMIN_PASSWORD to the present one.`,
+      `The user ${username} could not log in with the password made at the first start. If it has been changed since, or the database was set up from another folder, set BOOTSTRAP_ADMIN_PASSWORD to the current one.`,
       { cause: error },
     );
   }

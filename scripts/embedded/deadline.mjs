@@ -1,7 +1,7 @@
 /**
- * A signal that aborts with a `TimeoutError` after so many milliseconds, or with the reason of the first of `signals` before.
- * `AbortSignal.any` over `AbortSignal.timeout` never fires on Node 20 once the garbage collector has taken the latter, which
- * nothing holds; the timer holds this one.
+ * A signal that aborts with a `TimeoutError` after this many milliseconds, or earlier with the reason of the first of
+ * `signals`. On Node 20 `AbortSignal.any` over `AbortSignal.timeout` never fires once the latter is garbage collected,
+ * since nothing holds it; the timer holds this one.
  * @param {number} ms
  * @param {...(AbortSignal | undefined)} signals
  * @returns {AbortSignal}

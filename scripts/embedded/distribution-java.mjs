@@ -27,7 +27,9 @@ const PACKAGE = 'openjdk-17-jre-headless';
 const MAJOR = 17;
 const DEADLINE_MS = 5 * 60_000;
 
-/** How long an installed one is taken without asking for a newer one, and a failed attempt without another. */
+/**
+ * How long an installed one is used without looking for a newer one, and how long until a failed attempt is repeated.
+ */
 const DAY_MS = 24 * 60 * 60_000;
 const RENEWAL_MS = 7 * DAY_MS;
 const RETRY_MS = DAY_MS;
@@ -41,7 +43,7 @@ const RETRY_MS = DAY_MS;
 
 /**
  * The Java of Debian or Ubuntu in `$runtimeDir/java`, without root and without a change to the system: apt fetches the
- * packages with lists and cache of its own and checks their signatures, and they are unpacked. A newer one is looked for
+ * packages with its own lists and cache and checks their signatures, and they are unpacked. A newer one is looked for
  * once a week.
  */
 export class DistributionJava {
@@ -63,7 +65,7 @@ export class DistributionJava {
     const state = this.state();
     const installed = await this.usable(state.home);
     const age = Date.now() - (state.checkedAt ?? 0);
-    // One that is gone or runs no more is fetched anew at once.
+    // One that is gone or no longer runs is fetched again at once.
     const pause = installed ? RENEWAL_MS : state.home ? 0 : RETRY_MS;
     const isFresh = age >= 0 && age < pause;
     const home = isFresh || !(await hasApt(this.env)) ? installed : await this.renew(state, installed);
@@ -71,7 +73,7 @@ export class DistributionJava {
     return home;
   }
 
-  /** Remembers that there was none, once something else took its place. */
+  /** Remembers that there was none, once something else is used instead. */
   noteMissing() {
     if (this.attempted) this.writeState({ checkedAt: Date.now() });
   }
@@ -175,7 +177,7 @@ class PrivateApt {
     this.settings = [
       `Dir::State=${folder}`,
       `Dir::State::lists=${join(folder, 'lists')}`,
-      // Tells what the system has already; it is only read.
+      // Lists what the system already has; it is only read.
       'Dir::State::status=/var/lib/dpkg/status',
       `Dir::Cache=${join(folder, 'cache')}`,
       'Debug::NoLocking=true',
@@ -187,7 +189,7 @@ class PrivateApt {
     ].flatMap((setting) => ['-o', setting]);
   }
 
-  /** One of several sources may fail; what counts is whether the package is to be had. */
+  /** One of several sources may fail; what counts is whether the package is available. */
   async update() {
     await runCommand('apt-get', [...this.settings, 'update'], this.options);
   }
@@ -239,7 +241,7 @@ function javaHomeIn(root) {
 async function makeRelocatable(home, root) {
   for (const entry of readdirSync(home, { recursive: true, encoding: 'utf8' })) {
     const path = join(home, entry);
-    // What lay behind a link to a directory went with it.
+    // What was behind a link to a directory went with it.
     if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
     const link = readlinkSync(path);
     const target = link.startsWith('/') ? join(root, link) : join(dirname(path), link);
@@ -271,7 +273,7 @@ function sharedLibraries(folder) {
 }
 
 /**
- * What the libraries of this Java ask for and the loader does not find.
+ * What the libraries of this Java need and the loader does not find.
  * @param {string} home
  * @returns {Promise<string[]>}
  */

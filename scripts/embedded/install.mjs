@@ -37,7 +37,7 @@ export async function ensureDependencies({ onProgress = () => {}, signal, root =
     const flags = ['--include=dev', '--no-audit', '--no-fund'];
     let { code, output } = await runNpm(['ci', ...flags], { root, signal, onProgress });
     if (code !== 0 && onlyOtherSystemsMissing(output)) {
-      // Takes the versions of the lock file all the same, and leaves it as it is.
+      // Still uses the versions of the lock file, and leaves it unchanged.
       ({ code, output } = await runNpm(['install', '--no-save', ...flags], { root, signal, onProgress }));
     }
     if (code !== 0) {
@@ -67,7 +67,7 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
     if (complete && readText(stamp) === wanted) return false;
     onProgress('Building (npm run build)');
     rmSync(stamp, { force: true });
-    // The compiler's memory of what it emitted lies in dist: with files missing it would emit nothing again.
+    // The compiler's record of what it emitted is in dist: if files are missing, it would not emit them again.
     if (!complete) rmSync(dist, { recursive: true, force: true });
     const { code, output } = await runNpm(['run', 'build'], { root, signal, onProgress });
     if (code !== 0) throw new SetupError(`npm run build failed: ${lastLines(output, 15)}`);
@@ -151,9 +151,9 @@ function npmCause(output) {
     return 'the package registry could not be reached. Check the network or proxy settings of npm and run the command again.';
   }
   if (/EINTEGRITY|Z_BUF_ERROR|TAR_/.test(output)) {
-    return 'a download arrived broken. Run `npm cache verify` and then the command again.';
+    return 'a download was damaged. Run `npm cache verify` and then the command again.';
   }
-  // npm ends with pages on its usage; what is wrong stands at the top of its errors.
+  // npm ends with pages on its usage; the actual fault is at the top of its errors.
   const errors = output.match(/^npm error .*/gm) ?? [];
   return errors.length > 0 ? errors.slice(0, 8).join('\n') : lastLines(output, 15);
 }
@@ -164,7 +164,7 @@ function npmCause(output) {
  */
 
 /**
- * Whether npm's own record of node_modules is what the lock file asks for, optional packages of other systems aside.
+ * Whether npm's own record of node_modules matches the lock file, optional packages of other systems aside.
  * @param {string} root
  * @param {NpmLock} lockFile
  */

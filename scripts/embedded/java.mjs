@@ -23,8 +23,8 @@ export async function javaOfVariable(env, onProgress) {
   if (!env.JAVA_HOME) return null;
   const major = (await javaVersion(env.JAVA_HOME))?.major ?? null;
   if (major !== null && major >= OLDEST_USABLE && major <= NEWEST_USABLE) return resolve(env.JAVA_HOME);
-  const what = major === null ? 'holds no Java that runs' : `holds Java ${major}`;
-  onProgress(`JAVA_HOME ${what}; Spark needs Java ${OLDEST_USABLE} to ${NEWEST_USABLE}, so another one is looked for`);
+  const what = major === null ? 'has no working Java' : `has Java ${major}`;
+  onProgress(`JAVA_HOME ${what}; Spark needs Java ${OLDEST_USABLE} to ${NEWEST_USABLE}, so another one will be used`);
   return null;
 }
 

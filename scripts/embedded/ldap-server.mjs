@@ -14,7 +14,7 @@ export const LDAP_SERVER = {
 };
 
 /**
- * Fetches the server once, by the Ivy that Spark brings along; afterwards no network is needed.
+ * Fetches the server once, with the Ivy that comes with Spark; afterwards no network is needed.
  * @param {string} runtimeDir
  * @param {import('./runtime.mjs').Runtime} runtime
  * @param {{onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
@@ -26,7 +26,7 @@ export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () =
   const jar = join(folder, `${LDAP_SERVER.name}-${LDAP_SERVER.version}.jar`);
   if (isGenuine(jar)) return jar;
   onProgress(`Fetching ${LDAP_SERVER.group}:${LDAP_SERVER.name}:${LDAP_SERVER.version}`);
-  // Of its own for every try: another run may be fetching the same.
+  // A new one for every try: another run may be fetching the same.
   const draft = join(folder, `draft-${randomUUID()}`);
   mkdirSync(draft, { recursive: true });
   try {
@@ -36,7 +36,7 @@ export async function prepareLdapServer(runtimeDir, runtime, { onProgress = () =
     });
     const fetched = join(draft, `${LDAP_SERVER.name}.jar`);
     if (code !== 0 || !existsSync(fetched)) throw failure(lastErrorOf(output));
-    if (!isGenuine(fetched)) throw failure('what arrived has another checksum than it should');
+    if (!isGenuine(fetched)) throw failure('the download has the wrong checksum');
     renameSync(fetched, jar);
     return jar;
   } finally {
@@ -49,7 +49,7 @@ function ivyArguments({ sparkHome }, draft) {
   const jars = join(sparkHome, 'jars');
   const ivy = readdirSync(jars).find((name) => /^ivy-[\d.]+\.jar$/.test(name));
   if (!ivy) throw failure(`there is no Ivy in ${jars}`);
-  // The Java of the runtime may come with authorities of its own, and know none of the site's.
+  // The Java of the runtime may come with its own authorities and not know the site's.
   const trustStore = SYSTEM_TRUST_STORES.find((file) => existsSync(file));
   return [
     ...(trustStore ? [`-Djavax.net.ssl.trustStore=${trustStore}`] : []),

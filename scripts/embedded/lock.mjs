@@ -15,7 +15,7 @@ export class LockHeldError extends Error {
 }
 
 /**
- * Takes a lock file. One left by a process that is gone, even when another now has its pid, is taken over.
+ * Takes a lock file. One left by a process that is gone, even if another now has its pid, is taken over.
  * @param {string} file
  * @returns {{release: () => void}}
  * @throws {LockHeldError}

@@ -33,7 +33,7 @@ const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worke
 
 /** @typedef {keyof typeof TITLES} ProcessName */
 
-/** The name of the administrator that the first start makes. */
+/** The name of the administrator that the first start creates. */
 const ADMIN_USERNAME = 'admin';
 
 /**
@@ -64,7 +64,7 @@ export function loadSecrets(runtimeDir) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    throw new SetupError(`${file} is damaged. Restore it, or remove ${resolve(runtimeDir)} to begin anew.`);
+    throw new SetupError(`${file} is damaged. Restore it, or remove ${resolve(runtimeDir)} to start over.`);
   }
 }
 
@@ -235,7 +235,7 @@ export async function stopLocalNodes(nodesDir, root = projectRoot) {
 }
 
 /**
- * The port of the API of agents, always the same if it can be: nodes keep the address that they were made with.
+ * The port of the API of agents, always the same if possible: nodes keep the address that they were created with.
  * @param {string} runtimeDir
  * @param {number} taken the port of the API of clients, which does not listen yet
  * @returns {Promise<number>}
@@ -351,7 +351,7 @@ class SupervisedProcess {
     const ref = child.pid ? processRef(child.pid) : null;
     this.ref = ref;
     this.onSpawn();
-    // What an earlier process came to is nothing of this one.
+    // How an earlier process ended does not concern this one.
     once(child, 'exit').then(
       ([code, signal]) => this.ref === ref && this.onEnd(signal ?? `status ${code}`),
       (/** @type {Error} */ error) => this.ref === ref && this.onEnd(error.message),
@@ -375,7 +375,7 @@ class SupervisedProcess {
     const { signal } = this.stopping;
     const pause = this.nextDelay;
     this.nextDelay = Math.min(pause * 2, RESTART_DELAY_MS.longest);
-    this.onEvent(`${this.title} ended (${this.end}) and is started again in ${pause / 1000} s; see ${this.logFile}`);
+    this.onEvent(`${this.title} ended (${this.end}) and will be restarted in ${pause / 1000} s; see ${this.logFile}`);
     try {
       await delay(pause, undefined, { signal });
     } catch {

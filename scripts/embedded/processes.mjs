@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * A process that outlives the one that started it is known by its pid and its identity: pids are used again.
+ * A process that outlives its starter is identified by its pid and an identity, since pids are reused.
  * @typedef {{pid: number, identity: string}} ProcessRef
  *
  * @typedef {object} CommandResult
@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 let bootId;
 
 /**
- * What tells this process from every other one that ever has the same pid.
+ * What distinguishes this process from every other one that ever has the same pid.
  * @param {number} pid
  * @returns {string | null} null when no such process runs; a zombie does not run
  */
@@ -73,7 +73,7 @@ export function commandLine(pid) {
 }
 
 /**
- * Ends a process and returns when it is gone: each signal in turn with its deadline, and SIGKILL at last.
+ * Ends a process and returns when it is gone: each signal in turn with its deadline, and finally SIGKILL.
  * @param {ProcessRef | null | undefined} ref
  * @param {[NodeJS.Signals, number][]} [signals] signal and milliseconds to wait for its effect
  * @returns {Promise<boolean>} whether the process is gone
@@ -154,7 +154,7 @@ export async function runCommand(command, args, { cwd, env, logFile, onLine, sig
 }
 
 /**
- * A full disk must not hide the command's own report of it behind a failed write of the log.
+ * On a full disk, a failed write of the log must not hide the command's own report.
  * @param {string} file
  * @param {string} text
  */

@@ -5,8 +5,8 @@ import { REQUIREMENTS, requirementsFile } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /**
- * A virtual environment whose packages are the ones of `requirements/`, by their hashes. It cannot be moved, so it is made
- * in place.
+ * A virtual environment with the packages of `requirements/`, checked by hash. It cannot be moved, so it is created in
+ * place.
  */
 export class PythonEnvironment {
   /**
@@ -122,15 +122,15 @@ const INSTALL_FAILURES = [
   { pattern: /No space left on device|Disk quota exceeded/i, cause: 'the disk is full', remedy: DISK_REMEDY },
   {
     pattern: /DO NOT MATCH THE HASHES/,
-    cause: 'a download is not the file that this release names',
+    cause: 'a download is not the file that this release expects',
     remedy:
-      'If it only arrived broken, `pip cache purge` and the command again mend it; otherwise the package index offers another file, which is not to be trusted.',
+      'If it was only damaged on the way, run `pip cache purge` and the command again; otherwise the package index offers a different file, which must not be trusted.',
   },
   {
     pattern:
       /IncompleteRead|BadZipFile|not a gzip file|unexpected end of data|Bad CRC|IncompleteDownload|Connection broken/i,
-    cause: 'a download arrived broken',
-    remedy: 'Run the command again; if it happens once more, empty pip’s cache with `pip cache purge` first.',
+    cause: 'a download was damaged',
+    remedy: 'Run the command again; if it fails once more, first empty pip’s cache with `pip cache purge`.',
   },
   {
     pattern: /CERTIFICATE_VERIFY_FAILED|SSLError/,

@@ -4,7 +4,7 @@ import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
 
-/** Newest Python that PySpark 3.5 is made for; a newer one is taken only when there is no other. */
+/** Newest Python that PySpark 3.5 is made for; a newer one is used only if there is no other. */
 const NEWEST_TRIED_MINOR = 12;
 
 /** @typedef {{major: number, minor: number, text: string}} PythonVersion */

@@ -23,7 +23,7 @@ export class Rebuilds {
     /** @type {(() => Promise<void>) | undefined} */
     this.onBuilt = undefined;
     this.isStarted = false;
-    /** A build that nobody was told of, after the first look. */
+    /** A build that was not reported yet, after the first check. */
     this.isMissed = false;
     this.isQueued = false;
     /** The work of onBuilt, one after the other. */
@@ -35,7 +35,7 @@ export class Rebuilds {
    * @throws {SetupError} when the compiler ends before
    */
   async start() {
-    // The build is from here on another one than the one that its stamp tells of.
+    // From here on the build is no longer the one that its stamp describes.
     rmSync(join(this.root, 'dist', '.build-sha'), { force: true });
     const args = ['--watch', '--preserveWatchOutput', '--noEmitOnError', '--project', 'tsconfig.build.json'];
     await new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export class Rebuilds {
         onLine: (line) => this.onLine(line, () => resolve(undefined)),
       }).then(
         ({ code }) => {
-          const message = `The compiler ended with status ${code}; changes are not compiled any more.`;
+          const message = `The compiler ended with status ${code}; changes are no longer compiled.`;
           this.print(message);
           reject(new SetupError(message));
         },
@@ -71,14 +71,14 @@ export class Rebuilds {
     if (/ - (Starting compilation|File change detected)/.test(line)) this.print('Compiling', true);
     else if (errors === undefined && line.trim() !== '') this.print(line);
     if (errors === undefined) return;
-    if (errors !== '0') this.print('Not built; the last good build goes on');
+    if (errors !== '0') this.print('Not built; the last good build keeps running');
     else if (this.onBuilt) this.queue(this.onBuilt);
     else if (this.isStarted) this.isMissed = true;
     looked();
   }
 
   /**
-   * Builds that come while the last one is still being taken over are taken over together.
+   * Builds that finish while the last one is still being taken over are taken over together.
    * @param {() => Promise<void>} onBuilt
    */
   queue(onBuilt) {
@@ -91,7 +91,7 @@ export class Rebuilds {
     });
   }
 
-  /** Ends the compiler, and returns when nothing is being taken over any more. */
+  /** Ends the compiler, and returns when nothing is being taken over any longer. */
   async stop() {
     this.ending.abort();
     await this.compiling;

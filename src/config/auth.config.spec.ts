@@ -39,7 +39,7 @@ describe('readAuthConfig', () => {
 
   it.each([
     ['plain LDAP over a network', { ...LDAP, LDAP_URL: 'ldap://ldap.example.org' }, 'LDAP_URL would send passwords'],
-    ['StartTLS over TLS', { ...LDAP, LDAP_START_TLS: 'true' }, 'LDAP_START_TLS is for ldap://'],
+    ['StartTLS over TLS', { ...LDAP, LDAP_START_TLS: 'true' }, 'LDAP_START_TLS may be set only with ldap://'],
     [
       'another scheme',
       { ...LDAP, LDAP_URL: 'http://ldap.example.org' },
@@ -50,7 +50,7 @@ describe('readAuthConfig', () => {
     ['a file of authorities that is not there', { ...LDAP, LDAP_CA_FILE: '/nowhere' }, 'LDAP_CA_FILE names a file'],
     ['a filter without a name', { ...LDAP, LDAP_USER_FILTER: '(uid=jane)' }, 'LDAP_USER_FILTER must be a filter'],
     ['a filter without brackets', { ...LDAP, LDAP_USER_FILTER: 'uid={username}' }, 'LDAP_USER_FILTER must be a filter'],
-    ['LDAP beside another type', { ...LDAP, AUTH_TYPE: 'LOCAL' }, 'LDAP_URL is for AUTH_TYPE=LDAP'],
+    ['LDAP beside another type', { ...LDAP, AUTH_TYPE: 'LOCAL' }, 'LDAP_URL may be set only with AUTH_TYPE=LDAP'],
     ['a provider without an issuer', { AUTH_TYPE: 'AAD', OIDC_CLIENT_ID: 'a' }, 'OIDC_ISSUER is required'],
     ['a provider without a client', { AUTH_TYPE: 'AAD', OIDC_ISSUER: OIDC.OIDC_ISSUER }, 'OIDC_CLIENT_ID is required'],
     ['a page without a way back', { AUTH_TYPE: 'AZURE_SSO', ...OIDC }, 'OIDC_REDIRECT_URL is required'],

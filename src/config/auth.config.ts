@@ -26,7 +26,7 @@ export interface AuthConfig {
   signingKeys: SigningKey[];
   bootstrapTenant: string;
   bootstrapUsername: string;
-  /** Null lets the first start make a password and print it once. */
+  /** Null lets the first start generate a password and print it once. */
   bootstrapPassword: string | null;
   /** Failed logins from one address within the window before 429; a user name that fails so often from anywhere is slowed down. */
   loginAttempts: number;
@@ -38,7 +38,7 @@ export interface AuthConfig {
 export function readAuthConfig(env: EnvReader): AuthConfig {
   const announcedType = env.oneOf('AUTH_TYPE', AUTH_TYPES, 'LDAP');
   const ldap = readLdapConfig(env);
-  if (ldap && announcedType !== 'LDAP') env.problem('LDAP_URL', 'is for AUTH_TYPE=LDAP');
+  if (ldap && announcedType !== 'LDAP') env.problem('LDAP_URL', 'may be set only with AUTH_TYPE=LDAP');
   const oidc =
     announcedType === 'AAD' || announcedType === 'AZURE_SSO'
       ? readOidcConfig(env, announcedType === 'AZURE_SSO')

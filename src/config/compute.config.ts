@@ -14,16 +14,16 @@ export interface LocalComputeConfig {
   connectors: Record<string, string>;
   /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
-  /** User ids that jobs get where the worker runs as root; nobody else on the machine may have them. */
+  /** User ids that jobs get where the worker runs as root; nothing else on the machine may use them. */
   firstUid: number;
   uids: number;
-  /** Folders of the machine that jobs see beside their own. */
+  /** Folders of the machine that jobs see besides their own. */
   sharedDirs: string[];
 }
 
 /** How far the certificates of OnPrem endpoints are trusted. */
 export interface OnPremTrustConfig {
-  /** PEM of authorities to trust beside the usual ones. */
+  /** PEM of authorities to trust besides the usual ones. */
   ca: string | null;
   /** `host` or `host:port`, in lower case, whose certificates are not verified. */
   unverifiedHosts: string[];
@@ -35,7 +35,7 @@ export interface ComputeConfig {
   onPremTrust: OnPremTrustConfig;
 }
 
-/** Where nodes reach the API, and how long either side goes on without the other. */
+/** Where nodes reach the API, and how long each side goes on without the other. */
 export interface AgentConfig {
   apiUrl: string;
   leaseMs: number;
@@ -52,7 +52,7 @@ export function readComputeConfig(env: EnvReader): ComputeConfig {
 function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
   if (!env.boolean('COMPUTE_LOCAL_ENABLED', false)) return null;
   const sparkHomes = env.map('COMPUTE_LOCAL_SPARK_HOMES', 'version=directory');
-  if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'names no Spark');
+  if (Object.keys(sparkHomes).length === 0) env.problem('COMPUTE_LOCAL_SPARK_HOMES', 'must name at least one Spark');
   return {
     dir: env.string('COMPUTE_LOCAL_DIR'),
     sparkHomes,
@@ -74,21 +74,21 @@ function readUids(env: EnvReader): { firstUid: number; uids: number } {
   const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(env.string('COMPUTE_LOCAL_UIDS', { default: UIDS })) ?? [];
   const [firstUid, lastUid] = [Number(first ?? 0), Number(last ?? 0)];
   if (firstUid < 1 || lastUid > LARGEST_UID || lastUid - firstUid < 127)
-    env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last with at least 128 ids, and none of them 0');
+    env.problem('COMPUTE_LOCAL_UIDS', 'must be first-last, at least 128 ids, none of them 0');
   return { firstUid, uids: lastUid - firstUid + 1 };
 }
 
 function readSharedDirs(env: EnvReader): string[] {
   const dirs = env.list('COMPUTE_LOCAL_SHARED_DIRS');
   if (!dirs.every((dir) => isAbsolute(dir) && normalize(dir) !== '/'))
-    env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders, and not the root');
+    env.problem('COMPUTE_LOCAL_SHARED_DIRS', 'must be a list of absolute folders other than the root');
   return dirs;
 }
 
 function readOnPremTrustConfig(env: EnvReader): OnPremTrustConfig {
   const ca = env.file('ONPREM_CA_FILE');
   if (ca !== null && !isPemOfCertificates(ca))
-    env.problem('ONPREM_CA_FILE', 'names a file that is no PEM of certificates');
+    env.problem('ONPREM_CA_FILE', 'names a file that does not hold PEM certificates');
   const unverifiedHosts = env.list('ONPREM_TLS_UNVERIFIED').map((host) => host.toLowerCase());
   if (!unverifiedHosts.every(isHost)) env.problem('ONPREM_TLS_UNVERIFIED', 'must be a list of host or host:port');
   return { ca, unverifiedHosts };

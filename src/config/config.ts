@@ -10,7 +10,7 @@ import { readSecretsConfig, type SecretsConfig } from './secrets.config';
 import { readStorageConfig, type StorageConfig } from './storage.config';
 import { readWorkerConfig, type WorkerConfig } from './worker.config';
 
-/** Everything a process is told by its environment; injected whole, read by area. */
+/** All settings from a process's environment; injected whole, read by area. */
 export class Config {
   readonly product: ProductConfig;
   readonly http: HttpConfig;

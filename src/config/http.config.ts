@@ -7,9 +7,9 @@ export type Served = (typeof SERVED)[number];
 export interface HttpConfig {
   host: string;
   port: number;
-  /** Routes of others are absent. */
+  /** Other routes are absent. */
   serves: Served[];
-  /** Proxies in front whose X-Forwarded-For is believed; what is counted by address counts the one they name. */
+  /** Proxies in front whose X-Forwarded-For is believed; limits by address use the one they name. */
   trustedProxies: number;
   /** Largest JSON body, bytes. */
   maxJsonBytes: number;
@@ -17,29 +17,31 @@ export interface HttpConfig {
   bodyMemoryBytes: number;
   /** Largest file upload, bytes. */
   maxUploadBytes: number;
-  /** For the head of a request, and for the first one on a connection, milliseconds. */
+  /** Time for the head of a request, also of the first one on a connection, milliseconds. */
   headTimeoutMs: number;
-  /** For a whole JSON body or log chunk, milliseconds. */
+  /** Time for a whole JSON body or log chunk, milliseconds. */
   bodyTimeoutMs: number;
-  /** Longest pause of a client that uploads or downloads, milliseconds. */
+  /** Longest pause in an upload or download, milliseconds. */
   stallMs: number;
   /** Connections at once. */
   maxConnections: number;
-  /** Of them, those on which nobody has authenticated; behind proxies requests under way of such callers, too. */
+  /** How many of them may be unauthenticated; behind proxies also the requests under way from such callers. */
   maxUnknown: number;
-  /** Of these, those of one address; behind proxies requests and not connections. */
+  /** How many of these one address may have; behind proxies requests, not connections. */
   maxUnknownOfAddress: number;
   /** Uploads, downloads and logs at once. */
   maxStreams: number;
-  /** Of them, those of one user or node. */
+  /** How many of them one user or node may have. */
   maxStreamsOfCaller: number;
   /** WebSockets at once. */
   maxSockets: number;
-  /** Of them, those of one user or node. */
+  /** How many of them one user or node may have. */
   maxSocketsOfCaller: number;
   /** Polls of nodes that wait at once. */
   maxPolls: number;
-  /** Connections that are idle longer are closed, milliseconds; above what a load balancer in front keeps them. */
+  /**
+   * Connections idle longer than this are closed, milliseconds; must be more than a load balancer in front keeps them.
+   */
   keepAliveMs: number;
   /** How long a stopping process waits for requests in flight, milliseconds. */
   shutdownMs: number;
@@ -79,7 +81,7 @@ function readServed(env: EnvReader): Served[] {
   return serves;
 }
 
-/** One caller has half of it, and compressed bodies count in full: the largest body has to fit. */
+/** One caller gets half of it, and compressed bodies count in full: the largest body must fit. */
 function readBodyMemory(env: EnvReader, maxJsonBytes: number): number {
   const bytes = env.integer('HTTP_BODY_MEMORY_BYTES', { default: Math.max(64 * MIB, 4 * maxJsonBytes), min: MIB });
   if (bytes < 4 * maxJsonBytes)

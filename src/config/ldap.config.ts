@@ -11,7 +11,7 @@ const DEFAULTS = {
     memberOfAttribute: null,
   },
   ACTIVE_DIRECTORY: {
-    // The bit of userAccountControl says that the account is disabled.
+    // This bit of userAccountControl says that the account is disabled.
     userFilter:
       '(&(objectCategory=person)(objectClass=user)(!(userAccountControl:1.2.840.113556.1.4.803:=2))(sAMAccountName={username}))',
     usernameAttribute: 'sAMAccountName',
@@ -28,7 +28,8 @@ export function readLdapConfig(env: EnvReader) {
   const url = env.url('LDAP_URL', ['ldap:', 'ldaps:']);
   const startTls = env.boolean('LDAP_START_TLS', false);
   const allowPlain = env.boolean('LDAP_ALLOW_PLAIN', false);
-  if (url.startsWith('ldaps:') && startTls) env.problem('LDAP_START_TLS', 'is for ldap://; ldaps:// is encrypted');
+  if (url.startsWith('ldaps:') && startTls)
+    env.problem('LDAP_START_TLS', 'may be set only with ldap://; ldaps:// is encrypted already');
   if (url.startsWith('ldap:') && !startTls && !allowPlain && !env.isLoopback(url)) {
     env.problem('LDAP_URL', 'would send passwords unencrypted: use ldaps://, LDAP_START_TLS or LDAP_ALLOW_PLAIN');
   }

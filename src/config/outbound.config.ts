@@ -4,7 +4,7 @@ import type { EnvReader } from './env-reader';
 /** Which endpoints named by users the platform may call. */
 export interface OutboundConfig {
   schemes: ('http' | 'https')[];
-  /** Classes of addresses that may be called beside public ones. */
+  /** Classes of addresses that may be called besides public ones. */
   addresses: ('private' | 'loopback' | 'link-local')[];
   /** Addresses and networks that may be called whatever their class. */
   networks: string[];

@@ -1,7 +1,7 @@
 import type { EnvReader } from './env-reader';
 
 export interface ProductConfig {
-  /** Stands wherever the specification writes PLATFORM inside a value on the wire. */
+  /** Replaces PLATFORM wherever the specification has it inside a value on the wire. */
   name: string;
   logLevel: string;
 }

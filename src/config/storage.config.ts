@@ -15,7 +15,7 @@ export type StoreConfig =
       provider: (typeof PROVIDERS)[number];
       /** Bucket, or container of the storage account. */
       bucket: string;
-      /** By the names that credentials of the provider have, such as `AWS_ACCESS_KEY_ID`. */
+      /** Under the names that credentials of the provider have, such as `AWS_ACCESS_KEY_ID`. */
       credentials: Record<string, string>;
     };
 
@@ -23,13 +23,13 @@ const PROVIDERS = ['s3-compatible', 'aws', 'gcp', 'azure'] as const;
 
 export interface StorageConfig {
   store: StoreConfig;
-  /** Logs of runs and nodes that ended longer ago are removed, days. */
+  /** Logs of runs and nodes are removed this long after their end, days. */
   logRetentionDays: number;
-  /** Of each stream of a run, and of a node's own log, no more is kept, bytes. */
+  /** At most this much of each stream of a run, and of a node's own log, is kept, bytes. */
   logMaxBytes: number;
   /** Total size of a workspace's files, bytes; null is no limit. */
   workspaceQuotaBytes: number | null;
-  /** A call of an object store, and a pause in one of its streams, end after this, milliseconds. */
+  /** A call to an object store, or a pause in one of its streams, times out after this, milliseconds. */
   objectStoreTimeoutMs: number;
   /** Uploads to object stores that one process carries at once; each holds up to 32 MiB. */
   objectStoreMaxUploads: number;

@@ -9,9 +9,9 @@ export interface WorkerConfig {
   leaseMs: number;
   /** Between two passes of the reconcilers, milliseconds. */
   reconcileMs: number;
-  /** Ids of deleted files and logins that ended longer ago are removed, days. */
+  /** Ids of deleted files, and ended logins, are removed after this, days. */
   endedRowsKeptDays: number;
-  /** Fallback poll of the outbox when no wake-up came, milliseconds. */
+  /** Interval at which the outbox is read even without a wake-up, milliseconds. */
   relayPollMs: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
   healthPort: number | null;

@@ -28,7 +28,7 @@ export async function prepareDatabase(dataSource: DataSource, config: Config, lo
   }
 }
 
-/** Asks again and again instead of waiting in the database, whose statements have a time limit. */
+/** Polls instead of waiting in the database, where statements have a time limit. */
 async function lock(connection: QueryRunner): Promise<void> {
   const deadline = Date.now() + LOCK_DEADLINE_MS;
   for (;;) {

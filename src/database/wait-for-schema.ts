@@ -14,7 +14,7 @@ export async function waitForSchema(config: Config): Promise<void> {
   await dataSource.destroy();
 }
 
-/** Whether every migration is applied; throws what keeps it from being so once the deadline has passed. */
+/** Whether every migration is applied; once the deadline has passed, throws the reason why not. */
 async function isReady(dataSource: DataSource, deadline: number): Promise<boolean> {
   try {
     if (!dataSource.isInitialized) await dataSource.initialize();

@@ -89,7 +89,7 @@ describe('somebody who opens connections and leaves them', () => {
     await slow?.closed(HEAD_TIMEOUT_MS * 5);
   });
 
-  /** What the API says of an answer that it gave to no request. */
+  /** What the API says in an answer to something that was no request. */
   const refusalOf = async (connection: RawConnection | undefined) => {
     await connection?.closed();
     const [lines, json = ''] = (connection?.answer ?? '').split('\r\n\r\n');

@@ -50,7 +50,7 @@ describe('somebody who wants the disk of all', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream', ...headers },
     });
     body.flushHeaders();
-    // Whoever was refused and goes on sending has the connection closed.
+    // If a refused client goes on sending, its connection is closed.
     body.on('error', () => undefined);
     return { body, answer: answerOf(body) };
   }
@@ -61,7 +61,9 @@ describe('somebody who wants the disk of all', () => {
     return { status: response.statusCode, code: document.error_code, retryAfter: response.headers['retry-after'] };
   }
 
-  /** Sends mebibytes until the answer comes or so many are sent, as fast as they are taken; answers how many were. */
+  /**
+   * Sends mebibytes until the answer comes or this many are sent, as fast as they are accepted; returns how many were.
+   */
   async function pour(body: ClientRequest, answer: Promise<unknown>, mebibytes: number): Promise<number> {
     let answered = false;
     const end = answer.then(() => (answered = true));

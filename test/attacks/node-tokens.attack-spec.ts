@@ -15,7 +15,7 @@ describe('somebody who has the tokens of a node', () => {
 
   afterAll(() => stop?.());
 
-  /** A node that has nothing left to do with the cluster when the test is over. */
+  /** A node that is no longer part of the cluster when the test is over. */
   async function newNode(): Promise<TestAgent> {
     await api.database.query(`UPDATE cluster_nodes SET node_number = node_number + 1`);
     return TestAgent.ofNewNode(api, tenancy);

@@ -53,7 +53,7 @@ describe('a package index in the hands of an attacker', () => {
   it('gets no other file in under the name of a pinned one', async () => {
     offered = `${PACKAGE}-${VERSION}-py3-none-any.whl`;
     writeFileSync(join(folder, offered), 'a wheel with a back door');
-    expect(await install()).toContain('a download is not the file that this release names');
+    expect(await install()).toContain('a download is not the file that this release expects');
   });
 
   it('gets no code run by offering sources instead', async () => {

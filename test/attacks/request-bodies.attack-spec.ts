@@ -204,7 +204,7 @@ describe('a body that is too much', () => {
       const register = await joining.send('POST', '/register', { token: joining.bootstrapToken, body });
       const poll = await agent.send('POST', '/poll', { body });
       expect([register.status, poll.status]).toEqual([413, 413]);
-      // Behind the guard: nothing is read of whom no bootstrap token admits.
+      // Behind the guard: without a valid bootstrap token nothing is read.
       expect((await agent.send('POST', '/register', { body })).status).toBe(401);
     });
 

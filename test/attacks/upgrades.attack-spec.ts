@@ -53,14 +53,14 @@ describe('somebody who asks for a WebSocket', () => {
     return one;
   }
 
-  /** Asks with a proper handshake, but for what is given. */
+  /** Asks with a proper handshake, except for what is given. */
   async function ask(headers: Record<string, string | number>, at = path): Promise<RawConnection> {
     const one = await connection();
     await one.write(head(at, { ...handshake(), ...headers }, 'GET'));
     return one;
   }
 
-  /** Refused with the status, in the body of every error, and the connection with it. */
+  /** Refused with the status and the usual error body, and the connection closed. */
   async function expectRefusal(one: RawConnection, status: number, code: string): Promise<void> {
     expect(await one.status()).toBe(status);
     await one.closed();
@@ -124,7 +124,7 @@ describe('somebody who asks for a WebSocket', () => {
 
   it('does not wait for ever where the platform does not come to an end with it', async () => {
     const guard = jest.spyOn(api.database.manager, 'query').mockImplementation(() => new Promise(() => undefined));
-    // Nothing that was read of the session lately is used.
+    // Nothing recently read of the session is used.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const one = await ask(bearer());
     await expectRefusal(one, 503, 'REQUEST.TIMEOUT');
@@ -179,7 +179,7 @@ describe('somebody who asks for a WebSocket', () => {
   });
 });
 
-/** The head of a frame that announces so many bytes. */
+/** The head of a frame that announces this many bytes. */
 function frame(bytes: number): Buffer {
   const header = Buffer.alloc(14);
   header[0] = 0x82;

@@ -7,7 +7,7 @@ import { PlatformUnderTest } from './harness/platform';
 /** `cosi_start` among the types of workflows. */
 const START = 2;
 
-// Real: API and worker. No node ever comes to be.
+// Real: API and worker. No node is ever created.
 describe('a cluster whose provider has no driver in this release', () => {
   let platform: PlatformUnderTest;
   let client: ApiClient;
@@ -41,7 +41,7 @@ describe('a cluster whose provider has no driver in this release', () => {
     await client.put('/cluster/disable', { cluster_id: clusterId });
   });
 
-  /** As a release has left it that began a start and could not take it down: a planned node, and perhaps its machine. */
+  /** As left by a release that began a start and could not undo it: a planned node, and perhaps its machine. */
   async function leaveInStart(clusterId: number, machine: string | null): Promise<void> {
     await platform.sql(
       `WITH job AS (
@@ -81,7 +81,7 @@ describe('a cluster whose provider has no driver in this release', () => {
     const clusterId = await createCluster(client, estate, 'made');
     await leaveInStart(clusterId, 'machine-7');
     const reason = await reasonOfError(clusterId);
-    expect(reason).toContain('What was made could not be taken down: This release has no compute driver');
+    expect(reason).toContain('What had been created could not be removed: This release has no compute driver');
     expect(reason).toContain('Left behind: node 0 (machine-7)');
     const logged = () =>
       platform

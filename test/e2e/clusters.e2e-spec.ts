@@ -50,7 +50,7 @@ function commands(): string[] {
   });
 }
 
-/** Daemons themselves; the command lines of what confines them end with theirs. */
+/** Only the daemons themselves; the command lines of their sandboxes end with theirs. */
 const daemons = (name: 'Master' | 'Worker') => {
   const main = `org.apache.spark.deploy.${name.toLowerCase()}.${name}`;
   return commands().filter((command) => /^\S+\/java /.test(command) && command.includes(main)).length;

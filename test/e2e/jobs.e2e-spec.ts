@@ -16,7 +16,7 @@ import { clientOf, createTenant, createUser } from './harness/people';
 import { PlatformUnderTest } from './harness/platform';
 
 const SCRIPTS = {
-  /** Tells all it sees; needs Spark. */
+  /** Reports all it sees; needs Spark. */
   'report.py': `
 import json, os, sys
 from pyspark import SparkFiles
@@ -34,7 +34,7 @@ print("REPORT " + json.dumps({
 }))
 print("a word on stderr", file=sys.stderr)
 `,
-  /** Has a Spark application until the gate opens, and says a line for every 100 ms of it. */
+  /** Has a Spark application until the gate opens, and prints a line every 100 ms. */
   'patient.py': `
 import os, sys, time
 from pyspark.sql import SparkSession

@@ -21,7 +21,7 @@ afterAll(async () => {
   await platform?.close();
 });
 
-/** The committed document says PLATFORM: what this installation answers is not held to it. */
+/** The committed document says PLATFORM, so the answers of this installation are not checked against it. */
 async function call(method: string, path: string, json?: unknown): Promise<Pick<Answer<Json>, 'status' | 'body'>> {
   const response = await fetch(`${platform.baseUrl}/api/v1${path}`, {
     method,

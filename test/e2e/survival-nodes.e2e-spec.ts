@@ -31,7 +31,7 @@ const LEASE_MS = 12_000;
 let platform: PlatformUnderTest;
 let client: ApiClient;
 let estate: Estate;
-/** A cluster that runs and is given nothing to do. */
+/** A running cluster without work. */
 let quiet: number;
 let startedQuiet: Date;
 

@@ -65,7 +65,7 @@ async function runningCluster(): Promise<number> {
   return clusterId;
 }
 
-/** Has a worker begin the operation that kills itself at the crash point, and another one find what it left. */
+/** Has a worker that kills itself at the crash point begin the operation, and another one find what it left. */
 async function crashDuring(operation: Operation, clusterId: number, step: string, moment: Moment): Promise<void> {
   await platform.killWorker();
   await ask(operation, clusterId);
@@ -178,7 +178,7 @@ describe('SIGTERM of the worker in the middle of a step', () => {
     await reachStatus(client, clusterId, 'STOPPED');
     const { state, steps } = await endedWorkflow(platform, clusterId);
     expect(state).toBe('DONE');
-    // An end of the worker is no failure of the step.
+    // The end of the worker is not a failure of the step.
     expect(steps.map(({ error }) => error)).toEqual(steps.map(() => null));
     const history = ['STOPPED', 'INITIATING', 'RUNNING', 'STOPPING', 'STOPPED'];
     await expectSound(platform, clusterId, { history, nodes: NODES });

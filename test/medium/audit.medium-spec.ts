@@ -41,7 +41,7 @@ function Probe(id: string, method: OperationOptions['method'] = 'POST'): MethodD
   });
 }
 
-/** Stands for operations that do without a transaction, or with several. */
+/** Stands in for operations without a transaction, or with several. */
 @Injectable()
 @Controller()
 class ProbeController {
@@ -139,7 +139,7 @@ describe('the audit log', () => {
     return api.login(name, PASSWORD);
   }
 
-  /** Sends a request and answers it with the rows that tell of it. */
+  /** Sends a request and returns its answer with its audit rows. */
   async function audited(
     method: string,
     path: string,

@@ -17,7 +17,7 @@ const MACHINES: Record<Exclude<ComputeType, 'custom_compute'>, string> = {
   storage_optimized: 'VM.DenseIO2.8',
 };
 const FAMILIES = Object.entries(MACHINES);
-/** Comes to be of no family. */
+/** Will belong to no family. */
 const CUSTOM = 'VM.Standard2.1';
 const CUSTOM_COMPUTE = 5;
 

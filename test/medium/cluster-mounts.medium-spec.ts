@@ -104,7 +104,7 @@ describe('mounts on clusters', () => {
     // No job could begin on such a cluster.
     await refused(
       [bucket, tuned],
-      /they differ in fs\.s3a\.bucket\.shared\.threads\.max, of which Hadoop has only one/,
+      /they differ in fs\.s3a\.bucket\.shared\.threads\.max, and Hadoop has only one value/,
     );
     // A path belongs to the longest mount point.
     await bench.makeCluster([outer, inner], 'ERROR');
@@ -157,7 +157,7 @@ describe('mounts on clusters', () => {
     const cosi = { cluster_id: cluster };
     expect((await bench.call('DELETE', `/cluster/mount?mount_id=${deleted}`)).status).toBe(201);
     expect((await bench.call('PUT', '/cluster/disable', cosi)).status).toBe(201);
-    const missing = new RegExp(`There is no mount "Archive" \\(id ${deleted}\\) any more\\. It was deleted: give the`);
+    const missing = new RegExp(`The mount "Archive" \\(id ${deleted}\\) no longer exists\\. It was deleted: give the`);
     expectRefusal(await bench.call('PUT', '/cluster/enable', cosi), 409, 'CLUSTER.REFERENCE_DELETED', missing);
     const read = await bench.call('GET', `/cluster?cluster_id=${cluster}`);
     expect([read.body.cluster_status, read.body.to_date]).toEqual(['DESTROYED', expect.not.stringMatching('infinity')]);
@@ -264,7 +264,7 @@ describe('mounts on clusters', () => {
             read_only: false,
             encryption: null,
             extra_configs: {},
-            // The account that the source names, whatever the credentials have come to be of.
+            // The account that the source names, whatever account the credentials belong to by now.
             credentials: CREDENTIAL_VALUES['adls'],
           },
           {

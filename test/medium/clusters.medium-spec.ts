@@ -178,7 +178,7 @@ describe('clusters', () => {
       [{ disk_throughput_MB: 20 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
       [{ number_of_disks: 2 }, 'CLUSTER.DISK_TYPE_REQUIRED', /need a disk_type_id/],
       [{ disk_type_id: 10 }, 'CLUSTER.DISK_SIZE_REQUIRED', /local-lvm need a size/],
-      [{ disk_type_id: 10, size: 70_000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /size 70000 is outside 1 to 65536/],
+      [{ disk_type_id: 10, size: 70_000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /size 70000 is outside the range 1 to 65536/],
       [{ disk_type_id: 10, size: 9, disk_iops: 3000 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /takes no disk_iops/],
       [{ disk_type_id: 10, size: 9, disk_throughput_MB: 9 }, 'CLUSTER.DISK_OUT_OF_BOUNDS', /no disk_throughput_MB/],
       [{ disk_type_id: 4, size: 20 }, 'CLUSTER.PROVIDER_MISMATCH', /another cloud provider/],

@@ -328,7 +328,7 @@ describe('configurations', () => {
       return id;
     }
 
-    /** A disabled cluster, of which nothing says any more that its parts are in use. */
+    /** A disabled cluster, which no longer keeps its parts in use. */
     async function disabledCluster(): Promise<number> {
       const id = await clusterIn('DESTROYED');
       expect((await disable(id)).status).toBe(201);
@@ -401,7 +401,7 @@ describe('configurations', () => {
       const refused = await estate.delete('cluster_conf', parts.cluster_conf);
       expect(refusal(refused)).toEqual([400, 'RECORD.IN_USE']);
       expect(refused.body.error_message).toMatch(
-        /\(DESTROYED\)\. Destroy each, and then give it another one or disable it/,
+        /\(DESTROYED\)\. First destroy each of them, then give it another one or disable it/,
       );
       expect((await disable(cluster)).status).toBe(201);
       expect((await estate.delete('cluster_conf', parts.cluster_conf)).status).toBe(201);

@@ -30,7 +30,7 @@ function kindOf(value: unknown): string {
   return typeof value;
 }
 
-/** The entities say what is read: each property is named as its column and has the type of what the driver makes of it. */
+/** Entities describe what is read: each property is named like its column and has the type that the driver returns. */
 describe('the columns of entities', () => {
   let database: TestDatabase;
   let dataSource: DataSource;

@@ -24,7 +24,7 @@ describe('groups', () => {
 
   afterAll(() => directory?.stop());
 
-  /** A group that the own tenant owns. */
+  /** A group that the caller's tenant owns. */
   const owned = (held: Parameters<People['group']>[0] = [], members: readonly number[] = []) =>
     people.group(held, members, { owner_tenant_id: own });
   const member = (groupId: number, userId: number) => `${GROUP}/${groupId}/user/${userId}`;

@@ -19,7 +19,7 @@ import {
   type TestDatabase,
 } from './harness/test-api';
 
-/** Operations that stand for those of the domains. */
+/** Operations that stand in for those of the domains. */
 @Controller()
 class ProbeController {
   @Operation({

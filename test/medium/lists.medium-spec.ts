@@ -6,8 +6,8 @@ import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api
 
 const MANY = 20_000;
 /**
- * With those of the other tenant no more than the 30,000 rows that ANALYZE samples by default: it reads all of them,
- * and the plans do not hang on which ones it happened to take.
+ * Together with those of the other tenant no more than the 30,000 rows that ANALYZE samples by default: it reads all of
+ * them, so the plans do not depend on the sample.
  */
 const MANY_OF_OTHERS = 10_000;
 const LIMIT = 1_000;
@@ -58,7 +58,7 @@ describe('lists', () => {
   /** Volumes of both tenants in turn; the other tenant's names differ by a word that none of mine has. */
   async function fill(): Promise<void> {
     await api.database.transaction(async (tx) => {
-      // What is not flushed yet is not marked as visible to all by VACUUM, and then no index alone can tell.
+      // VACUUM does not mark unflushed rows as visible to all, and then an index-only scan must read the table.
       await tx.query('SET LOCAL synchronous_commit = on');
       await tx.query(
         `INSERT INTO volume_confs (tenant_id, name, encrypted, size, disk_type_id, machine_volume_num, machine_volume_strip_num)

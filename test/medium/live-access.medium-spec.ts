@@ -95,7 +95,7 @@ describe('what a caller has open', () => {
 
   const losses: [string, (world: World) => Promise<unknown>, number][] = [
     ['a logout', ({ caller }) => api.call('POST', '/logout', { headers: caller.headers }), 401],
-    // Nobody is woken by these: they are looked for.
+    // These wake nobody: the regular check finds them.
     [
       'the end of the session',
       ({ caller }) => sql('UPDATE sessions SET revoked_at = now() WHERE session_id = $1', caller.sessionId),

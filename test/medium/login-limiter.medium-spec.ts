@@ -8,7 +8,7 @@ import { configure } from './harness/test-api';
 const ADDRESS = '192.0.2.1';
 const REFUSED = { kind: 'rate-limited', code: 'AUTH.TOO_MANY_ATTEMPTS' };
 const LIMIT = 3;
-/** From there everybody has logged in lately. */
+/** Everybody has recently logged in from there. */
 const HOME = '192.0.2.100';
 
 // Real: Redis. Each test has keys of its own there.

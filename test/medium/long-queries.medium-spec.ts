@@ -1,7 +1,7 @@
 import { type Caller, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
-/** So many may be in a filter. */
+/** This many may be in a filter. */
 const MOST = 1000;
 
 // Real: the whole API, its server and PostgreSQL.

@@ -127,7 +127,7 @@ describe('mounts', () => {
       "another provider's encryption",
       async () => ({ encryption_type_id: ENCRYPTION.sseS3 }),
       'MOUNT.ENCRYPTION_MISMATCH',
-      /SSE-S3 is none of the storage type Custom S3/,
+      /SSE-S3 is not available for the storage type Custom S3/,
     ],
     [
       'SSE-C',
@@ -151,8 +151,13 @@ describe('mounts', () => {
       'MOUNT.CREDENTIAL_TYPE',
       /GCP needs credentials of the type Google Service Account/,
     ],
-    ["another store's source", async () => ({ source: 'gs://bucket' }), 'MOUNT.INVALID_SOURCE', /begins with s3/],
-    ['a key in the source', async () => ({ source: 's3a://k:hunter2@bucket' }), 'MOUNT.INVALID_SOURCE', /no user/],
+    ["another store's source", async () => ({ source: 'gs://bucket' }), 'MOUNT.INVALID_SOURCE', /must begin with s3/],
+    [
+      'a key in the source',
+      async () => ({ source: 's3a://k:hunter2@bucket' }),
+      'MOUNT.INVALID_SOURCE',
+      /must not name a user/,
+    ],
     ['a relative mount point', async () => ({ mount_point: 'data' }), 'MOUNT.INVALID_MOUNT_POINT', /absolute/],
     ['a directory of the system', async () => ({ mount_point: '/etc/x' }), 'MOUNT.INVALID_MOUNT_POINT', /\/etc/],
     [

@@ -52,7 +52,7 @@ describe('the own password', () => {
       expect(await statusOf(api, ended)).toBe(401);
       await soon(async () => expect(await statusOf(otherPod, ended)).toBe(401), 1000);
     }
-    // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+    // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
     await soon(async () => expect(wakeUps).toContain(`user:${userId}`));
     for (const pod of [api, otherPod]) {
       expect(await statusOf(pod, here)).toBe(200);

@@ -212,9 +212,9 @@ describe('owners of users and groups', () => {
 
   it('say whose it is, and not which other tenant’s', async () => {
     const told = async (userId: number) => (await admin.call('PUT', `${USER}/${userId}/disable`)).body.error as string;
-    expect(await told(await people.user())).toContain("the platform's");
+    expect(await told(await people.user())).toContain('belongs to the platform');
     expect(await told(await owned([], foreign))).toBe(
-      "The account is another tenant's. Only its administrators and a PLATFORM ADMIN may change it.",
+      'The account belongs to another tenant. Only its administrators and a PLATFORM ADMIN may change it.',
     );
   });
 
@@ -288,7 +288,7 @@ describe('owners of users and groups', () => {
       const other = await people.admin(foreign);
       expect((await other.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(foreign);
-      // And the owner's as soon as there is one.
+      // And the owner's, once there is one.
       expect((await admin.call('POST', `/admin/user/${userId}/role/${ROLE_ID.USER}`)).status).toBe(200);
       expect(await selected(userId)).toBe(own);
     });

@@ -198,7 +198,7 @@ describe('personal tokens', () => {
     expect([revoked.status, revoked.body]).toEqual([201, { message: `The token ${body.token_id} is revoked.` }]);
     expect(await statusOf(api, body.token)).toBe(401);
     await soon(async () => expect(await statusOf(otherPod, body.token)).toBe(401), 1000);
-    // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+    // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
     await soon(async () => expect(wakeUps).toContain(session?.session_id));
     const { to_date } = await listed(body.token_id);
     expect(Math.abs(Date.parse(String(to_date)) - Date.now())).toBeLessThan(60_000);

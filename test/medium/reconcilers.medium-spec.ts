@@ -163,7 +163,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       await eventually(() => hung.passes === 1, { what: 'a pass that hangs' });
       const before = quick.passes;
       await eventually(() => quick.passes >= before + 3, { what: 'passes of the other one' });
-      // Its next pass begins all the same, and the cut is told once.
+      // Its next pass begins all the same, and the abort is logged once.
       await eventually(() => hung.passes >= 3, { what: 'its next passes' });
       expect(errors).toHaveBeenCalledTimes(1);
       expect((errors.mock.calls[0]?.[0] as { err: Error }).err.message).toBe(

@@ -33,7 +33,7 @@ const DEMO = `
 `;
 const ROOT = join(__dirname, '..', '..');
 
-/** What the requests need beside their examples, in the order of use. Parameters name what an example made. */
+/** What the requests need besides their examples, in the order of use. Parameters name what an example made. */
 const STEPS: Record<string, string> = {
   login: '',
   createTenant: '',

@@ -116,7 +116,7 @@ describe('role assignments', () => {
       const caller = await people.admin(tenantId);
       await people.admin(tenantId);
       expect(refusal(await caller.call('DELETE', userRole(caller.userId, 'ADMIN')))).toEqual([409, 'ROLE.OWN_ADMIN']);
-      // With the role through a group, too, the direct one can go, but then not the group's.
+      // If the role also comes through a group, the direct one can be removed, but then not the group's.
       const groupId = await people.group([['ADMIN', tenantId]], [caller.userId], { owner_tenant_id: tenantId });
       expect((await caller.call('DELETE', userRole(caller.userId, 'ADMIN'))).status).toBe(201);
       expect(refusal(await caller.call('DELETE', groupRole(groupId, 'ADMIN')))).toEqual([409, 'ROLE.OWN_ADMIN']);

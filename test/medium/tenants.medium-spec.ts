@@ -236,7 +236,7 @@ describe('the administration of tenants', () => {
         expect((await call(api, as)).body.error).toBe('The tenant of the session is closed. Log in again.');
         await soon(async () => expect((await call(otherPod, as)).status).toBe(401), 1000);
       }
-      // What was read before would be forgotten within a second anyway: the wake-up is what makes it at once.
+      // What was read before would be forgotten within a second anyway: the wake-up makes it immediate.
       await soon(async () => expect(wakeUps).toContain(''));
       const again = await api.login('resident', PASSWORD);
       expect((await call(api, again)).body.tenant_id).toBeNull();
@@ -288,7 +288,7 @@ describe('the administration of tenants', () => {
         return session;
       }
 
-      /** Until so many statements of this database wait for a lock. */
+      /** Until this many statements of this database wait for a lock. */
       const waiting = (count: number) =>
         soon(async () => {
           const sql = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

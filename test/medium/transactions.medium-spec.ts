@@ -122,7 +122,7 @@ describe('Transactions', () => {
         await tx.query('UPDATE accounts SET amount = amount + 1 WHERE account_id = $1', [to]);
       });
     await Promise.all([move(1, 2), move(2, 1)]);
-    // Both are chosen to give way where both have waited as long.
+    // Either may be chosen as the victim if both have waited equally long.
     expect(locked).toBeGreaterThan(2);
     expect(await dataSource.query('SELECT amount FROM accounts ORDER BY account_id')).toEqual([
       { amount: 0 },

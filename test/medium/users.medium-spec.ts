@@ -28,7 +28,7 @@ describe('users', () => {
     const username = people.unique('new');
     return { username, email: `${username}@example.org`, password: PASSWORD, ...more };
   };
-  /** An account that the own tenant owns. */
+  /** An account that the caller's tenant owns. */
   const owned = (held: Parameters<People['user']>[0] = [], columns: object = {}) =>
     people.user(held, { owner_tenant_id: own, ...columns });
   const nameOf = async (userId: number) =>

@@ -2,7 +2,7 @@ const { statSync } = require('node:fs');
 
 /** @typedef {{path: string}} Test */
 
-/** Files that take far longer than their size tells, the longest first: the last to end decides when a run ends. */
+/** Files that take far longer than their size suggests, the longest first: the last to end decides when a run ends. */
 const LONG = [
   ...['/access-mutations.', '/access-declarations.'],
   ...['/raw-scala.', '/jobs-by-user.', '/jobs-by-root.', '/jobs-in-container.'],

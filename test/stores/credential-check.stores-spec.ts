@@ -75,7 +75,7 @@ describe('keys of AWS, at moto', () => {
   });
 
   async function iam(parameters: Record<string, string>): Promise<string> {
-    // moto finds the service by the scope of the signature, which it does not look at yet.
+    // moto finds the service by the scope of the signature, which it does not check yet.
     const scope =
       'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
     const body = new URLSearchParams({ Version: '2010-05-08', ...parameters });

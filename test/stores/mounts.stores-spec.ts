@@ -315,7 +315,7 @@ it('a node without connectors refuses a run with mounts and says so', async () =
   try {
     const run = await bare.run({ python: 'print(1)', mounts: [data] });
     expect(run).toMatchObject({ outcome: 'error', reason: 'SUBMIT_FAILED', exit_code: null });
-    expect(run.message).toBe('The run has mounts, and this node has no connectors to object stores.');
+    expect(run.message).toBe('The run has mounts, but this node has no connectors to object stores.');
     expect(bare.filesWith(secretAccessKey)).toEqual([]);
   } finally {
     await bare.close();

@@ -7,7 +7,7 @@ import { S3Bucket } from './harness/test-bucket';
 
 const MEBIBYTE = 2 ** 20;
 const MAX_UPLOAD = 30 * MEBIBYTE;
-/** Half of it are for one tenant. */
+/** Half of them are for one tenant. */
 const MAX_UPLOADS = 4;
 
 describe('files of an object storage manager, when something goes wrong', () => {

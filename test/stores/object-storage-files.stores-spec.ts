@@ -13,7 +13,7 @@ type Gcs = typeof import('../../libs/object-storage/gcs-key-space');
 type Azure = typeof import('../../libs/object-storage/azure-key-space');
 type Emulated = typeof import('./harness/emulated-clouds');
 
-// All is as it is served, but for where the two clouds are.
+// Everything as in production, except for the addresses of the two clouds.
 jest.mock('../../libs/object-storage/gcs-key-space', (): Gcs => {
   const actual = jest.requireActual<Gcs>('../../libs/object-storage/gcs-key-space');
   const { emulatedGcs } = jest.requireActual<Emulated>('./harness/emulated-clouds');
@@ -181,7 +181,7 @@ describe.each(PROVIDERS)('files of object storage managers of $provider', ({ pro
     expect(ids.size).toBe(23);
   });
 
-  it('finds files by part of the name, in any letter case', async () => {
+  it('finds files by part of the name, case-insensitive', async () => {
     for (const path of ['Report.csv', 'x/REPORT-2.csv', 'x/y/report', 'report/other.txt', 'x/rep']) await put(path);
     const found = async (query: Record<string, string | boolean> = {}) => {
       const { body } = await files.search('rEpOrT', query);

@@ -59,7 +59,7 @@ describe('Rebuilds', () => {
     expect(built()).toContain('value = 2');
 
     source("export const value: number = 'three';");
-    await told('Not built; the last good build goes on');
+    await told('Not built; the last good build keeps running');
     expect(output).toContain('src/a.ts(1,14): error TS2322');
     expect(built()).toContain('value = 2');
 

@@ -10,7 +10,7 @@ jest.mock('node:os', () => ({
   totalmem: () => 100,
 }));
 
-/** Two processors that have been busy and idle for so long since the start, milliseconds. */
+/** Two processors that have been busy and idle for this long since the start, milliseconds. */
 function uptime(busyMs: number, idleMs: number): void {
   const times = { user: busyMs / 4, nice: 0, sys: busyMs / 4, idle: idleMs / 2, irq: 0 };
   const cpu = { model: '', speed: 0, times };

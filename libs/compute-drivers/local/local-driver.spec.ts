@@ -18,7 +18,9 @@ import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local
 
 jest.setTimeout(30_000);
 
-/** Tells that it started and lives until it is asked to end; leaves a process in another session, as a daemon would be. */
+/**
+ * Reports that it started and lives until it is asked to end; leaves a process in another session, as a daemon would.
+ */
 const FAKE_AGENT = `
 const { appendFileSync, readFileSync } = require('node:fs');
 const { spawn } = require('node:child_process');

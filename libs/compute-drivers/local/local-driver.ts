@@ -37,7 +37,7 @@ export interface LocalDriverOptions {
   classArchives: Record<string, string>;
   /** Folder of the jars that reach object stores by version, where there is one. */
   connectors: Record<string, string>;
-  /** How what users run is kept from the machine, from its node and from each other. */
+  /** How users' code is isolated from the machine, from its node and from other users' code. */
   confinement: Confinement;
   /** Folders of the machine that jobs of every node see, as far as permissions let them. */
   sharedDirs: string[];
@@ -67,12 +67,12 @@ const STOP_DEADLINE_MS = 8_000;
 const DESTROY_DEADLINE_MS = 1_000;
 const KILL_DEADLINE_MS = 10_000;
 const LOCK_DEADLINE_MS = 60_000;
-/** Of the user ids, a node has so many: one for its daemons, the others for runs. */
+/** User ids per node: one for its daemons, the others for runs. */
 const UIDS_OF_NODE = 128;
 
 /**
- * Runs the agent, and again when it dies; 0 and 86 are the agent's own ends. Asked to end, it passes that on and waits.
- * Arguments: node executable, agent entry, configuration.
+ * Runs the agent, and again when it dies; 0 and 86 are the agent's own exit codes. When asked to end, it passes that on
+ * and waits. Arguments: node executable, agent entry, configuration.
  */
 const SUPERVISE = `
 trap 'asked=1; kill -TERM "$agent" 2>/dev/null' TERM INT HUP
@@ -130,7 +130,7 @@ export class LocalDriver implements ComputeDriver {
       const record = await readRecord(dir);
       if (!record) throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, false);
       this.checkRuntime(this.sparkHome(record.sparkVersion));
-      // Nothing of it runs, so that it may come back in another release's way.
+      // Nothing of it runs, so it may come back the way another release does it.
       if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
       await rm(`${dir}/${STOPPED_FILE}`, { force: true });
       await this.supervise(dir);
@@ -147,7 +147,7 @@ export class LocalDriver implements ComputeDriver {
       await removeTrees([draftOf(dir), gone]);
       if (existsSync(dir)) await rename(dir, gone);
       await removeTrees([gone]);
-      // No node has the token again, so nobody waits for the lock who would not find it gone.
+      // The token is never used again, so whoever waits for the lock finds the node gone.
       await rm(lockOf(dir), { force: true });
     });
   }
@@ -187,7 +187,7 @@ export class LocalDriver implements ComputeDriver {
         accessSync(path, mode);
       } catch (cause) {
         const code = (cause as NodeJS.ErrnoException).code ?? 'no access';
-        const message = `A local node needs ${path}, which cannot be used (${code}).`;
+        const message = `A local node needs ${path}, but it cannot be used (${code}).`;
         throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, false, { cause });
       }
   }
@@ -202,12 +202,12 @@ export class LocalDriver implements ComputeDriver {
     };
     const { agentApiUrl: api_url, bootstrapToken: bootstrap_token } = spec;
     try {
-      // Of a provision that was cut short; a bootstrap token may be in it.
+      // Left by a provision that was cut short; it may contain a bootstrap token.
       await removeTrees([draft]);
       await mkdir(`${draft}/data/logs`, { recursive: true, mode: 0o700 });
       for (const folder of [dirname(dir), draft]) await chmod(folder, folderMode(this.options.confinement));
       await writeFile(`${draft}/${NODE_FILE}`, JSON.stringify(record), { mode: 0o600 });
-      // What is left of a node whose removal was cut short has no record and so is no node.
+      // The rest of a node whose removal was cut short has no record and so is not a node.
       await removeTrees([dir]);
       await this.withConfinement(context, async (confinement) => {
         const config = { ...this.agentConfig(dir, record, sparkHome), api_url, bootstrap_token, confinement };
@@ -220,7 +220,7 @@ export class LocalDriver implements ComputeDriver {
     }
   }
 
-  /** Brings the configuration of a stopped node to what a new one would have. */
+  /** Updates the configuration of a stopped node to that of a new one. */
   private async refresh(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
     const before = await readConfig(dir);
     const make = async (confinement: Confinement): Promise<void> => {
@@ -258,7 +258,7 @@ export class LocalDriver implements ComputeDriver {
     };
   }
 
-  /** Uses the confinement for a node, with users that no other node has; no other node gets any meanwhile. */
+  /** Uses the confinement for a node, with users that no other node has; meanwhile no other node gets any. */
   private async withConfinement(
     context: DriverContext,
     use: (confinement: Confinement) => Promise<void>,
@@ -273,7 +273,7 @@ export class LocalDriver implements ComputeDriver {
         const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
         if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
       }
-      const message = `All ${blocks} nodes that there are user ids for exist. Give more in COMPUTE_LOCAL_UIDS.`;
+      const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
       throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, true);
     });
   }
@@ -358,7 +358,7 @@ export async function stopAllLocalNodes(dir: string): Promise<void> {
   await Promise.all(names.map((name) => endProcesses(`${dir}/${name}`, STOP_DEADLINE_MS)));
 }
 
-/** What a job in a sandbox calls itself does not count. */
+/** What a job in a sandbox calls itself is ignored. */
 function isSupervisor({ argv, pid }: Pick<LiveProcess, 'argv' | 'pid'>): boolean {
   return argv.includes(SUPERVISOR) && isOwnProcess(pid);
 }
@@ -389,10 +389,10 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
         asked.add(process.pid);
         signal(process.pid, 'SIGTERM');
       }
-    // Without a supervisor nobody ends them in order.
+    // Without a supervisor nothing ends them in order.
     if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
     if (elapsed > politeMs + KILL_DEADLINE_MS)
-      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node do not end: ${pids(found)}.`, true);
+      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node did not end: ${pids(found)}.`, true);
     await pause(25);
   }
 }
@@ -419,7 +419,7 @@ async function readRecord(dir: string): Promise<NodeRecord | null> {
   }
 }
 
-/** The agent's configuration; what is not there of one that was removed half-way. */
+/** The agent's configuration; parts may be missing if the node was removed half-way. */
 async function readConfig(dir: string): Promise<Partial<AgentConfig>> {
   try {
     return JSON.parse(await readFile(`${dir}/${AGENT_FILE}`, 'utf8')) as AgentConfig;

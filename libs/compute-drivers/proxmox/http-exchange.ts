@@ -23,8 +23,8 @@ export interface HttpAnswer {
 }
 
 /**
- * One request and its whole answer; follows no redirect. Throws {@link ProxmoxError}. The deadline is one for everything:
- * a server that sends a byte now and then does not hold the caller.
+ * One request and its whole answer; follows no redirect. Throws {@link ProxmoxError}. One deadline covers everything: a
+ * server that sends a byte now and then cannot hold up the caller.
  */
 export function exchange(call: HttpExchange): Promise<HttpAnswer> {
   const { url, method, headers, body, agents, timeoutMs, signal } = call;
@@ -43,7 +43,7 @@ export function exchange(call: HttpExchange): Promise<HttpAnswer> {
     };
     const end = (error: ProxmoxError) => {
       release();
-      // First the answer: what the ended request says about its end comes too late to be it.
+      // The answer first: what the aborted request says about its end then comes too late to replace it.
       reject(error);
       request.destroy();
     };

@@ -16,7 +16,7 @@ export interface ProxmoxAccount {
 export interface ProxmoxLimits {
   /** Longest time of one HTTP request, milliseconds. */
   callMs: number;
-  /** Longest time of what a caller asked for, with the login that it takes; milliseconds. */
+  /** Longest time of a caller's request, including the login that it takes; milliseconds. */
   overallMs: number;
   /** Size of the largest answer that is read. */
   maxBytes: number;
@@ -43,13 +43,13 @@ interface RequestOptions {
 
 interface Ticket {
   value: string;
-  /** What a call that changes something has to carry with the ticket. */
+  /** What a changing call must carry besides the ticket. */
   csrfToken: string;
   /** On the clock of `performance.now()`. */
   endsAt: number;
 }
 
-/** Tickets are valid for two hours; ours are given up before, so that none ends on its way. */
+/** Tickets are valid for two hours; we drop ours earlier, so that none expires on its way. */
 const TICKET_KEPT_MS = 90 * 60_000;
 const API_TOKEN = /@[A-Za-z][\w.-]*![A-Za-z][\w.-]*$/;
 const LONGEST_REASON = 200;
@@ -70,10 +70,10 @@ export class ProxmoxClient {
   ) {
     this.apiUrl = connections.apiUrl(account.endpoint);
     if (!account.username.includes('@')) {
-      throw refusedCredentials('USERNAME lacks the realm: give user@realm, or user@realm!name of an API token.');
+      throw refusedCredentials('USERNAME has no realm: send user@realm, or user@realm!name for an API token.');
     }
     if (this.hasToken && !/^[\x21-\x7e]+$/.test(account.username + account.password)) {
-      throw refusedCredentials('The API token holds characters that no token has.');
+      throw refusedCredentials('The API token contains characters that a token cannot have.');
     }
   }
 
@@ -84,13 +84,13 @@ export class ProxmoxClient {
     return data.map((entry) => this.nodeOf(entry));
   }
 
-  /** The nodes that are online, by name. They are all told: one whose figures are kept back is an error. */
+  /** The nodes that are online, by name. All are listed: one whose figures are withheld is an error. */
   async onlineHosts(signal?: AbortSignal): Promise<HostResources[]> {
     const online = (await this.nodes(signal)).filter(({ isOnline }) => isOnline);
     const hosts = online.map(({ name, resources }) => {
       if (resources) return resources;
       throw refusedCredentials(
-        `${this.apiUrl.host} does not tell about node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
+        `${this.apiUrl.host} does not report on node ${name}: the credentials need the privilege Sys.Audit on /nodes.`,
       );
     });
     return hosts.sort((one, other) => one.name.localeCompare(other.name));
@@ -107,7 +107,7 @@ export class ProxmoxClient {
     const kept = this.ticket !== null && performance.now() < this.ticket.endsAt ? this.ticket : null;
     if (kept) {
       const answer = await send(ticketHeaders(kept, method));
-      // A server whose keys have changed does not know its own tickets any more; a new one tells.
+      // A server whose keys have changed no longer accepts its own tickets; a new one shows whether that is the cause.
       if (answer.status !== 401) return this.dataOf(answer);
     }
     this.ticket = await this.login(deadline, signal);
@@ -122,12 +122,12 @@ export class ProxmoxClient {
     const { username, password } = this.account;
     const form = { username, password };
     const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, form, deadline, signal });
-    // What is wrong with the form of a name or password, too, is wrong with the credentials.
+    // A malformed name or password is a fault of the credentials, too.
     if (answer.status === 400) throw refusedCredentials(this.sentence(answer));
     const data = this.dataOf(answer);
     if (!isObject(data)) throw this.notProxmox('does not answer a login with a ticket');
     if (data['NeedTFA']) {
-      throw refusedCredentials('The account asks for a second factor, which nobody can give here: use an API token.');
+      throw refusedCredentials('The account requires a second factor, which cannot be given here: use an API token.');
     }
     const { ticket, CSRFPreventionToken: csrfToken } = data;
     if (!isHeaderText(ticket) || !isHeaderText(csrfToken)) {
@@ -185,7 +185,7 @@ export class ProxmoxClient {
     return new ProxmoxError('NOT_PROXMOX', `${this.apiUrl.host} ${what}: it is not the API of Proxmox VE.`);
   }
 
-  /** The status and what Proxmox VE says to it. Nobody vouches for the server, so its text is cut and cleaned. */
+  /** The status and what Proxmox VE says to it. The server is not trusted, so its text is cut and cleaned. */
   private sentence({ status, reason }: HttpAnswer): string {
     const secrets = [this.account.password, this.ticket?.value ?? ''].filter((secret) => secret !== '');
     const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason);

@@ -4,7 +4,7 @@ import { ProxmoxError } from './proxmox-error';
 
 /** How far certificates are trusted. */
 export interface ProxmoxTrust {
-  /** PEM of authorities to trust beside the usual ones. */
+  /** PEM of authorities to trust besides the usual ones. */
   ca: string | null;
   /** `host` or `host:port`, in lower case, whose certificates are not verified. */
   unverifiedHosts: readonly string[];
@@ -12,7 +12,7 @@ export interface ProxmoxTrust {
 
 /**
  * Connections to Proxmox VE through the outbound policy. They are not kept: the server closes idle ones, and a change
- * that meets a closing connection could not be told from one that failed half-way.
+ * sent on a closing connection could not be distinguished from one that failed half-way.
  */
 export class ProxmoxConnections {
   private readonly verified: OutboundAgents;

@@ -2,7 +2,7 @@ import { ComputeDriverError } from '../compute-driver';
 
 /** Why a call to Proxmox VE failed. */
 export type ProxmoxFault =
-  /** The outbound policy does not admit the address. */
+  /** The outbound policy does not allow the address. */
   | 'ADDRESS_REFUSED'
   /** The server's certificate is not trusted. */
   | 'CERTIFICATE_REFUSED'
@@ -12,7 +12,7 @@ export type ProxmoxFault =
   | 'NOT_PROXMOX'
   /** Proxmox VE does not take this request. */
   | 'REFUSED'
-  /** No connection, or the server is not able to answer now. */
+  /** No connection, or the server cannot answer now. */
   | 'UNAVAILABLE'
   | 'TIMEOUT'
   /** The caller's signal ended the call. */
@@ -29,7 +29,7 @@ const RETRYABLE: Readonly<Record<ProxmoxFault, boolean>> = {
   CANCELLED: true,
 };
 
-/** Error of a call to Proxmox VE. The message names host and cause, holds no secret, and may be shown to users. */
+/** Error of a call to Proxmox VE. The message names host and cause, contains no secret, and may be shown to users. */
 export class ProxmoxError extends ComputeDriverError {
   constructor(
     readonly fault: ProxmoxFault,

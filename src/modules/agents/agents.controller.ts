@@ -24,9 +24,9 @@ const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext)
 });
 
 const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as const;
-/** Of a registration or a poll, bytes. */
+/** Largest registration or poll, bytes. */
 const SMALL_BODY_BYTES = 16 * 1024;
-/** Of a log; agents send a sixteenth of it at a time. */
+/** Largest piece of a log; agents send a sixteenth of that at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const STREAMS = ['stdout', 'stderr'];
 
@@ -73,7 +73,7 @@ export class AgentsController {
     method: 'POST',
     path: '/report',
     id: 'agentReport',
-    summary: 'Report what is',
+    summary: 'Report the actual state',
     answer: Answers.none,
   })
   report(@CurrentNode() node: ClusterNode, @Body() body: Report): Promise<Record<string, never>> {

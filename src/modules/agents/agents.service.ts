@@ -19,10 +19,10 @@ import type { Poll, Register, Report } from './dto/agent.dto';
 import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
-/** A poll ends well before the lease does: either side takes a longer silence for the end of the other. */
+/** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
 
-/** A piece of a log that a node sends; it is read once it is known to be wanted. */
+/** A piece of a log that a node sends; it is read only once it is known to be wanted. */
 interface LogChunk {
   offset: number;
   read: () => Promise<Buffer>;
@@ -48,8 +48,8 @@ export class AgentsService {
   }
 
   /**
-   * Answers at once when the node should do something new, else when it should, or when the wait is over.
-   * @param gone answers a promise of the time when nobody waits for the answer any more
+   * Answers as soon as the node should do something new, or when the wait is over.
+   * @param gone returns a promise that resolves when nobody waits for the answer any longer
    */
   async poll(node: ClusterNode, body: Poll, gone: () => Promise<unknown>): Promise<PollResponse> {
     this.nodes.assertWanted(node);
@@ -76,7 +76,8 @@ export class AgentsService {
   async report(node: ClusterNode, body: Report): Promise<Record<string, never>> {
     await this.transactions.run(async (tx) => {
       await this.nodes.reported(tx, node.node_id, body.daemons);
-      // Ends lock the cluster, and the cluster is locked before any run, as wherever slots are given.
+      // The end of a run locks the cluster, and the cluster must be locked before any run, as it is whenever slots are
+      // given.
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
       for (const report of endsFirst) await this.runs.reported(tx, node, report);
     });

@@ -10,13 +10,13 @@ import { withDeadline } from '../../platform/process/deadline';
 
 const EVERY_MS = 1000;
 const ANSWER_WITHIN_MS = 5000;
-/** The form of a node's token, and nobody's: the database is asked for it. */
+/** In the form of a node's token, but nobody's, so it is looked up in the database. */
 const NOBODY = '0.nobody';
 
 /**
- * Calls this process once a second as an agent does: by a new connection to the port on which it listens, with a poll that
- * gets as far as the check of its token in the database. What answers it would have answered a node, and the second is
- * noted; a process that is busy with other things notes none, and nobody is called lost for them.
+ * Calls this process once a second as an agent does: over a new connection to the port on which it listens, with a poll
+ * that gets as far as the check of its token in the database. A process that answers it would have answered a node, so
+ * the second is recorded; one that is too busy records none, and no node is declared lost for that time.
  */
 @Injectable()
 export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
@@ -57,7 +57,7 @@ export class AnswerProbe implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** Resolves when the poll is answered as it must be; rejects when it is not, or not in time. */
+/** Resolves if the poll is answered as it must be; rejects if not, or not in time. */
 function poll({ address, port }: AddressInfo, stopping: AbortSignal): Promise<void> {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   const signal = withDeadline(ANSWER_WITHIN_MS, stopping);

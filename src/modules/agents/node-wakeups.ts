@@ -3,8 +3,8 @@ import { Config } from '../../config/config';
 import { PgListener } from '../../platform/wakeups/pg-listener';
 
 /**
- * Lets long polls wait for a wake-up of their node. One of a node waits at a time, and so many in all: where there is one too
- * many, the one that has waited longest is answered early, which keeps every node heard.
+ * Lets long polls wait for a wake-up of their node. One poll per node waits at a time, and a limited number in all: if
+ * there is one too many, the one that has waited longest is answered early, so every node is still heard.
  */
 @Injectable()
 export class NodeWakeUps implements OnModuleInit, OnModuleDestroy {
@@ -27,15 +27,15 @@ export class NodeWakeUps implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** A stopping pod lets its polls go before it waits for its requests, so that agents come back to another pod. */
+  /** A stopping pod ends its polls before it waits for its requests, so that agents move to another pod. */
   onModuleDestroy(): void {
     this.stopping = true;
     this.wakeAll();
   }
 
   /**
-   * A wake-up of the node, from now on; a poll of the node that waits already has had its. `cancel` must be called when nobody
-   * waits any more.
+   * A wake-up of the node, from now on; a poll of the node that is already waiting gets its wake-up at once. `cancel`
+   * must be called when nobody waits any longer.
    */
   subscribe(nodeId: number): { woken: Promise<void>; cancel: () => void } {
     let resolve: () => void = () => undefined;

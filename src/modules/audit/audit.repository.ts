@@ -11,7 +11,7 @@ const COLUMNS = columnsOf(AuditEvent)
   .map((column) => `t.${column}`)
   .join(', ');
 
-/** Reads the audit log. Rows are appended by the platform, in the transactions they tell of. */
+/** Reads the audit log. Rows are appended by the platform, in the transactions they describe. */
 @Injectable()
 export class AuditRepository {
   constructor(private readonly dataSource: DataSource) {}

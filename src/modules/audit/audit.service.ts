@@ -5,7 +5,7 @@ import type { Page } from '../../platform/http/page';
 import { AuditRepository } from './audit.repository';
 import type { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
 
-/** A list further back begins at a moment: a page costs what lies before it. */
+/** A list further back must begin at a given time: a page costs what comes before it. */
 const REACH = 10_000;
 
 /** Who may see which part of the audit log. */
@@ -21,7 +21,7 @@ export class AuditService {
     if ((query.pageNumber - 1) * query.limit >= REACH) {
       throw invalid(
         'AUDIT.PAGE_TOO_DEEP',
-        `Only the newest ${REACH} events can be paged through. For older ones give "to" the moment of the oldest event seen.`,
+        `Only the newest ${REACH} events can be paged through. For older ones, set "to" to the time of the oldest event seen.`,
         { reach: REACH },
       );
     }

@@ -63,7 +63,7 @@ export class BootDiskImagesService extends ResourceService<
   ): Promise<Values<BootDiskImage>> {
     if (body.linux_distro_id !== undefined) this.assertLinuxDistro(body.linux_distro_id, row.linux_distro_id);
     if (body.linux_distro_id !== undefined || body.boot_disk_image !== undefined) {
-      // The nodes of a cluster that is up have booted already: the record would no longer describe what from.
+      // The nodes of a running cluster have already booted: the record would no longer describe what from.
       await this.references.assertFree(tx, scope, BootDiskImage, row.boot_disk_image_id);
     }
     return { ...body };

@@ -7,7 +7,7 @@ import { LOCAL_ENDPOINT } from './cloud-envs.contract';
 
 export type CloudEnvKey = 'availability_zone_id' | 'cloud_project' | 'endpoint' | 'onprem_node_names';
 
-/** The outbound policy does not admit the endpoint. */
+/** The outbound policy does not allow the endpoint. */
 export const ENDPOINT_REFUSED = 'CLOUD_ENV.ENDPOINT_REFUSED';
 
 const PUBLIC_CLOUD: AcceptedKeys<CloudEnvKey> = {
@@ -33,7 +33,7 @@ export function assertEndpoint(endpoint: string, localEnabled: boolean, outbound
   if (!isServiceUrl(endpoint)) {
     throw invalid(
       'CLOUD_ENV.ENDPOINT_INVALID',
-      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without query, fragment and blanks.`,
+      `endpoint must be ${LOCAL_ENDPOINT}, or an http or https URL without a query, a fragment or blanks.`,
     );
   }
   const url = new URL(endpoint);

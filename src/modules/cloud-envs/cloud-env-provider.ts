@@ -22,7 +22,7 @@ export function assertProvider(
   );
 }
 
-/** Throws a 400 unless the credentials are of a kind that environments of the provider take. */
+/** Throws a 400 unless the credentials are of a kind that environments of the provider accept. */
 export function assertCredentialType(
   referenceData: ReferenceData,
   provider: CloudProviderRef,

@@ -96,18 +96,18 @@ export function cloudEnvInfo(data: CloudEnvData, referenceData: ReferenceData): 
   };
 }
 
-/** Labels that a caller may give to a cloud environment, and to a cluster beside those of its environment. */
+/** Labels that a caller may give to a cloud environment, and to a cluster besides those of its environment. */
 export const MAX_LABELS = 25;
 
-/** Labels that the platform adds to whatever it makes for a tenant. */
+/** Labels that the platform adds to whatever it creates for a tenant. */
 export function reservedLabels(tenantId: string): Record<string, string> {
   const product = productName().toLowerCase();
   return { resource: product, vm: `${product}_node`, tenant_id: tenantId };
 }
 
 /**
- * A caller's labels without the reserved ones that are as the platform has them: who reads a record, changes a label and
- * sends all of them back has given none of those.
+ * A caller's labels without the reserved ones that are unchanged: a caller who reads a record, changes a label and
+ * sends all of them back has not set those.
  */
 export function withoutReserved(
   labels: Readonly<Record<string, unknown>>,
@@ -125,14 +125,14 @@ export function checkLabels(
 ): asserts labels is Record<string, string> {
   const reserved = Object.keys(reservedLabels(''));
   for (const [key, value] of Object.entries(labels)) {
-    // Some providers do not tell upper from lower case in keys.
+    // Some providers do not distinguish upper and lower case in keys.
     if (reserved.includes(key.toLowerCase())) {
       throw invalid('LABEL.RESERVED', `The label ${key} is set by the platform.`, { key, reserved });
     }
     if (typeof value !== 'string')
-      throw invalid('LABEL.INVALID', `The value of label "${key}" must be a text.`, { key });
+      throw invalid('LABEL.INVALID', `The value of label "${key}" must be a string.`, { key });
     if (pattern && !(pattern.key.test(key) && pattern.value.test(value))) {
-      throw invalid('LABEL.INVALID', `The label "${key}" is not one that the provider takes: ${pattern.description}.`, {
+      throw invalid('LABEL.INVALID', `The provider does not accept the label "${key}": ${pattern.description}.`, {
         key,
       });
     }

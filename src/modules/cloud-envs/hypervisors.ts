@@ -8,7 +8,7 @@ import { Config } from '../../config/config';
 import { DomainError, invalid } from '../../platform/errors/domain-error';
 import { ENDPOINT_REFUSED } from './cloud-env-keys';
 
-/** What is wrong with the request or with what it names; the rest is a hypervisor that does not answer now. */
+/** Faults of the request or of what it names; all others mean that the hypervisor does not answer now. */
 const REFUSALS: Partial<Record<ProxmoxFault, string>> = {
   ADDRESS_REFUSED: ENDPOINT_REFUSED,
   CERTIFICATE_REFUSED: 'ONPREM.CERTIFICATE_REFUSED',

@@ -3,7 +3,7 @@ import { Config } from '../../config/config';
 import { LOGGER } from '../../platform/logging/logger';
 import { LocalConfinementService } from './local-confinement.service';
 
-/** For workers only: finds out once what the machine offers. */
+/** Only for workers: finds out once what the machine offers. */
 @Module({
   providers: [
     {

@@ -3,7 +3,7 @@ import type { Confinement } from '../../../libs/node-agent/sandbox';
 import type { Config } from '../../config/config';
 import type { Logger } from '../../platform/logging/logger';
 
-/** How this worker's machine keeps the jobs of its local nodes from itself and from each other. */
+/** How this worker's machine isolates the jobs of its local nodes from itself and from each other. */
 export class LocalConfinementService {
   private constructor(readonly confinement: Confinement) {}
 

@@ -5,7 +5,7 @@ import { rows, type Tx } from '../../platform/persistence/sql';
 
 /** A machine whose last report is older is not online; three reports in a row have failed then. */
 const ONLINE_FOR = '30 seconds';
-/** A machine that is silent for so long has gone for good, or has another name. */
+/** A machine that is silent for this long is gone for good, or has another name. */
 const KEPT_FOR = '1 day';
 
 /** Machines whose workers run local nodes. They belong to no tenant. */
@@ -13,7 +13,7 @@ const KEPT_FOR = '1 day';
 export class LocalHostsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The machines that have reported of late, by name. */
+  /** The machines that reported recently, by name. */
   async online(): Promise<HostResources[]> {
     return rows<HostResources>(
       this.dataSource.manager,
@@ -34,7 +34,7 @@ export class LocalHostsRepository {
     return hosts !== undefined && hosts.some && !hosts.apart;
   }
 
-  /** Takes the place of the machine's last report. */
+  /** Replaces the machine's last report. */
   async report(host: HostResources, keepsTenantsApart: boolean): Promise<void> {
     const { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes } = host;
     await this.dataSource.transaction(async (tx) => {

@@ -35,7 +35,7 @@ export class OnPremNodesService {
     private readonly config: Config,
   ) {}
 
-  /** Asks the hypervisor, or the workers for their own machines, with no transaction open meanwhile. */
+  /** Asks the hypervisor, or the workers about their own machines, with no transaction open meanwhile. */
   async list(principal: Principal, scope: TenantScope, query: OnPremNodesQuery): Promise<OnPremNodeResources> {
     const { endpoint, credential_config_id: credentialsConfId } = query;
     assertEndpoint(endpoint, this.config.compute.local !== null, this.outbound);
@@ -49,8 +49,8 @@ export class OnPremNodesService {
   }
 
   /**
-   * Whether local nodes may be made for the tenant: for any where they keep jobs apart, else for the first only. While no
-   * worker reports the start itself finds out.
+   * Whether the tenant may have local nodes: any tenant if they isolate jobs, else only the first. While no worker
+   * reports, the start itself finds out.
    */
   async localServes(tx: Tx, tenantId: string): Promise<boolean> {
     return !(await this.localHosts.keepNobodyApart(tx)) || (await this.tenants.isFirst(tx, tenantId));
@@ -58,7 +58,7 @@ export class OnPremNodesService {
 
   /**
    * The call hands the password to whoever is at the endpoint. Credentials are write-only: only administrators, who can
-   * make an environment with any endpoint, may have them sent where no environment sends them.
+   * create an environment with any endpoint, may have them sent where no environment sends them.
    */
   private async assertInUse(scope: TenantScope, endpoint: string, confId: number, name: string): Promise<void> {
     const { origin } = new URL(endpoint);

@@ -44,7 +44,7 @@ export class ClusterConfsService extends ResourceService<
     super(transactions, repository);
   }
 
-  /** Its volume is held, too: a volume may be deleted while no cluster has nodes of it, and is not to be used then. */
+  /** Its volume is locked, too: a volume may be deleted while no cluster has nodes of it, and must not be used then. */
   override async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<ClusterConfRow> {
     const row = await super.getRow(scope, selector, tx);
     const volume = row.volume_conf;
@@ -66,7 +66,7 @@ export class ClusterConfsService extends ResourceService<
           (computeType === undefined || category === computeType) &&
           (architecture === undefined || info.machine_architecture_type.machine_architecture_type === architecture),
       );
-      // Ids rather than a subquery, of which PostgreSQL cannot tell how many records it leaves (ADR 0009).
+      // Ids rather than a subquery, since PostgreSQL cannot estimate how many records that leaves (ADR 0009).
       conditions.only(
         'machine_type_id',
         machineTypes.map(({ info }) => info.machine_type_id),
@@ -87,7 +87,7 @@ export class ClusterConfsService extends ResourceService<
   ): Promise<Values<ClusterConf>> {
     const { machine_type_id, volume_conf_id } = body;
     if (machine_type_id !== undefined || volume_conf_id !== undefined) {
-      // The nodes of a cluster that is up keep their machines: the configuration would no longer describe them.
+      // The nodes of a running cluster keep their machines: the configuration would no longer describe them.
       await this.references.assertFree(tx, scope, ClusterConf, row.cluster_conf_id);
       const volume = volume_conf_id === undefined ? row.volume_conf : await this.volume(scope, volume_conf_id, tx);
       this.assertSameProvider(machine_type_id ?? row.machine_type_id, volume, row.machine_type_id);

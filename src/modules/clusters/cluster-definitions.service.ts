@@ -148,7 +148,7 @@ export class ClusterDefinitionsService {
       await this.openTenants.hold(tx, scope.tenantId);
       const row = await this.repository.get(scope, selector, tx, true);
       if (openEnded(row.to_date) === null) {
-        throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is enabled already.`, {
+        throw conflict('CLUSTER.INVALID_STATE', `The cluster "${row.name}" is already enabled.`, {
           cluster_status: row.status,
         });
       }
@@ -167,7 +167,7 @@ export class ClusterDefinitionsService {
     });
   }
 
-  /** The driver memory each parallel job of a machine gets. */
+  /** The driver memory that each parallel job of a machine gets. */
   driverMemory(query: DriverMemoryQuery): Message {
     const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
     const megabytes = Math.floor((memory * 1024) / jobs);
@@ -211,7 +211,7 @@ export class ClusterDefinitionsService {
     };
   }
 
-  /** 404 unless the tenant has the manager that the request names, which stays until the transaction ends. */
+  /** 404 unless the tenant has the manager that the request names; it is locked until the transaction ends. */
   private async holdObjectStorageManager(
     scope: TenantScope,
     { object_storage_manager_id: id }: Pick<ClusterSettings, 'object_storage_manager_id'>,
@@ -221,8 +221,8 @@ export class ClusterDefinitionsService {
   }
 
   /**
-   * What a cluster without nodes is made of may change and be deleted: it may come back only while all of that is
-   * current and fits together, which then stays so because the cluster uses it.
+   * The parts of a cluster without nodes may change or be deleted: it may come back only if all of them are current and
+   * fit together, which then stays so because the cluster uses them.
    */
   private async assertStillFits(scope: TenantScope, row: ClusterRow, tx: Tx): Promise<void> {
     const cloudEnv = await current(() => this.cloudEnvs.getRow(scope, { id: row.cloud_env_id }, tx));
@@ -234,7 +234,7 @@ export class ClusterDefinitionsService {
   }
 }
 
-/** Says of a record that is gone that the cluster still names it: the caller has not. */
+/** Explains that the cluster still names a record that is gone: the caller did not name it. */
 async function current<T>(get: () => Promise<T>): Promise<T> {
   try {
     return await get();
@@ -248,7 +248,7 @@ function defined(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Stored labels without the reserved ones, which are added anew. */
+/** Stored labels without the reserved ones, which are added again. */
 function ownLabels(labels: Record<string, string>, tenantId: string): Record<string, string> {
   const reserved = reservedLabels(tenantId);
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !Object.hasOwn(reserved, key)));

@@ -68,7 +68,7 @@ export function givenDisks(body: CreateCluster | UpdateCluster, kept: OwnDisks =
   };
 }
 
-/** The disk fields after an update: of another disk type they keep what it takes, and null takes all back. */
+/** The disk fields after an update: with another disk type they keep what it supports, and null clears all. */
 export function changedDisks(
   row: DiskColumns & { cluster_conf: { volume_conf: VolumeData | null } },
   body: UpdateCluster,
@@ -80,7 +80,7 @@ export function changedDisks(
   if (typeId === null) return givenDisks(body);
   const typeBefore = before.typeId ?? row.cluster_conf.volume_conf?.disk_type_id;
   const disk = records.diskType(typeId);
-  // Whether there is such a type is for the check of the whole to say.
+  // The check of the whole reports whether there is such a type.
   if (typeBefore === undefined || !disk) return givenDisks(body, before);
   return givenDisks(body, { ...before, ...keptShape(typeBefore, before, disk) });
 }
@@ -112,7 +112,7 @@ export function checkDisks(
     if (Object.values(own).every((field) => field === null)) return;
     throw invalid(
       'CLUSTER.DISK_TYPE_REQUIRED',
-      'The cluster configuration has no volume: the disks of the cluster need a disk_type_id. An update with null for it takes all disk fields back.',
+      'The cluster configuration has no volume, so the disks of the cluster need a disk_type_id. To clear all disk fields, update it to null.',
     );
   }
   const records = own.typeId === null ? referenceData : referenceData.selectable(typeId, before);
@@ -125,10 +125,10 @@ export function checkDisks(
   if (size === null) {
     throw invalid(
       'CLUSTER.DISK_SIZE_REQUIRED',
-      `The cluster configuration has no volume: disks of type ${type.name} need a size in GB.`,
+      `The cluster configuration has no volume, so disks of type ${type.name} need a size in GB.`,
     );
   }
-  // What the volume has by itself was checked when it was written; bounds may have changed since.
+  // The volume's own values were checked when they were written; bounds may have changed since.
   const chosenSize = own.typeId === null ? own.size : size;
   const misfit = diskMisfit(type, { size: chosenSize, iops: own.iops, throughputMb: own.throughputMb });
   if (misfit) throw invalid('CLUSTER.DISK_OUT_OF_BOUNDS', misfit.message);

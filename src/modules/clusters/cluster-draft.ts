@@ -67,7 +67,7 @@ export function changedDraft(
   };
 }
 
-/** Columns of a new cluster, defaults filled in. */
+/** Columns of a new cluster, with defaults filled in. */
 export function newClusterColumns(
   body: CreateCluster,
   draft: ClusterDraft,

@@ -5,13 +5,13 @@ import type { ClusterStatus, NodeStatus } from './cluster-state';
 import type { ClusterNode } from './entities/cluster-node.entity';
 
 /**
- * The domains that must hear of transitions, in the order in which they do. A process whose modules leave one out does not
- * boot: it would make transitions that nobody draws the consequences of.
+ * The domains that must be told of transitions, in this order. A process whose modules leave one out does not boot: its
+ * transitions would lack their consequences.
  */
 const SUBSCRIBING_DOMAINS = ['jobs'] as const;
 export type SubscribingDomain = (typeof SUBSCRIBING_DOMAINS)[number];
 
-/** What every transition tells; its moment and its user are those of the history entry. */
+/** What every transition event contains; its time and user are those of the history entry. */
 interface Transition<S> {
   tenantId: string;
   clusterId: number;
@@ -31,7 +31,7 @@ export interface NodeTransitioned extends Transition<NodeStatus> {
   nodeId: number;
 }
 
-/** The agent reports that its daemons take work: at a start, and back after a restart. */
+/** The agent reports that its daemons accept work: at a start, and again after a restart. */
 export interface NodeBecameReady {
   node: Pick<ClusterNode, 'tenant_id' | 'cluster_id' | 'node_id'>;
   clusterStatus: ClusterStatus;
@@ -46,7 +46,7 @@ export interface ClusterEventTypes {
 
 /**
  * A domain's reactions to what happens to clusters. They run in the transaction of the event, with the cluster locked
- * or, for nodes that their workflow marks, the node alone: what fails rolls the event back. Nest finds the subscribers
+ * or, for nodes that their workflow marks, only the node: a failure rolls the event back. Nest finds the subscribers
  * among the providers.
  */
 export abstract class ClusterSubscriber {

@@ -19,7 +19,7 @@ import { CLUSTER_WORKFLOWS } from './cluster-workflows';
 import type { ClusterNode } from './entities/cluster-node.entity';
 import type { Cluster } from './entities/cluster.entity';
 
-/** Why something comes into a state. */
+/** Why something enters a state. */
 interface Cause {
   reason: string | null;
   /** Null for the platform itself. */
@@ -38,8 +38,8 @@ export interface NodeTransition extends Cause {
 type Operation = Pick<WorkflowContext<'cluster'>, 'subject' | 'instanceId' | 'actorUserId'>;
 
 /**
- * Moves clusters and their nodes from state to state: each entry of their histories is written here, and told to the
- * subscribers of other domains in the same transaction.
+ * Moves clusters and their nodes from state to state: each entry of their histories is written here, and published to
+ * the subscribers of other domains in the same transaction.
  */
 @Injectable()
 export class ClusterLifecycle {
@@ -85,7 +85,7 @@ export class ClusterLifecycle {
     );
   }
 
-  /** Moves a locked node to another status with its history row; does nothing when it is there already. */
+  /** Moves a locked node to another status with its history row; does nothing if it is already there. */
   async transitionNode(tx: Tx, node: ClusterNode, change: NodeTransition): Promise<void> {
     const { status: from } = node;
     if (from === change.to) return;
@@ -97,7 +97,7 @@ export class ClusterLifecycle {
     await this.noteNode(tx, node, from, change);
   }
 
-  /** Adds a node that is to be made, with its first history row. */
+  /** Adds a node to be created, with its first history row. */
   async planNode(tx: Tx, values: Omit<Values<ClusterNode>, 'status'>, cause: Cause): Promise<void> {
     const to = 'INITIATING';
     const node = await this.nodes.insert(tx, { ...values, status: to });
@@ -141,7 +141,7 @@ export class ClusterLifecycle {
   }
 
   /**
-   * Ends the cluster's operation in the state it was for, once: a repetition finds its entry in the history. False when
+   * Ends the cluster's operation in its target state, once: a repetition finds the entry in the history. False if
    * another operation has replaced it.
    */
   async end(operation: Operation, from: ClusterStatus, to: ClusterStatus, reason: string): Promise<boolean> {

@@ -47,7 +47,7 @@ export class ClusterMountsService {
     return [...mountIds].sort((a, b) => a - b);
   }
 
-  /** Holds the cluster's mounts for its way back, where all of them must be there and still live together. */
+  /** Locks the cluster's mounts for its return: all of them must exist and still fit together. */
   async hold(tx: Tx, scope: TenantScope, mountIds: readonly number[]): Promise<void> {
     await this.attached.hold(tx, scope, mountIds);
   }

@@ -8,13 +8,15 @@ import { ClusterNode } from './entities/cluster-node.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
-/** From when on a node counts as silent, and from when on as lost. */
+/** When a node counts as silent, and when as lost. */
 export interface Silence {
   /** By the clock, milliseconds. */
   ms: number;
-  /** Seconds of it in which the platform answered agents: silence at other times may be the platform's own. */
+  /**
+   * Seconds of silence in which the platform answered agents: at other times the platform itself may have been silent.
+   */
   answeredSeconds: number;
-  /** Such seconds from which on it is lost. */
+  /** Number of such seconds after which it is lost. */
   lostAfterSeconds: number;
 }
 
@@ -46,7 +48,7 @@ export class ClusterNodesRepository {
     ]);
   }
 
-  /** Those of the nodes that there are, in any order. */
+  /** The nodes among these that exist, in any order. */
   async getAll(nodeIds: readonly number[]): Promise<ClusterNode[]> {
     return rows<ClusterNode>(this.dataSource.manager, 'SELECT * FROM cluster_nodes WHERE node_id = ANY($1)', [nodeIds]);
   }
@@ -118,7 +120,7 @@ export class ClusterNodesRepository {
     return workers.map(({ node_id }) => node_id);
   }
 
-  /** A ready node with the fewest runs, if one has less than so many. */
+  /** A ready node with the fewest runs, if one has fewer than this. */
   async withFreeSlot(tx: Tx, clusterId: number, maxParallelJobs: number): Promise<ClusterNode | null> {
     return firstRow<ClusterNode>(
       tx,
@@ -162,7 +164,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Keeps so many of the latest seconds in which the platform answered. */
+  /** Keeps only this many of the latest seconds in which the platform answered. */
   async forgetAnswered(kept: number): Promise<void> {
     await this.dataSource.query(
       `DELETE FROM answered_seconds
@@ -171,7 +173,7 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Those of the tokens whose node is not destroyed. */
+  /** The tokens whose node is not destroyed. */
   async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
     const live = await rows<Pick<ClusterNode, 'token'>>(
       this.dataSource.manager,
@@ -182,8 +184,9 @@ export class ClusterNodesRepository {
   }
 
   /**
-   * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of so many
-   * answered seconds began before the earliest of the latest so many: one moment for all nodes, and not a count for each.
+   * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of n
+   * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
+   * each.
    */
   async silent({ ms, answeredSeconds, lostAfterSeconds }: Silence): Promise<SilentNode[]> {
     return rows(

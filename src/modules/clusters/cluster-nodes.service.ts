@@ -35,7 +35,7 @@ export class ClusterNodesService {
     return this.dataSource.transaction(async (tx) => {
       const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
-        throw unauthenticated('The bootstrap token was used before.');
+        throw unauthenticated('The bootstrap token has already been used.');
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
       await this.nodes.update(tx, node.node_id, {
         agent_id: agentId,
@@ -47,7 +47,7 @@ export class ClusterNodesService {
     });
   }
 
-  /** The node that waits for its agent with this bootstrap token; 401 for one that is not known, or spent. Spends nothing. */
+  /** The node that waits for its agent with this bootstrap token; 401 if it is unknown or spent. Does not spend it. */
   authenticateBootstrap(bootstrapToken: string): Promise<ClusterNode> {
     return this.ofBootstrapToken(bootstrapToken);
   }
@@ -61,7 +61,7 @@ export class ClusterNodesService {
     return node;
   }
 
-  /** The same for many tokens at once, but that their use is not noted: for each the node, or the error. */
+  /** The same for many tokens at once, without recording their use: for each the node, or the error. */
   async authenticateAll(nodeTokens: readonly string[]): Promise<(ClusterNode | DomainError)[]> {
     const ids = nodeTokens.map(nodeIdIn).filter((id) => id !== null);
     const found = new Map((await this.nodes.getAll(ids)).map((node) => [node.node_id, node]));
@@ -74,7 +74,7 @@ export class ClusterNodesService {
     );
   }
 
-  /** 410 for the agent of a node that should not run: it ends and its supervisor does not restart it. */
+  /** 410 for the agent of a node that should not run: the agent exits and its supervisor does not restart it. */
   assertWanted(node: ClusterNode): void {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
       throw gone();
@@ -86,7 +86,7 @@ export class ClusterNodesService {
     return (await this.nodes.desiredVersion(nodeId)) ?? 0;
   }
 
-  /** The node as it is now; throws `NODE.GONE` when it does not exist any more. */
+  /** The node as it is now; throws `NODE.GONE` if it no longer exists. */
   async current(nodeId: number): Promise<ClusterNode> {
     const node = await this.nodes.get(nodeId);
     if (!node) throw gone();
@@ -175,7 +175,7 @@ function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts nod
 }
 
 function gone(): DomainError {
-  return new DomainError('gone', 'NODE.GONE', 'This node is not wanted any more.');
+  return new DomainError('gone', 'NODE.GONE', 'This node is no longer wanted.');
 }
 
 function isUnchanged(node: ClusterNode, daemons: ObservedDaemons): boolean {

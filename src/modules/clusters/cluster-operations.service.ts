@@ -10,7 +10,7 @@ import { CLUSTER_OPERATIONS, type ClusterOperation } from './cluster-state';
 import { ClustersRepository } from './clusters.repository';
 import type { CosiOperation } from './dto/cluster-answers.dto';
 
-/** What users have done with clusters: each begins a workflow. */
+/** Operations that users request on clusters: each begins a workflow. */
 @Injectable()
 export class ClusterOperationsService {
   constructor(

@@ -10,7 +10,7 @@ import type { ClusterNode } from './entities/cluster-node.entity';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster } from './entities/cluster.entity';
 
-/** What runs take over from their cluster. */
+/** What runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'>;
 
 /** A cluster whose row is locked for the rest of the transaction. */
@@ -20,7 +20,7 @@ export type LockedCluster = RunSettings &
     active: boolean;
   };
 
-/** What the daemons of a cluster's nodes are told, and where its master listens. */
+/** Settings for the daemons of a cluster's nodes, and where its master listens. */
 type DaemonSettings = Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config'> &
   Pick<ClusterNode, 'master_url'>;
 
@@ -90,7 +90,7 @@ export class ClusterRowsRepository {
     return appendState(tx, HISTORY, clusterId, entry);
   }
 
-  /** Whether the operation has brought the cluster into the state. */
+  /** Whether the operation brought the cluster into the state. */
   hasReached(clusterId: number, workflowInstanceId: number, status: ClusterStatus): Promise<boolean> {
     return this.dataSource.manager.existsBy(ClusterStateEntry, {
       cluster_id: clusterId,

@@ -32,7 +32,7 @@ export interface ClusterDraft {
   disks: OwnDisks;
 }
 
-/** What an existing cluster refers to already: these rows may be closed. */
+/** What an existing cluster already refers to: these rows may be closed. */
 type ReferencesBefore = Pick<Cluster, 'spark_infra_version_id' | 'disk_type_id'>;
 
 /** Checks the draft as a whole; throws a 400 that says what does not fit. */
@@ -48,14 +48,14 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   if (machine.architectureId !== draft.cloudEnv.boot_disk_image.architecture_type_id) {
     throw invalid(
       'CLUSTER.ARCHITECTURE_MISMATCH',
-      'The machine type and the boot disk image are of different architectures.',
+      'The machine type and the boot disk image have different architectures.',
     );
   }
   const versionId = draft.sparkInfraVersionId;
   if (!referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId))
     throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
   if (draft.isTurboEnabled || draft.isCudaEnabled) {
-    throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', 'This release starts no clusters with turbo or CUDA.');
+    throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', 'This release does not start clusters with turbo or CUDA.');
   }
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
@@ -88,14 +88,14 @@ export function clusterLabels(
   if (ownKeys.length + Object.keys(reserved).length > MAX_LABELS) {
     throw invalid(
       'CLUSTER.TOO_MANY_LABELS',
-      `A cluster has at most ${MAX_LABELS} labels that its cloud environment does not have, 3 reserved ones included.`,
+      `A cluster may have at most ${MAX_LABELS} labels beyond those of its cloud environment, 3 reserved ones included.`,
     );
   }
   const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
   if (together.size > MAX_TOTAL_LABELS) {
     throw invalid(
       'CLUSTER.TOO_MANY_LABELS',
-      `A cluster and its cloud environment have at most ${MAX_TOTAL_LABELS} labels together.`,
+      `A cluster and its cloud environment may have at most ${MAX_TOTAL_LABELS} labels together.`,
     );
   }
   return { ...own, ...reserved };
@@ -133,7 +133,7 @@ export function assertEnabled(row: Pick<Cluster, 'name' | 'to_date'>): void {
   throw conflict('CLUSTER.DISABLED', `The cluster "${row.name}" is disabled. Enable it first.`);
 }
 
-/** A 409 that says which states an operation needs. */
+/** A 409 that says which states an operation requires. */
 export function invalidState(
   cluster: Pick<Cluster, 'name' | 'status'>,
   rule: string,

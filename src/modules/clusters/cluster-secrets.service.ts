@@ -8,7 +8,7 @@ import { ClusterRowsRepository } from './cluster-rows.repository';
 
 const TABLE = 'clusters';
 
-/** What the Spark processes of a cluster prove to each other, from its start to its stop. */
+/** The secret with which the Spark processes of a cluster authenticate to each other, from its start to its stop. */
 @Injectable()
 export class ClusterSecretsService {
   constructor(
@@ -17,7 +17,7 @@ export class ClusterSecretsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Makes one unless there is one: what was told to a node stays true. */
+  /** Creates one unless there is one: what nodes were told stays valid. */
   async ensure(tx: Tx, tenantId: string, clusterId: number): Promise<void> {
     if ((await this.clusters.sealedSecret(tx, clusterId)) !== null) return;
     const value = { secret: randomBytes(32).toString('hex') };
@@ -26,8 +26,8 @@ export class ClusterSecretsService {
   }
 
   /**
-   * Null for a cluster that runs since before there were any; undefined while the tenant's secrets cannot be opened, which must
-   * not keep its nodes from being told all else.
+   * Null for a cluster that has been running since before there were secrets; undefined while the tenant's secrets
+   * cannot be decrypted, which must not keep its nodes from being told everything else.
    */
   async reveal(tx: Tx, tenantId: string, clusterId: number): Promise<string | null | undefined> {
     const sealed = await this.clusters.sealedSecret(tx, clusterId);
@@ -42,7 +42,7 @@ export class ClusterSecretsService {
     }
   }
 
-  /** Once nothing of the cluster runs: the next start makes another one. */
+  /** To be called once nothing of the cluster runs: the next start creates another one. */
   async forget(tx: Tx, clusterId: number): Promise<void> {
     await this.clusters.setSealedSecret(tx, clusterId, null);
   }

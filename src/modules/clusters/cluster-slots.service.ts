@@ -26,7 +26,7 @@ export class ClusterSlotsService {
     return this.rows.lock(tx, clusterId);
   }
 
-  /** What runs take over from their cluster; the plainest when it does not exist. */
+  /** What runs inherit from their cluster; bare defaults if it does not exist. */
   async runSettings(clusterId: number): Promise<RunSettings> {
     const settings = await this.rows.runSettings(clusterId);
     return settings ?? { spark_config: {}, max_parallel_jobs: 1, object_storage_manager_id: null };
@@ -48,7 +48,7 @@ export class ClusterSlotsService {
     return this.nodes.withFreeSlot(tx, cluster.cluster_id, cluster.max_parallel_jobs);
   }
 
-  /** Makes the node's agent look at what it should run, as soon as the transaction commits. */
+  /** Makes the node's agent check what it should run, as soon as the transaction commits. */
   async wake(tx: Tx, nodeId: number): Promise<void> {
     await this.nodes.wake(tx, nodeId);
   }

@@ -17,27 +17,30 @@ export class ClusterStartsService {
     private readonly onPremNodes: OnPremNodesService,
   ) {}
 
-  /** Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} answers before anything is written. */
+  /**
+   * Begins the start of a locked cluster that is STOPPED; throws what {@link refusal} returns before anything is
+   * written.
+   */
   async begin(tx: Tx, cluster: LockedCluster, userId: number | null, reason: string): Promise<WorkflowRef> {
     const refusal = await this.refusal(tx, cluster);
     if (refusal) throw refusal;
     return this.lifecycle.begin(tx, cluster, 'start', userId, reason);
   }
 
-  /** Why a cluster cannot be started as things are; null when it can. */
+  /** Why a cluster cannot be started at present; null if it can. */
   async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
     const env = await this.clusters.environment(tx, cluster.cluster_id);
     if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {
       return invalid(
         'CLUSTER.PROVIDER_UNSUPPORTED',
-        'This release starts clusters of OnPrem environments with the endpoint local:// only.',
+        'This release starts only clusters of OnPrem environments with the endpoint local://.',
       );
     }
     if (env.endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.localServes(tx, cluster.tenant_id))) {
       return invalid(
         'CLUSTER.LOCAL_NODES_NOT_SHARED',
-        'Local nodes of this installation cannot keep the jobs of several tenants apart, and serve its first tenant only. ' +
-          'Its operator has to run the worker as root, or where bubblewrap may make namespaces.',
+        'Local nodes of this installation cannot keep the jobs of several tenants apart, so they serve only its first tenant. ' +
+          'To change that, its operator must run the worker as root, or where bubblewrap may create namespaces.',
       );
     }
     return null;

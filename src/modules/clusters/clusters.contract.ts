@@ -1,4 +1,4 @@
-/** What other modules may know of clusters without their services. */
+/** What other modules may know about clusters without their services. */
 export { CLUSTER_STATUSES, CLUSTER_TYPES } from './cluster-state';
 export { ClusterSubscriber, type ClusterTransitioned, type NodeBecameReady } from './cluster-events';
 export type { LockedCluster, RunSettings } from './cluster-rows.repository';

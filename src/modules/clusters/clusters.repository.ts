@@ -25,7 +25,7 @@ import type { NodeStateEntry } from './entities/node-state.entity';
 type NodeSummary = Pick<ClusterNode, 'node_number' | 'status' | 'ip_address'> &
   Pick<NodeStateEntry, 'node_state_id'> & { start_time: string };
 
-/** A cluster with what it is made of, its nodes, and the operation that is under way or ended last. */
+/** A cluster with its parts, its nodes, and the current or last operation. */
 export interface ClusterRow extends Cluster, AuthorNames {
   workflow_job_id: number | null;
   workflow_state: string | null;

@@ -3,12 +3,12 @@ import { invalid } from '../../platform/errors/domain-error';
 import { isServiceUrl } from '../../platform/outbound/allowed-url';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
 
-/** The outbound policy does not admit an endpoint of credentials, or one that they are checked at. */
+/** The outbound policy does not allow an endpoint of credentials, or one where they are checked. */
 export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';
 
 type Check = (key: string, value: string) => void;
 
-/** Keys of a credential type, each with what its value must be beside a non-empty text. */
+/** Keys of a credential type, each with what its value must be besides a non-empty string. */
 type CredentialKeys = Readonly<Record<string, Check | null>>;
 
 /** Keys that the specification lists by credential type; all are required. */
@@ -55,7 +55,7 @@ const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
 
 /**
  * Reads base64 of a JSON object that has exactly the keys of the credential type. Throws 400s that name keys and never
- * carry a value; errors of parsers are dropped, since they quote what they failed on.
+ * contain a value; parser errors are dropped, since they quote what they failed on.
  */
 export function parseCredentials(credentialTypeId: number, encoded: string): Record<string, string> {
   const keys = CREDENTIAL_KEYS[credentialTypeId];
@@ -106,7 +106,7 @@ function assertKeys(given: readonly string[], wanted: readonly string[]): void {
   if (unknown.length > 0) {
     throw invalid(
       'CREDENTIALS_CONF.KEY_UNKNOWN',
-      `The credentials hold ${unknown.slice(0, 10).join(', ')}; the credential type has the keys ${wanted.join(', ')}.`,
+      `The credentials contain ${unknown.slice(0, 10).join(', ')}, but the keys of the credential type are ${wanted.join(', ')}.`,
     );
   }
   const missing = wanted.filter((key) => !given.includes(key));
@@ -132,7 +132,7 @@ function assertServiceUrl(key: string, value: string): void {
   if (isServiceUrl(value)) return;
   throw invalid(
     'CREDENTIALS_CONF.VALUE_INVALID',
-    `The value of ${key} must be an http or https URL without query, fragment and blanks.`,
+    `The value of ${key} must be an http or https URL without a query, a fragment or blanks.`,
     { key },
   );
 }

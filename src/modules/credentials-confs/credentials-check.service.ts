@@ -41,7 +41,7 @@ export class CredentialsCheckService {
     this.checker = new CredentialChecker(outbound, { onPremTrust: compute.onPremTrust });
   }
 
-  /** @param endpoint of a hypervisor, for OnPrem basic auth and nothing else */
+  /** @param endpoint of a hypervisor, only for OnPrem basic auth */
   async check(
     scope: TenantScope,
     selector: RecordSelector,
@@ -54,7 +54,7 @@ export class CredentialsCheckService {
     return { working, checked_as: checkedAs, reason };
   }
 
-  /** Opens the values of what can be checked; the transaction ends before the provider is called. */
+  /** Decrypts the values of what can be checked; the transaction ends before the provider is called. */
   private reveal(
     scope: TenantScope,
     selector: RecordSelector,
@@ -75,7 +75,7 @@ export class CredentialsCheckService {
 
 function assertEndpointFits(provider: CredentialProvider, endpoint: string | undefined): void {
   if (provider === 'proxmox' && endpoint === undefined) {
-    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: give endpoint.');
+    throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: send endpoint.');
   }
   if (provider !== 'proxmox' && endpoint !== undefined) {
     throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is for OnPrem basic auth only.');
@@ -92,7 +92,7 @@ async function translated(check: () => Promise<CredentialCheck>): Promise<Creden
     throw new DomainError(
       'upstream',
       'CREDENTIALS_CONF.PROVIDER_UNREACHABLE',
-      `${error.message}. Whether the credentials work is not known; try again later.`,
+      `${error.message}. It is not known whether the credentials work; try again later.`,
       { server: error.server },
       { cause: error },
     );

@@ -36,7 +36,7 @@ export function credentialConfRef(data: CredentialsConfData, referenceData: Refe
   };
 }
 
-/** Opened credentials, for drivers and clients of providers. Never to be logged or answered. */
+/** Decrypted credentials, for drivers and clients of providers. Never log or return them. */
 export interface RevealedCredentials {
   credentialTypeId: number;
   values: Record<string, string>;

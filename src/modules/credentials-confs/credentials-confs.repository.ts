@@ -18,7 +18,7 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
     });
   }
 
-  /** Those for the provider; all without one. */
+  /** Those for the provider, or all if none is given. */
   ofProvider(cloudProviderId: number | undefined): ResourceFilter<CredentialsConf> {
     return (conditions) =>
       conditions.addIf(
@@ -28,7 +28,7 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
       );
   }
 
-  /** The sealed values, of a closed record too: what was made with them must still be ended. */
+  /** The sealed values, also of a closed record: what was created with them must still be destroyed. */
   async sealed(tx: Tx, tenantId: string, id: number): Promise<CredentialsConf | null> {
     return tx.findOneBy(CredentialsConf, { ...inTenant({ tenantId }), credentials_conf_id: id });
   }

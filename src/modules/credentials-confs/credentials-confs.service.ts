@@ -26,7 +26,7 @@ import type {
 } from './dto/credentials-conf.dto';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
-/** Credentials of providers and object stores. Their values go in and are never answered. */
+/** Credentials of providers and object stores. Their values go in and never come out. */
 @Injectable()
 export class CredentialsConfsService extends ResourceService<
   CredentialsConf,
@@ -49,8 +49,8 @@ export class CredentialsConfsService extends ResourceService<
   }
 
   /**
-   * Opens the values for a driver or client of the provider; the caller neither logs nor answers them. A DomainError
-   * tells in words for users why they cannot be had.
+   * Decrypts the values for a driver or client of the provider; the caller neither logs nor returns them. If they
+   * cannot be decrypted, throws a DomainError with the reason for users.
    */
   async reveal(tx: Tx, tenantId: string, id: number): Promise<RevealedCredentials> {
     const row = await this.repository.sealed(tx, tenantId, id);
@@ -60,7 +60,7 @@ export class CredentialsConfsService extends ResourceService<
       return { credentialTypeId: row.credential_type_id, values: values as Record<string, string> };
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
-      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Give it its values again.`;
+      const message = `The values of the credentials configuration "${row.name}" (id ${id}) cannot be decrypted. Send its values again.`;
       throw new DomainError('damaged', 'CREDENTIALS_CONF.UNREADABLE', message, {}, { cause: error });
     }
   }

@@ -13,7 +13,7 @@ export class HealthCheck {
 }
 
 export class Version {
-  @Field.text({ description: 'Of the service' }) version: string;
+  @Field.text({ description: 'Version of the service' }) version: string;
   @Field.text({ description: "Release of the API's specification that it follows" }) api_release: string;
 }
 

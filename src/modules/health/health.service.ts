@@ -33,7 +33,7 @@ export class HealthService implements OnApplicationShutdown {
       connectTimeout: ANSWER_WITHIN_MS,
       retryStrategy: (times) => Math.min(times * 200, 2000),
     });
-    // Without a listener ioredis prints; the check itself tells.
+    // Without a listener ioredis prints the error; the check itself reports it.
     this.redis.on('error', () => undefined);
     void this.redis.connect().catch(() => undefined);
   }

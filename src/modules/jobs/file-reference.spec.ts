@@ -24,6 +24,6 @@ describe('assertReachable', () => {
   });
 
   it('names the file that cannot be reached', () => {
-    expect(() => assertReachable(files, false)).toThrow('lib.jar" lies in an object storage manager');
+    expect(() => assertReachable(files, false)).toThrow('lib.jar" is in an object storage manager');
   });
 });

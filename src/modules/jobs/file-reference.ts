@@ -21,8 +21,5 @@ export function parseFileReference(text: string): FileReference {
 export function assertReachable(texts: readonly string[], hasObjectStorage: boolean): void {
   const unreachable = texts.find((text) => parseFileReference(text).kind === 'object-storage');
   if (hasObjectStorage || unreachable === undefined) return;
-  throw invalid(
-    'JOB.FILE_UNAVAILABLE',
-    `"${unreachable}" lies in an object storage manager, and the cluster has none.`,
-  );
+  throw invalid('JOB.FILE_UNAVAILABLE', `"${unreachable}" is in an object storage manager, but the cluster has none.`);
 }

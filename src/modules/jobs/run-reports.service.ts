@@ -66,7 +66,7 @@ export class RunReportsService {
     // The cluster's own files come before those of the job, and may have been edited since the node was told of them.
     const file = key === undefined ? staged[index] : staged.find((other) => other?.key === key);
     if (!file) {
-      const message = `The job ${runId} has no file ${index}, or has it no more since its cluster was edited.`;
+      const message = `The job ${runId} has no file ${index}, or lost it when its cluster was edited.`;
       throw notFound('JOB.FILE_NOT_FOUND', message);
     }
     const { kind, path } = file;
@@ -74,7 +74,7 @@ export class RunReportsService {
     const managerId = cluster.object_storage_manager_id;
     if (managerId !== null) return { kind, path, tenantId: run.tenant_id, managerId };
     // The cluster had one when the run was submitted.
-    throw notFound('JOB.FILE_NOT_FOUND', `"${path}" lies in an object storage manager, and the cluster has none.`);
+    throw notFound('JOB.FILE_NOT_FOUND', `"${path}" is in an object storage manager, but the cluster has none.`);
   }
 
   async assertOnNode(node: ClusterNode, runId: number): Promise<void> {
@@ -129,7 +129,8 @@ export class RunReportsService {
 
   private async ofNode(node: ClusterNode, runId: number): Promise<Run> {
     const run = await this.runs.byId(runId);
-    if (run?.node_id !== node.node_id) throw notFound('JOB.NOT_FOUND', `The job ${runId} is not this node's.`);
+    if (run?.node_id !== node.node_id)
+      throw notFound('JOB.NOT_FOUND', `The job ${runId} does not belong to this node.`);
     return run;
   }
 }

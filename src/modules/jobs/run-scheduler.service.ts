@@ -75,12 +75,7 @@ export class RunScheduler {
         return;
       case 'DESTROYING':
       case 'DESTROYED':
-        await this.endWaiting(
-          tx,
-          cluster,
-          'CLUSTER_DESTROYED',
-          'The cluster was destroyed before the job had started.',
-        );
+        await this.endWaiting(tx, cluster, 'CLUSTER_DESTROYED', 'The cluster was destroyed before the job started.');
         return;
       case 'ERROR': {
         const cause = await this.clusters.stateReason(tx, clusterId);
@@ -88,7 +83,7 @@ export class RunScheduler {
           tx,
           cluster,
           'CLUSTER_FAILED',
-          `The cluster failed before the job had started: ${cause ?? 'no cause recorded'}`,
+          `The cluster failed before the job started: ${cause ?? 'no cause recorded'}`,
         );
       }
     }
@@ -104,7 +99,7 @@ export class RunScheduler {
       await this.end(tx, run, {
         to: run.status === 'STOPPING' ? 'STOPPED' : 'TERMINATED',
         code: 'CLUSTER_STOPPED',
-        reason: 'The cluster was stopped before the job had started.',
+        reason: 'The cluster was stopped before the job started.',
         exitCode: null,
       });
     }

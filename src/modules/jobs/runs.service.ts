@@ -186,7 +186,7 @@ export class RunsService {
         columns: { stop_requested: true, stop_workflow_job_instance_id: workflow.workflow_job_instance_id },
       });
       if (run.node_id === null) {
-        const reason = 'Stopped before it had started.';
+        const reason = 'Stopped before it started.';
         await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
       } else {
         await this.clusters.wake(tx, run.node_id);
@@ -241,7 +241,7 @@ export class RunsService {
     if (unfinished >= conf.max_concurrency) {
       throw conflict(
         'JOB_CONF.MAX_CONCURRENCY',
-        `The job configuration "${conf.name}" has ${unfinished} unfinished jobs and may have ${conf.max_concurrency} at once.`,
+        `The job configuration "${conf.name}" already has ${unfinished} unfinished jobs; its max_concurrency is ${conf.max_concurrency}.`,
         { unfinished, max_concurrency: conf.max_concurrency },
       );
     }

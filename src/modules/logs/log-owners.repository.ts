@@ -5,13 +5,15 @@ import { rows } from '../../platform/persistence/sql';
 
 type Kind = LogName['kind'];
 
-/** What has logs: its table, its key and when it ended. */
+/** A kind that has logs: its table, its key and when it ended. */
 const SOURCES: Record<Kind, { table: string; id: string; endedAt: string }> = {
   run: { table: 'runs', id: 'run_id', endedAt: 'ended_at' },
   node: { table: 'cluster_nodes', id: 'node_id', endedAt: 'to_date' },
 };
 
-/** Nodes send the rest of a log for a minute after its end, and what could not be settled for a day stays as it is. */
+/**
+ * Nodes send the rest of a log for a minute after its end; a log that could not be settled within a day stays as it is.
+ */
 const SETTLED_AFTER = '5 minutes';
 const SETTLED_WITHIN = '1 day';
 

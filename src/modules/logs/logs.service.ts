@@ -17,7 +17,7 @@ const ENDING_BYTES = 128 * 1024;
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Logs of runs and nodes. A store that is away is a 503, after which agents send again what they have. */
+/** Logs of runs and nodes. If the store is away the answer is 503, after which agents resend what they have. */
 @Injectable()
 export class LogsService {
   private readonly maxBytes: number;
@@ -30,17 +30,17 @@ export class LogsService {
   }
 
   /**
-   * Where a node goes on with a log. From the beginning while the store is away: that costs a chunk sent again, and to
-   * refuse the node its poll would end what runs there.
+   * Where a node goes on with a log. From the beginning while the store is away: that costs a repeated chunk, whereas
+   * refusing the node's poll would end what runs there.
    */
   resumeAt(log: LogName): Promise<number> {
     return this.store.resumeAt(log).catch(() => 0);
   }
 
-  /** Answers what is held then. Throws a 413 for what goes beyond the limit, to which nodes hold by themselves. */
+  /** Returns what is held afterwards. Throws a 413 beyond the limit, which nodes observe by themselves. */
   async write(log: LogName, offset: number, chunk: Buffer): Promise<number> {
     if (offset + chunk.length > this.maxBytes) {
-      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log has at most ${this.maxBytes} bytes.`);
+      throw new DomainError('too-large', 'LOG.TOO_LARGE', `A log may have at most ${this.maxBytes} bytes.`);
     }
     return ofStore(this.store.write(log, offset, chunk));
   }
@@ -70,7 +70,7 @@ function asError(error: unknown): unknown {
   return new DomainError(
     'unavailable',
     'LOG.STORE_UNAVAILABLE',
-    'The store of logs does not answer as it should. Send the request again in some seconds.',
+    'The log store does not answer as it should. Send the request again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause: error },
   );

@@ -25,8 +25,8 @@ export class AttachedMountsService {
   ) {}
 
   /**
-   * Holds the mounts as they are until `tx` ends, for a cluster that comes to use them: 404 for one that the tenant does
-   * not have, 400 for two that cannot be on one cluster.
+   * Locks the mounts until `tx` ends, for a cluster that is about to use them: 404 for one that the tenant does not
+   * have, 400 for two that cannot be on one cluster.
    */
   async hold(tx: Tx, scope: TenantScope, ids: readonly number[]): Promise<void> {
     const mounts = await this.repository.findAll(scope, ids, tx, 'share');
@@ -35,7 +35,9 @@ export class AttachedMountsService {
     assertTogether(await this.place(tx, scope.tenantId, mounts));
   }
 
-  /** Throws a 400 when the mount, as it is to be, cannot stay with the others of a cluster that it is attached to. */
+  /**
+   * Throws a 400 if the mount, as changed, would no longer fit the other mounts of a cluster that it is attached to.
+   */
   async assertStaysTogether(tx: Tx, scope: TenantScope, changed: Mount): Promise<void> {
     const clusters = await this.repository.besides(tx, scope, changed.mount_id);
     const ids = [...new Set(clusters.flat())].filter((id) => id !== changed.mount_id);
@@ -45,9 +47,9 @@ export class AttachedMountsService {
   }
 
   /**
-   * What a node needs to open the mounts of its cluster. It holds credentials: the caller neither logs nor answers it to
-   * users. One that cannot be used comes with its fault, so that it ends the runs which were to begin with it, and
-   * nothing else that the node is told.
+   * What a node needs to open the mounts of its cluster. It contains credentials: the caller neither logs it nor
+   * returns it to users. A mount that cannot be used comes with its fault, so that only the runs that would begin with
+   * it are ended.
    */
   async ofCluster(tx: Tx, tenantId: string, clusterId: number): Promise<RunMount[]> {
     const mounts = await this.repository.ofCluster(tx, tenantId, clusterId);
@@ -68,7 +70,7 @@ export class AttachedMountsService {
 
   private opened(mount: Mount, values: Values): RunMount {
     const { account, ...located } = this.located(mount);
-    // The source keeps naming its account when the credentials come to be those of another.
+    // The source keeps naming its account even if the credentials become those of another.
     return { ...located, credentials: { ...values, ...(account === null ? {} : { STORAGE_ACCOUNT_NAME: account }) } };
   }
 
@@ -91,7 +93,7 @@ export class AttachedMountsService {
   private async missing(tx: Tx, scope: TenantScope, id: number): Promise<DomainError> {
     const [deleted] = await this.repository.findAllEver(scope, [id], tx);
     const message = deleted
-      ? `There is no mount "${deleted.name}" (id ${id}) any more.`
+      ? `The mount "${deleted.name}" (id ${id}) no longer exists.`
       : `There is no mount with id ${id}.`;
     return notFound('MOUNT.NOT_FOUND', message);
   }
@@ -116,7 +118,7 @@ export class AttachedMountsService {
     });
   }
 
-  /** Values of the mounts' credentials by their ids, or why they cannot be had. */
+  /** Values of the mounts' credentials by their ids, or why they are not available. */
   private async reveal(tx: Tx, tenantId: string, mounts: readonly Mount[]): Promise<Revealed> {
     const revealed = new Map<number, Values | DomainError>();
     for (const id of new Set(mounts.map(({ credentials_conf_id }) => credentials_conf_id))) {
@@ -138,14 +140,14 @@ export class AttachedMountsService {
 type Values = Readonly<Record<string, string>>;
 type Revealed = ReadonlyMap<number, Values | DomainError>;
 
-/** Values that were revealed; throws why they could not be. */
+/** The decrypted values; throws the reason if there are none. */
 function valuesOf(revealed: Revealed, id: number): Values {
   const found = revealed.get(id) ?? {};
   if (found instanceof DomainError) throw found;
   return found;
 }
 
-/** Without credentials, so that an agent which knows no faults does not start the run either. */
+/** Without credentials, so that an agent too old to know faults does not start the run either. */
 function unusable({ name, mount_point, is_read_only }: Mount, reason: string): RunMount {
   return {
     mount_point,

@@ -4,7 +4,7 @@ import type { StoreCloudProviderName } from '../object-storage-managers/object-s
 const MAX_ENTRIES = 100;
 const MAX_LENGTH = 1000;
 
-/** Of whose properties a mount may set some: one of another store, or of all file systems, is not its own. */
+/** Prefixes of the properties that a mount may set: those of another store, or of all file systems, are not its own. */
 const PREFIXES: Record<StoreCloudProviderName, string> = {
   AWS: 'fs.s3a.',
   OnPrem: 'fs.s3a.',
@@ -13,17 +13,17 @@ const PREFIXES: Record<StoreCloudProviderName, string> = {
 };
 
 const KEY = /^fs(\.[A-Za-z0-9_-]+)+$/;
-/** Words of a key by which credentials are given, or the way to find them chosen. */
+/** Words in keys that give credentials or choose how to find them. */
 const CREDENTIALS = /secret|passw|credential|token|private|keyfile|(access|account|client)[.-]key|client-provided/i;
 const AUTHENTICATION = /\.(auth|oauth2?|sas)(\.|$)/i;
 const ENCRYPTION_ALGORITHM = /encryption[.-]algorithm$/i;
 const ENCRYPTION_KEY = /encryption[.-]key([.-]hash)?$/i;
-/** Would have another file system serve the scheme, past the mount's own settings. */
+/** Would let another file system serve the scheme, bypassing the mount's own settings. */
 const IMPLEMENTATION = /\.impl$/i;
 
 /**
- * Throws a 400 for what is no property of the mount's store or may hold a key: the configuration is answered to
- * everybody in the tenant.
+ * Throws a 400 for what is not a property of the mount's store or may hold a key: everybody in the tenant can read the
+ * configuration.
  */
 export function assertExtraConfigs(
   configs: Readonly<Record<string, unknown>> | null,
@@ -31,7 +31,7 @@ export function assertExtraConfigs(
   encryption: string | null,
 ): void {
   const entries = Object.entries(configs ?? {});
-  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs has at most ${MAX_ENTRIES} properties.`);
+  if (entries.length > MAX_ENTRIES) throw refused(`extra_configs may have at most ${MAX_ENTRIES} properties.`);
   for (const [key, value] of entries) {
     assertKey(key, provider, encryption);
     assertValue(key, value);
@@ -46,19 +46,21 @@ export function extraConfigTexts(configs: Readonly<Record<string, unknown>> | nu
 function assertKey(key: string, provider: StoreCloudProviderName, encryption: string | null): void {
   const prefix = PREFIXES[provider];
   if (key.length > MAX_LENGTH || !KEY.test(key) || !key.startsWith(prefix)) {
-    throw refused(`The keys of extra_configs are Hadoop properties that begin with ${prefix} for this storage type.`);
+    throw refused(
+      `For this storage type, the keys of extra_configs must be Hadoop properties that begin with ${prefix}.`,
+    );
   }
   if (CREDENTIALS.test(key) || AUTHENTICATION.test(key)) {
-    throw refused(`extra_configs holds ${key}: credentials belong in the credentials configuration.`);
+    throw refused(`extra_configs contains ${key}: credentials belong in the credentials configuration.`);
   }
   if (ENCRYPTION_ALGORITHM.test(key)) {
-    throw refused(`extra_configs holds ${key}: encryption_type_id chooses the encryption.`);
+    throw refused(`extra_configs contains ${key}: encryption_type_id chooses the encryption.`);
   }
   // With SSE-KMS it is the id of a key, otherwise the key itself.
   if (ENCRYPTION_KEY.test(key) && encryption !== 'SSE-KMS') {
-    throw refused(`extra_configs holds ${key}, which names a key of SSE-KMS: choose that with encryption_type_id.`);
+    throw refused(`extra_configs contains ${key}, which names a key of SSE-KMS: choose that with encryption_type_id.`);
   }
-  if (IMPLEMENTATION.test(key)) throw refused(`extra_configs holds ${key}: the platform chooses the file system.`);
+  if (IMPLEMENTATION.test(key)) throw refused(`extra_configs contains ${key}: the platform chooses the file system.`);
 }
 
 function assertValue(key: string, value: unknown): void {

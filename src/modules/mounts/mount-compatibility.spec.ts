@@ -83,13 +83,13 @@ describe('mounts of one cluster', () => {
       'of different accounts with different properties, which no account has for itself',
       { provider: 'azure', account: 'a', ...property('fs.azure.io.retry.max.retries') },
       { provider: 'azure', account: 'b', ...property('fs.azure.io.retry.max.retries', '2') },
-      /differ in fs\.azure\.io\.retry\.max\.retries, of which Hadoop has only one for all mounts of a run\.$/,
+      /differ in fs\.azure\.io\.retry\.max\.retries, and Hadoop has only one value of it for all mounts of a run\.$/,
     ],
     [
       'of one bucket, where one has a property that the other lacks',
       { bucket: 'b', credentialsId: 1, ...property('fs.s3a.threads.max') },
       { bucket: 'b', credentialsId: 1 },
-      /differ in fs\.s3a\.bucket\.b\.threads\.max, of which Hadoop has only one for the bucket b\.$/,
+      /differ in fs\.s3a\.bucket\.b\.threads\.max, and Hadoop has only one value of it for the bucket b\.$/,
     ],
   ])('%s are not together', (_name, a, b, reason) => {
     const [first, second] = [mount(a), mount(b)];

@@ -8,14 +8,14 @@ export interface PlacedMount {
   id: number;
   name: string;
   credentialsId: number;
-  /** As a node gets it, but for the credentials, of which the account of Azure alone matters. */
+  /** As a node gets it, except for the credentials, of which only the Azure account matters. */
   mount: Omit<RunMount, 'credentials'> & { account: string | null };
 }
 
 /**
- * Throws a 400 that names the first two mounts which cannot be on one cluster, and says why. The node's own rule decides,
- * so that no cluster takes mounts with which none of its jobs could begin. Mount points may lie within each other: a path
- * belongs to the longest (ADR 0008).
+ * Throws a 400 that names the first two mounts which cannot be on one cluster, and says why. The node's own rule
+ * decides, so that no cluster accepts mounts with which none of its jobs could start. Mount points may lie within each
+ * other: a path belongs to the longest (ADR 0008).
  */
 export function assertTogether(mounts: readonly PlacedMount[]): void {
   const placed = mounts.map((mount) => ({ ...mount, store: hadoopStore(withStandIns(mount)) }));
@@ -41,7 +41,9 @@ const CREDENTIAL_KEYS = [
   ...['CLIENT_EMAIL', 'PRIVATE_KEY_ID', 'PRIVATE_KEY', 'TENANT_ID', 'CLIENT_ID', 'CLIENT_SECRET'],
 ];
 
-/** The mount with credentials that are alike where they are the same ones, so that none have to be opened. */
+/**
+ * The mount with placeholder credentials that are equal if they are the same record, so that none have to be decrypted.
+ */
 function withStandIns({ mount: { account, ...mount }, credentialsId }: PlacedMount): RunMount {
   const standIns = Object.fromEntries(CREDENTIAL_KEYS.map((key) => [key, `credentials ${credentialsId}`]));
   return { ...mount, credentials: { ...standIns, STORAGE_ACCOUNT_NAME: account ?? '' } };

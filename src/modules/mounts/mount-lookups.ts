@@ -6,12 +6,15 @@ import {
 } from '../object-storage-managers/object-storage-managers.contract';
 import type { LookupRecords } from '../reference-data/reference-data.contract';
 
-/** Provider of a storage type; throws a 400 when `records` do not have the type or no store of the provider is reached. */
+/**
+ * Provider of a storage type; throws a 400 if `records` do not have the type or its provider has no store that can be
+ * reached.
+ */
 export function mountProvider(storageTypeId: number, records: LookupRecords): StoreCloudProviderName {
   const { name, cloudProviderId } = known(records.storageType(storageTypeId), 'storage type', storageTypeId);
   const provider = storeCloudProvider(cloudProviderId);
   if (provider !== undefined) return provider;
-  throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `The platform mounts no stores of the type ${name}.`);
+  throw invalid('MOUNT.STORAGE_TYPE_UNSUPPORTED', `Stores of type ${name} cannot be mounted.`);
 }
 
 /** Name of an encryption type, such as `SSE-KMS`; null leaves the encryption to the store. */

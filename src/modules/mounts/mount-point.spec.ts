@@ -17,7 +17,7 @@ describe('a mount point', () => {
     '/mnt/{a,b}',
     '/mnt/*',
   ])('is not %j', (mountPoint) => {
-    expect(() => assertMountPoint(mountPoint)).toThrow(/is an absolute path such as \/mnt\/data/);
+    expect(() => assertMountPoint(mountPoint)).toThrow(/must be an absolute path such as \/mnt\/data/);
   });
 
   it.each(['/tmp', '/tmp/data', '/usr/lib', '/proc/1', '/lib64', '/var/data'])('lies not at %s', (mountPoint) => {

@@ -5,7 +5,7 @@ import type { StoreCloudProviderName } from '../object-storage-managers/object-s
 /** A directory of a bucket. */
 export interface MountLocation {
   bucket: string;
-  /** Without slashes at its ends; empty for the whole bucket. */
+  /** Without leading or trailing slash; empty for the whole bucket. */
   path: string;
   /** Storage account that the source names; null where it names none. */
   account: string | null;
@@ -51,22 +51,25 @@ const ACCOUNT_HOST = /^([a-z0-9]{3,24})\.dfs\.core\.windows\.net$/;
 
 /**
  * Reads where a mount's source points to: the provider's URI or `bucket/path`. A slash may follow the path. Throws a
- * 400 that says what is wrong and repeats nothing of what may be a key in the wrong place.
+ * 400 that says what is wrong without repeating what may be a key in the wrong place.
  */
 export function parseMountSource(source: string, provider: StoreCloudProviderName): MountLocation {
   const rule = RULES[provider];
   const [, scheme, rest = ''] = /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?([\s\S]*)$/.exec(source) ?? [];
   if (scheme !== undefined && !rule.schemes.includes(scheme)) {
-    throw refused(rule, `a source of ${provider} begins with ${rule.schemes.map((name) => `${name}://`).join(' or ')}`);
+    throw refused(
+      rule,
+      `a source of ${provider} must begin with ${rule.schemes.map((name) => `${name}://`).join(' or ')}`,
+    );
   }
   const slash = rest.indexOf('/');
   const [authority, path] = slash === -1 ? [rest, ''] : [rest.slice(0, slash), rest.slice(slash + 1)];
   const isAzureUri = provider === 'Azure' && scheme !== undefined;
   const { bucket, account } = isAzureUri ? containerAndAccount(authority, rule) : { bucket: authority, account: null };
-  if (/[@:]/.test(bucket)) throw refused(rule, 'it names no user, key or port');
+  if (/[@:]/.test(bucket)) throw refused(rule, 'it must not name a user, key or port');
   if (!rule.bucket.test(bucket)) {
     const noun = provider === 'Azure' ? 'container' : 'bucket';
-    throw refused(rule, `the name of a ${noun} has ${rule.bucketMeaning}`);
+    throw refused(rule, `the name of a ${noun} must have ${rule.bucketMeaning}`);
   }
   return { bucket, path: directoryOf(path, rule), account };
 }
@@ -75,7 +78,7 @@ function containerAndAccount(authority: string, rule: SourceRule): { bucket: str
   const at = authority.lastIndexOf('@');
   const account = ACCOUNT_HOST.exec(authority.slice(at + 1))?.[1];
   if (at === -1 || account === undefined) {
-    throw refused(rule, 'a container and the host of its storage account follow abfss://');
+    throw refused(rule, 'a container and the host of its storage account must follow abfss://');
   }
   return { bucket: authority.slice(0, at), account };
 }
@@ -84,13 +87,16 @@ function directoryOf(path: string, rule: SourceRule): string {
   const directory = path.endsWith('/') ? path.slice(0, -1) : path;
   if (path === '') return '';
   if (!isPath(directory)) {
-    throw refused(rule, 'its path has names divided by single slashes, none of them . or .., no control characters');
+    throw refused(
+      rule,
+      'its path must be names separated by single slashes, none of them . or .., without control characters',
+    );
   }
-  // In a URI these begin a query, a fragment or an escape: Hadoop would look elsewhere than the store's console shows.
-  if (/[?#%\\]/.test(directory)) throw refused(rule, 'its path has no ?, #, % or backslash');
-  // Hadoop would put in the value of a variable, and Spark drops blanks around the whole.
-  if (directory.includes('${')) throw refused(rule, 'its path has no ${');
-  if (directory !== directory.trim()) throw refused(rule, 'its path neither begins nor ends with a blank');
+  // In a URI these begin a query, a fragment or an escape: Hadoop would not look where the store's console shows it.
+  if (/[?#%\\]/.test(directory)) throw refused(rule, 'its path must not contain ?, #, % or a backslash');
+  // Hadoop would insert the value of a variable, and Spark drops surrounding blanks.
+  if (directory.includes('${')) throw refused(rule, 'its path must not contain ${');
+  if (directory !== directory.trim()) throw refused(rule, 'its path must not begin or end with a blank');
   return directory;
 }
 

@@ -11,7 +11,7 @@ import { Mount } from './entities/mount.entity';
 
 export type MountRow = Mount & AuthorNames & { credentials_conf: CredentialsConfData };
 
-/** Mounts, and by reading `cluster_mounts` only, where they are attached. A deleted mount stays where it was attached. */
+/** Mounts, and (only reading `cluster_mounts`) where they are attached. A deleted mount stays where it was attached. */
 @Injectable()
 export class MountsRepository extends ResourceRepository<Mount, MountRow> {
   constructor(dataSource: DataSource) {

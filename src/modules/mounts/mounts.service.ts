@@ -160,7 +160,7 @@ export class MountsService extends ResourceService<
     };
   }
 
-  /** Name of the encryption type, of the storage type's provider and one that can be had; null for null. */
+  /** Name of the encryption type, which must be the storage type's provider's and supported; null for null. */
   private usableEncryption(storageTypeId: number, id: number | null): string | null {
     if (id === null) return null;
     const { current } = this.referenceData;
@@ -169,7 +169,7 @@ export class MountsService extends ResourceService<
     if (encryption.cloudProviderId !== storage.cloudProviderId) {
       throw invalid(
         'MOUNT.ENCRYPTION_MISMATCH',
-        `The encryption type ${encryption.name} is none of the storage type ${storage.name}.`,
+        `The encryption type ${encryption.name} is not available for the storage type ${storage.name}.`,
       );
     }
     if (encryption.name === 'SSE-C') {
@@ -197,7 +197,7 @@ export class MountsService extends ResourceService<
     if (values['STORAGE_ACCOUNT_NAME'] === account) return;
     throw invalid(
       'MOUNT.ACCOUNT_MISMATCH',
-      `The source names the storage account ${account}, and the credentials "${credentials.name}" are of another one.`,
+      `The source names the storage account ${account}, but the credentials "${credentials.name}" belong to another one.`,
     );
   }
 }

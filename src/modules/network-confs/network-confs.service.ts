@@ -63,7 +63,7 @@ export class NetworkConfsService extends ResourceService<
   ): Promise<Values<NetworkConf>> {
     const columns = this.networkColumns(row.cloud_provider_id, body, row);
     if (Object.keys(columns).some((key) => body[key as NetworkKey] !== undefined)) {
-      // The nodes of a cluster that is up stay in their network: the configuration would no longer describe it.
+      // The nodes of a running cluster stay in their network: the configuration would no longer describe it.
       await this.references.assertFree(tx, scope, NetworkConf, row.network_conf_id);
     }
     return { ...otherValues(NETWORK_KEYS, body), ...columns };
@@ -98,7 +98,7 @@ export class NetworkConfsService extends ResourceService<
     };
   }
 
-  /** Checks what the provider needs and drops what it does not accept. */
+  /** Checks what the provider requires and drops what it does not accept. */
   private networkColumns(providerId: number, body: UpdateNetworkConf, before?: NetworkConfRow): Values<NetworkConf> {
     const records = this.referenceData.selectable(providerId, before?.cloud_provider_id);
     const provider = known(records.cloudProvider(providerId), 'cloud provider', providerId);

@@ -10,7 +10,7 @@ import { objectStorageManagerRef } from './object-storage-managers.contract';
 import type { ObjectStorageManagerRow } from './object-storage-managers.repository';
 import { fullPathOf } from './object-storage-paths';
 
-/** Renders what a store says of its files, with the ids that the database gives them. */
+/** Renders what a store says about its files, with the ids that the database gives them. */
 @Injectable()
 export class FileAnswers {
   constructor(

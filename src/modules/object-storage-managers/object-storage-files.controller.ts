@@ -29,7 +29,7 @@ export class ObjectStorageFilesController {
     method: 'GET',
     path: '/object_storage_manager/files',
     id: 'listObjectStorageFiles',
-    summary: 'List the root or a directory; of more than 10000 files total_objects is a lower bound',
+    summary: 'List the root or a directory; beyond 10000 files, total_objects is a lower bound',
     tag,
     access: Allow.tenant(),
     answer: Answers.page(ObjectStorageFileRead),

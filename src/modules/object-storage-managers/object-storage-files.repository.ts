@@ -29,7 +29,7 @@ export const ENDED_FILES: readonly AgedRows[] = [
     ended: `SELECT object_storage_file_id FROM object_storage_files
             WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
   },
-  // A manager that is deleted leaves the rows of its files as they are; each look for them is one into an index.
+  // A deleted manager leaves the rows of its files as they are; looking for them is one index lookup each.
   {
     ...ROWS,
     ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
@@ -41,12 +41,12 @@ export const ENDED_FILES: readonly AgedRows[] = [
   },
 ];
 
-/** Ids of the paths of managers; rows say nothing of whether there is a file. */
+/** Ids of the paths of managers; a row does not mean that there is a file. */
 @Injectable()
 export class ObjectStorageFilesRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The path with an id; null when this manager of the tenant has none such. */
+  /** The path with an id; null if this manager of the tenant has none. */
   async find(scope: TenantScope, managerId: number, id: number): Promise<FileKey | null> {
     const row = await this.dataSource.manager.findOneBy(ObjectStorageFile, {
       ...inTenant(scope),
@@ -57,7 +57,7 @@ export class ObjectStorageFilesRepository {
     return row && { path: row.path, isDir: row.is_dir };
   }
 
-  /** The rows of files and of the directories that they lie in; makes those that are not there yet. */
+  /** The rows of files and of the directories they are in; creates missing ones. */
   async identify(scope: TenantScope, managerId: number, files: readonly FileKey[], tx?: Tx): Promise<FileIds> {
     const executor = tx ?? this.dataSource.manager;
     const wanted = [...withParents(files).values()];
@@ -67,10 +67,10 @@ export class ObjectStorageFilesRepository {
       if (missing.length === 0) return found;
       await this.insert(executor, scope, managerId, missing, null);
     }
-    throw new Error('The files that were to be shown are deleted again and again');
+    throw new Error('The files to be shown were deleted again and again');
   }
 
-  /** Makes the row of an uploaded file or directory, or notes in it who wrote it last. */
+  /** Creates the row of an uploaded file or directory, or records in it who wrote it last. */
   async write(tx: Tx, scope: TenantScope, managerId: number, key: FileKey): Promise<FileIds> {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
@@ -101,7 +101,7 @@ export class ObjectStorageFilesRepository {
     );
   }
 
-  /** In one order, so that two requests wait for each other and do not block each other. */
+  /** In one order, so that two requests wait for each other instead of deadlocking. */
   private async insert(
     tx: Tx,
     scope: TenantScope,

@@ -27,10 +27,10 @@ import { ObjectStores } from './object-stores';
 import { fromStore } from './store-errors';
 import { entriesOf, type EntriesPage, hasInName, pageOfEntries, pageOfFound } from './store-walk';
 
-/** Questions that one upload asks the store at once. */
+/** Requests that one upload sends to the store at once. */
 const ASKED_AT_ONCE = 8;
 
-/** Where a request points: a path, and which of its two kinds if it says so by an id. */
+/** What a request names: a path, and which of the two kinds if it gives an id. */
 interface Place {
   path: string;
   kind?: StoreEntry['kind'];
@@ -42,10 +42,10 @@ interface Opened {
   store: ObjectStore;
 }
 
-/** Files of object storage managers. The store alone says which there are; the database gives them their ids. */
+/** Files of object storage managers. Only the store knows which exist; the database gives them their ids. */
 @Injectable()
 export class ObjectStorageFilesService {
-  /** Bounds the memory, too, which each upload holds. */
+  /** This also bounds the memory that uploads hold. */
   private readonly slots: UploadSlots;
 
   constructor(
@@ -209,13 +209,13 @@ export class ObjectStorageFilesService {
     await this.assertDirectoriesAbove(opened, path);
     const present = await opened.store.stat(path);
     if (present?.kind === 'file') throw conflict('OBJECT_STORAGE.NOT_A_DIRECTORY', `"${path}" is a file.`);
-    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `There is a directory ${path} already.`);
+    if (present && !overwrite) throw conflict('OBJECT_STORAGE.ALREADY_EXISTS', `A directory ${path} already exists.`);
     await opened.store.makeDirectory(path);
     const made = { path, kind: 'directory' as const, sizeBytes: 0, lastModified: null, contentType: null };
     return this.record(scope, opened, made);
   }
 
-  /** Should this fail, then the file is in the store without a row and gets one as soon as it is listed. */
+  /** If this fails, the file is in the store without a row and gets one as soon as it is listed. */
   private record(scope: TenantScope, { manager }: Opened, entry: StoreEntry): Promise<ObjectStorageFileWrite> {
     return this.transactions.run(async (tx) => {
       const key: FileKey = keyOf(entry);
@@ -281,7 +281,7 @@ function selectorOf(query: object): RecordSelector {
 }
 
 function ofOne(path: string): string {
-  if (path === '') throw invalidPath('The path names the root and no file in it.');
+  if (path === '') throw invalidPath('The path names the root, not a file in it.');
   return path;
 }
 
@@ -290,7 +290,7 @@ function absent(manager: ObjectStorageManagerRow, what: string) {
   return notFound('OBJECT_STORAGE.NOT_FOUND', message);
 }
 
-/** The size that the client announces in one way or both, which then agree; null for a chunked body without it. */
+/** The size that the client announces in one way or both (which must agree); null for a chunked body without it. */
 function sizeOf({ announcedBytes: announced, bodyBytes: length }: Upload): number | null {
   if (length === null || announced === null || length === announced) return announced ?? length;
   throw invalid('OBJECT_STORAGE.SIZE_MISMATCH', `The upload has ${length} bytes, but ${announced} were announced.`);

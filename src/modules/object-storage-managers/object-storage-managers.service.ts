@@ -112,7 +112,7 @@ export class ObjectStorageManagersService extends ResourceService<
     if (!name) {
       throw invalid(
         'OBJECT_STORAGE_MANAGER.PROVIDER_UNSUPPORTED',
-        `Object storage managers are of ${STORE_CLOUD_PROVIDERS.join(', ')}, not of ${provider.name}.`,
+        `Object storage managers are available for ${STORE_CLOUD_PROVIDERS.join(', ')}, not for ${provider.name}.`,
       );
     }
     const credentials = await this.credentialsConfs.getRow(scope, { id: credentialsId }, tx);

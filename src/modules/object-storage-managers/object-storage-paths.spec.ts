@@ -23,8 +23,8 @@ describe('destinationOf', () => {
   it('lets a directory end in a slash, and no file', () => {
     expect(destinationOf('dir/', undefined, true)).toBe('dir');
     expect(destinationOf('/dir/', '/', true)).toBe('dir');
-    expect(() => destinationOf('dir/', undefined, false)).toThrow('no empty names');
-    expect(() => destinationOf('/', 'dir', true)).toThrow('no empty names');
+    expect(() => destinationOf('dir/', undefined, false)).toThrow('must not contain empty names');
+    expect(() => destinationOf('/', 'dir', true)).toThrow('must not contain empty names');
   });
 
   it.each([

@@ -5,8 +5,9 @@ import { fileRoot } from './object-storage-managers.contract';
 const LIMITS: PathLimits = { pathBytes: 1023, nameBytes: 1023 };
 
 /**
- * Path of an upload: `target_dir` and then `path`. Throws a 400 for names that lead elsewhere, and for a file whose path
- * ends as a directory's does. A slash in front of either is the root, as in `/note.txt`; `/` alone is so as a `target_dir`.
+ * Path of an upload: `target_dir` and then `path`. Throws a 400 for names that lead elsewhere, and for a file whose
+ * path ends like a directory's. A leading slash of either means the root, as in `/note.txt`, and so does `/` alone as a
+ * `target_dir`.
  */
 export function destinationOf(path: string, targetDir: string | undefined, isDir: boolean): string {
   const directory = belowRoot(targetDir ?? '');
@@ -15,8 +16,8 @@ export function destinationOf(path: string, targetDir: string | undefined, isDir
 }
 
 /**
- * Path by which a request names what is there already; empty for the root. Less is refused than of what is to be made:
- * files that others put into the bucket have any names.
+ * Path by which a request names something that exists; empty for the root. Less is refused than for what is to be
+ * created: files that others put into the bucket can have any name.
  */
 export function pathOf(given: string): string {
   const path = belowRoot(given);
@@ -37,6 +38,6 @@ function belowRoot(given: string): string {
 function namesOf(path: string, mayEndInSlash: boolean): string[] {
   const names = path.split('/');
   if (mayEndInSlash && names.length > 1 && names.at(-1) === '') names.pop();
-  if (names.includes('')) throw invalidPath('A path holds no empty names.');
+  if (names.includes('')) throw invalidPath('A path must not contain empty names.');
   return names;
 }

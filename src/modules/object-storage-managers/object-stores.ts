@@ -14,7 +14,7 @@ import { STORE_ACCESS, storeCloudProvider, type StoreCloudProviderName } from '.
 const KEPT = 200;
 const KEPT_MS = 10 * 60_000;
 
-/** Opens the stores of managers and keeps them open, so that not every request asks the provider for a token anew. */
+/** Opens the stores of managers and keeps them open, so that not every request asks the provider for a new token. */
 @Injectable()
 export class ObjectStores {
   private readonly kept = new LRUCache<string, ObjectStore>({ max: KEPT, ttl: KEPT_MS });
@@ -40,7 +40,7 @@ export class ObjectStores {
     return store;
   }
 
-  /** A store with these credentials; throws a 400 for a bucket name, key or endpoint that cannot be. Calls nothing. */
+  /** A store with these credentials; throws a 400 for an impossible bucket name, key or endpoint. Calls nothing. */
   make(provider: StoreCloudProviderName, bucket: string, credentials: Readonly<Record<string, string>>): ObjectStore {
     try {
       return openObjectStore({

@@ -20,7 +20,9 @@ const KINDS: Record<ObjectStoreErrorCode, ErrorKind> = {
   REFUSED: 'upstream',
 };
 
-/** The error of a store as a refusal with its reason; any other error, also of what it was to store, as it is. */
+/**
+ * A store's error becomes a refusal with its reason; any other error, also one of the content to store, stays as it is.
+ */
 export function fromStore(error: unknown): unknown {
   if (!(error instanceof ObjectStoreError)) return error;
   if (error.cause instanceof DomainError) return error.cause;

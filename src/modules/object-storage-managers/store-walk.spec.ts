@@ -12,7 +12,7 @@ function fileAt(path: string): StoreEntry {
   return { path, kind: 'file', sizeBytes: 1, lastModified: null, contentType: null };
 }
 
-/** A store of so many files that gives them in pages of odd sizes, some of them empty. */
+/** A store with this many files that returns them in pages of odd sizes, some of them empty. */
 class ManyFiles {
   calls = 0;
 

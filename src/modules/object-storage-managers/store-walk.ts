@@ -3,7 +3,7 @@ import { DomainError, invalid } from '../../platform/errors/domain-error';
 import { nameOf } from '../../platform/files/file-path';
 import type { PageRequest } from '../../platform/http/page';
 
-/** Entries that are counted exactly however far the page wanted is. */
+/** Entries that are counted exactly however far away the requested page is. */
 const COUNTED = 10_000;
 
 /** Entries that a search looks at. */
@@ -21,7 +21,7 @@ export interface StoreDirectory {
 
 export interface EntriesPage {
   entries: StoreEntry[];
-  /** Of all pages; of a directory with more than that, at least as many as lie on the pages up to this one and one more. */
+  /** On all pages; for larger directories at least as many as are on the pages up to this one, plus one. */
   total: number;
 }
 
@@ -39,7 +39,7 @@ export async function* entriesOf(
   }
 }
 
-/** A page of a directory. Stores count pages by tokens: the way to a page leads over those before it. */
+/** A page of a directory. Stores page by tokens: to reach a page, those before it must be read. */
 export function pageOfEntries(store: ObjectStore, directory: StoreDirectory, page: PageRequest): Promise<EntriesPage> {
   return withinDeadline(async (signal) => {
     const window = new Window(page);
@@ -52,8 +52,8 @@ export function pageOfEntries(store: ObjectStore, directory: StoreDirectory, pag
 }
 
 /**
- * A page of what in a directory has the text in its name, in any letter case. Throws a 400 when the directory is too large
- * for the answer to be whole.
+ * A page of the entries of a directory that have the text in their name, ignoring case. Throws a 400 when the directory
+ * is too large for the answer to be whole.
  */
 export function pageOfFound(
   store: ObjectStore,
@@ -82,7 +82,7 @@ export function hasInName(path: string, part: string): boolean {
   return nameOf(path).toLowerCase().includes(part.toLowerCase());
 }
 
-/** Keeps what of a sequence lies on a page. */
+/** Keeps the part of a sequence that is on a page. */
 class Window implements EntriesPage {
   readonly entries: StoreEntry[] = [];
   total = 0;
@@ -94,7 +94,7 @@ class Window implements EntriesPage {
     this.end = this.start + limit;
   }
 
-  /** Whether something has come that lies behind the page. */
+  /** Whether something after the page has come. */
   get isPassed(): boolean {
     return this.total > this.end;
   }
@@ -115,7 +115,7 @@ async function withinDeadline<T>(walk: (signal: AbortSignal) => Promise<T>): Pro
     throw new DomainError(
       'upstream',
       'OBJECT_STORAGE.TIMEOUT',
-      `The store did not list so many files within ${WALK_MS / 1000} seconds. Name a directory.`,
+      `The store could not list all the files within ${WALK_MS / 1000} seconds. Name a directory.`,
       {},
       { cause: error },
     );

@@ -106,7 +106,7 @@ export class MachineTypeInfo {
   @Field.int32({ nullable: true }) local_num_of_disks: number | null;
   @Field.object(() => LocalDiskBusTypeRef, { nullable: true }) local_disk_bus_type: LocalDiskBusTypeRef | null;
   @Field.int64({ nullable: true }) local_disk_throughput_MB: number | null;
-  @Field.number({ description: 'Platform compute units an hour' }) machine_price_ycu: number;
+  @Field.number({ description: 'Platform compute units per hour' }) machine_price_ycu: number;
   @Field.boolean({ optional: true }) has_spot_instance_support?: boolean;
 }
 

@@ -31,14 +31,14 @@ export interface DiskShape {
   throughputMb: number | null;
 }
 
-/** The size in GB, which a type of fixed size supplies; null where one has to be given. */
+/** The size in GB, which a type of fixed size supplies; null if one must be given. */
 export function diskSize(size: number | null, disk: DiskTypeInfo): number | null {
   return size ?? (disk.has_fixed_size ? disk.min_size : null);
 }
 
 /**
- * What a disk keeps when it comes to be of the type `disk`: all if it is so already, otherwise the size, unless the new type
- * decides it, and the speeds that the new type takes.
+ * What a disk keeps when its type becomes `disk`: everything if it already has that type, otherwise the size, unless
+ * the new type decides it, and the speeds that the new type supports.
  */
 export function keptShape(typeBefore: number, before: DiskShape, disk: DiskTypeInfo): DiskShape {
   if (typeBefore === disk.disk_type_id) return before;
@@ -52,7 +52,7 @@ export function keptShape(typeBefore: number, before: DiskShape, disk: DiskTypeI
   };
 }
 
-/** The first field that the disk type does not take, and why in a sentence; null when all fit. */
+/** The first field that the disk type does not accept, and why in a sentence; null if all fit. */
 export function diskMisfit(
   disk: DiskTypeInfo,
   { size, iops, throughputMb }: DiskShape,
@@ -64,10 +64,10 @@ export function diskMisfit(
   ] as const;
   for (const [field, value, min = null, max = null] of bounds) {
     if (value === null) continue;
-    // A speed that nothing bounds is none that a disk of this type can be given.
+    // A speed without bounds cannot be set for disks of this type.
     if (min === null && max === null) return { field, message: `Disk type ${disk.name} takes no ${field}.` };
     if ((min ?? 0) <= value && value <= (max ?? Number.MAX_SAFE_INTEGER)) continue;
-    const message = `${field} ${value} is outside ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
+    const message = `${field} ${value} is outside the range ${min ?? 0} to ${max ?? 'any'} of disk type ${disk.name}.`;
     return { field, message };
   }
   return null;

@@ -21,7 +21,7 @@ import { WorkspaceSelector } from './dto/workspace.dto';
 import { WorkspaceFilesService } from './workspace-files.service';
 
 const tag = 'Workspace files';
-const NOTHING_IS_404 = 'Where nothing is found the answer is 404.';
+const NOTHING_IS_404 = 'If nothing is found, the answer is 404.';
 
 @Controller()
 export class WorkspaceFilesController {

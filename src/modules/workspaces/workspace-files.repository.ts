@@ -18,7 +18,7 @@ export interface FileTotals {
   bytes: number;
 }
 
-/** So many blobs of a deleted directory are removed with it; the sweeper has the rest. */
+/** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
 const MOST_BLOBS = 1000;
 
 /** One file by its id or path. */
@@ -94,7 +94,9 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  /** Makes the directories above a path; a file in the way is the caller's conflict. Answers that file's path. */
+  /**
+   * Creates the directories above a path. If a file is in the way, returns its path; the caller reports the conflict.
+   */
   async ensureParents(tx: Tx, scope: TenantScope, workspaceId: number, path: string): Promise<string | null> {
     for (const directory of ancestorsOf(path)) {
       await tx.query(
@@ -149,8 +151,8 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /**
-   * Nobody else changes files of the workspace until `tx` ends: what its quota leaves stays so, and changes, all of which
-   * have the totals to write, wait for each other here instead of deadlocking there.
+   * Locks the files of the workspace against other changes until `tx` ends: what its quota leaves stays the same, and
+   * changes, all of which write the totals, wait for each other here instead of deadlocking there.
    */
   async lockTotals(tx: Tx, workspaceId: number): Promise<FileTotals> {
     await tx.query('INSERT INTO workspace_file_totals (workspace_id) VALUES ($1) ON CONFLICT DO NOTHING', [

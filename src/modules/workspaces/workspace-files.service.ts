@@ -31,7 +31,7 @@ import {
 import { WorkspaceRoom } from './workspace-room';
 import { WorkspacesService } from './workspaces.service';
 
-/** An upload has its row long before. */
+/** An upload has its row long before that. */
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
 
 const RETRY_AFTER_SECONDS = 5;
@@ -54,7 +54,9 @@ export class WorkspaceFilesService {
     this.room = new WorkspaceRoom(workspaceQuotaBytes);
   }
 
-  /** 404 where there is nothing, as the contract says: clients wait for files by it. A page beyond the last is empty. */
+  /**
+   * 404 if there is nothing, as the contract says: clients use it to wait for files. A page beyond the last is empty.
+   */
   async list(
     scope: TenantScope,
     workspace: WorkspaceContext,
@@ -97,9 +99,9 @@ export class WorkspaceFilesService {
   }
 
   /**
-   * Streams a file into the store, then makes its row: an upload that is cut off, too long, not of the announced size or
-   * past the quota leaves neither. What is too large is refused before the first byte if it is announced, and else as
-   * soon as it is seen.
+   * Streams a file into the store, then creates its row: an upload that is cut off, too long, not of the announced size
+   * or over the quota leaves neither. One that is too large is refused before the first byte if its size is announced,
+   * otherwise as soon as that shows.
    */
   private async receive(
     scope: TenantScope,
@@ -204,7 +206,7 @@ export class WorkspaceFilesService {
     };
   }
 
-  /** Removes bytes older than an hour that no current file has. Answers how many files of the store went. */
+  /** Removes bytes older than an hour that no current file has. Returns how many files of the store were removed. */
   async sweep(): Promise<number> {
     return this.blobs.sweep(SWEEP_OLDER_THAN_MS, (keys) => this.repository.blobKeysInUse(keys));
   }
@@ -220,7 +222,7 @@ export class WorkspaceFilesService {
     }
   }
 
-  /** An upload may have put other bytes in the place of those of the row since it was read. */
+  /** An upload may have replaced the bytes since the row was read. */
   private async contentOf(file: WorkspaceFileRow): Promise<ZipContent> {
     try {
       return await this.open(file);
@@ -258,7 +260,7 @@ export class WorkspaceFilesService {
     return this.transactions.run(async (tx) => {
       await this.lock(tx, workspace);
       const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
-      if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" exists already.`);
+      if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
       if (existing && !existing.is_dir) throw notADirectory(path);
       // What is in it stays.
       if (existing) return write(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
@@ -298,7 +300,7 @@ export class WorkspaceFilesService {
     const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
     if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
     if (existing && !overwrite)
-      throw conflict('FILE.EXISTS', `"${path}" exists already. Send overwrite=true to replace it.`);
+      throw conflict('FILE.EXISTS', `"${path}" already exists. Send overwrite=true to replace it.`);
     return existing;
   }
 
@@ -308,7 +310,10 @@ export class WorkspaceFilesService {
     return this.repository.lockTotals(tx, workspaceId);
   }
 
-  /** Removes bytes that no row names any more: kept until the sweeper comes, they would fill the disk past every quota. */
+  /**
+   * Removes bytes that no row names any longer: kept until the sweeper comes, they would fill the disk beyond every
+   * quota.
+   */
   private async discard(blobKeys: readonly string[]): Promise<void> {
     for (const key of blobKeys) await this.blobs.delete(key).catch(() => undefined);
   }
@@ -347,7 +352,7 @@ async function ofStore<T>(work: Promise<T>): Promise<T> {
 }
 
 function asDomainError(error: unknown): unknown {
-  // What fails while it is read is that of the stream.
+  // An error while it is read is the stream's.
   if (error instanceof ObjectStoreError) return unavailable(error);
   if (!(error instanceof BlobStoreError)) return error;
   switch (error.problem) {
@@ -376,7 +381,7 @@ function unavailable(cause: Error): DomainError {
   return new DomainError(
     'unavailable',
     'FILE.STORE_UNAVAILABLE',
-    'The store of files does not answer as it should. Send the request again in some seconds.',
+    'The file store does not answer as it should. Send the request again in a few seconds.',
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause },
   );

@@ -26,7 +26,7 @@ export class WorkspacesController {
     method: 'GET',
     path: '/workspaces',
     id: 'listWorkspaces',
-    summary: 'List the workspaces one may see',
+    summary: 'List the workspaces that you may see',
     tag,
     access: Allow.tenant(),
     answer: Answers.page(WorkspaceRead),

@@ -58,7 +58,7 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     return row?.name ?? null;
   }
 
-  /** The workspaces of the ids with the strongest permission of the user beside each, in any order. */
+  /** The workspaces with these ids, each with the user's strongest permission, in any order. */
   async withPermissions(
     asked: readonly { workspaceId: number; userId: number }[],
   ): Promise<(WorkspaceRow & { user_id: number; held: WorkspacePermission | null })[]> {

@@ -27,7 +27,9 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     private readonly repository: WorkspacesRepository,
   ) {}
 
-  /** A workspace that the caller holds no permission on is a 403, as the contract lists it; another tenant's is a 404. */
+  /**
+   * A workspace on which the caller has no permission is a 403, as the contract lists it; another tenant's is a 404.
+   */
   async authorize(
     principal: Principal & { tenantId: string },
     selector: RecordSelector,
@@ -114,7 +116,7 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       const row = await this.repository.get(scope, { id: workspace.workspaceId }, tx, true);
       if ((openEnded(row.to_date) === null) === active) {
         const state = active ? 'enabled' : 'disabled';
-        throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is ${state} already.`);
+        throw conflict('WORKSPACE.INVALID_STATE', `The workspace "${row.name}" is already ${state}.`);
       }
       await this.repository.setEnd(tx, scope, workspace.workspaceId, active);
       return write(await this.repository.get(scope, { id: workspace.workspaceId }, tx));

@@ -28,7 +28,7 @@ export async function appendAuditEvent(tx: Tx, draft: AuditDraft, result: AuditR
   ]);
 }
 
-/** Appends the success of a request; its answer names the record that was made. */
+/** Appends the success of a request; its answer names the record that was created. */
 export async function appendSuccess(tx: Tx, draft: AuditDraft, answer: unknown): Promise<void> {
   const subject = { ...draft.subject, ...subjectOf(answer) };
   const result = { outcome: 'done', status: draft.successStatus, errorCode: null } as const;

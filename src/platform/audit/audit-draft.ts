@@ -1,6 +1,6 @@
-/** Who acts. A login learns it on its way; elsewhere it is the caller that the guard has found. */
+/** Who acts. A login finds it out on the way; elsewhere it is the caller that the guard found. */
 export interface AuditActor {
-  /** Null where no account is known: a failed login has a user name only. */
+  /** Null if no account is known: a failed login has only a user name. */
   userId: number | null;
   /** In lower case, as user names are; what was typed in a login that failed. */
   username: string | null;
@@ -10,7 +10,10 @@ export interface AuditActor {
   sessionKind: 'login' | 'token' | null;
 }
 
-/** What the audit log says of the request being served, before its outcome is known. Holds of the body only ids of roles. */
+/**
+ * What the audit log will say about the request being served, before its outcome is known. Of the body it holds only
+ * ids of roles.
+ */
 export interface AuditDraft extends AuditActor {
   ip: string | null;
   userAgent: string | null;
@@ -24,14 +27,17 @@ export interface AuditDraft extends AuditActor {
   correlationId: string;
   /** Status that the operation answers when it succeeds. */
   successStatus: number;
-  /** Whether the log has its success, or needs none since nothing was done again. */
+  /** Whether the log has its success, or needs none because nothing was done again. */
   settled: boolean;
 }
 
 /** Ids and names by the key under which the API has them: `{"cluster_id": 5}`. */
 export type AuditSubject = Readonly<Record<string, string | number>>;
 
-/** `refused` for 4xx: nothing was done. `failed` for 5xx: the cause is the platform's, and part of it may be done. */
+/**
+ * `refused` for 4xx: nothing was done. `failed` for 5xx: the cause is the platform's, and part of it may have been
+ * done.
+ */
 export const AUDIT_OUTCOMES = ['done', 'refused', 'failed'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 

@@ -3,7 +3,7 @@ import { Col } from '../persistence/columns';
 
 /**
  * One row of the audit log: who did what, from where, with which outcome. Append-only: a trigger refuses UPDATE, DELETE
- * and TRUNCATE. It refers to nothing by foreign key, so that it stands whatever becomes of users and tenants.
+ * and TRUNCATE. It has no foreign keys, so it stays whatever becomes of users and tenants.
  */
 @Entity('audit_events')
 @Check('ck_audit_events_outcome', `outcome IN ('done', 'refused', 'failed')`)

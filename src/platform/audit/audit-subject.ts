@@ -1,7 +1,7 @@
 import type { AuditSubject } from './audit-draft';
 
 const NAMES_A_RECORD = /(^|_)(id|name|username|path|dir)$/;
-/** Who wrote a record is the actor of its own events, and `is_dir` no directory. */
+/** The author of a record is the actor of its own events, and `is_dir` is not a directory. */
 const NAMES_NONE: ReadonlySet<string> = new Set(['created_by_user_id', 'modified_by_user_id', 'is_dir']);
 const ID = /(^|_)id$/;
 const MAX_KEYS = 24;
@@ -42,7 +42,7 @@ function isInteger(text: string): boolean {
   return /^\d{1,15}$/.test(text);
 }
 
-/** A text that PostgreSQL takes, whatever a client sent: an effect must not fail for the sake of its log. */
+/** A text that PostgreSQL accepts, whatever a client sent: an effect must not fail because of its log. */
 export function storable(text: string, maxLength: number = MAX_TEXT_LENGTH): string {
   const cut = text.slice(0, maxLength).replaceAll('\0', '');
   // Half of a surrogate pair becomes U+FFFD on the way through UTF-8.

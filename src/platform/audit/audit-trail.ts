@@ -8,14 +8,17 @@ import { appendAuditEvent, appendSuccess } from './append-audit-event';
 import type { AuditDraft } from './audit-draft';
 import { auditDraftOf } from './audited-request';
 
-/** How long an answer waits for its row; what is on its way then still arrives, or ends by the database's own limits. */
+/**
+ * How long an answer waits for its row; a row still on its way then arrives later, or fails by the database's own
+ * limits.
+ */
 const WRITE_DEADLINE_MS = 2_000;
 const MAX_UNFINISHED = 100;
 
 /**
  * Rows of requests that no transaction carries: refusals, failures, and successes that changed no row. They are written
- * before the answer goes out, so that whoever has the answer finds the row; a row that cannot be written is in the log
- * of the process instead, and the answer is what it would have been.
+ * before the answer goes out, so that whoever has the answer finds the row; a row that cannot be written goes to the
+ * log of the process instead, and the answer stays the same.
  */
 @Injectable()
 export class AuditTrail {
@@ -62,8 +65,8 @@ export class AuditTrail {
 }
 
 /**
- * Whoever has no account must not fill the log: a login without a user name, and attempts that nobody looked at, be it
- * for the limit or for the load, are in the log of requests only.
+ * Whoever has no account must not fill the log: a login without a user name, and attempts refused because of a limit or
+ * load, are only in the request log.
  */
 function isWorthARow(draft: AuditDraft, status: number, fault: Fault | null | undefined): boolean {
   const nobodyLooked = status === 429 || (status === 503 && fault === 'load');

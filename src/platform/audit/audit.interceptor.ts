@@ -4,7 +4,9 @@ import type { AuthenticatedRequest } from '../auth/request-principal';
 import { AuditTrail } from './audit-trail';
 import { auditDraftOf } from './audited-request';
 
-/** Hands what the audit log will say of a request to the transaction of its effect, and sees that there is a row. */
+/**
+ * Hands what the audit log will say about a request to the transaction of its effect, and ensures that there is a row.
+ */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {
   constructor(private readonly audit: AuditTrail) {}

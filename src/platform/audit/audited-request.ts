@@ -10,7 +10,7 @@ const MAX_USER_AGENT = 500;
 const NOBODY_YET: AuditActor = { userId: null, username: null, tenantId: null, sessionId: null, sessionKind: null };
 
 /**
- * The draft of a request that belongs in the audit log, made when first asked for: a changing operation whose caller is
+ * The draft of a request that belongs in the audit log, created when first needed: a changing operation whose caller is
  * known, or one that opens a session. Null for all others.
  */
 export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
@@ -41,7 +41,7 @@ export function auditActor(actor: Partial<AuditActor>): void {
   if (draft.username !== null) draft.username = storable(draft.username).toLowerCase();
 }
 
-/** Adds what the body names and the log must tell; does nothing outside of an audited request. */
+/** Adds what the body names and the log must contain; does nothing outside of an audited request. */
 export function auditSubject(key: string, text: string): void {
   const draft = currentContext()?.audit;
   if (draft) draft.subject = { ...draft.subject, [key]: storable(text) };

@@ -41,14 +41,14 @@ export class AccessGuard implements CanActivate, AccessChecker {
     return true;
   }
 
-  /** The same as at the door, for requests that have been let in: read anew, once for each caller. */
+  /** The same check for requests already admitted: read again, once for each caller. */
   async recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]> {
     const [ofUsers, ofNodes] = [requests.filter(({ principal }) => principal), requests.filter(({ node }) => node)];
     const principals = await ofCallers(ofUsers, (some) => this.authenticator.reauthenticate(some));
     const nodes = await ofCallers(ofNodes, (some) => this.nodeAuthenticator().reauthenticate(some));
     const refusals = requests.map((request) => {
       const found = (request.node ? nodes : principals).get(tokenOf(request));
-      if (found === undefined) return unauthenticated('Nobody is known by this token any more.');
+      if (found === undefined) return unauthenticated('This token no longer belongs to anybody.');
       if (found instanceof DomainError) return found;
       return 'userId' in found ? refusalOf(request, found) : null;
     });
@@ -80,7 +80,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
       const found = answers[index];
       for (const request of same) {
         if (found instanceof DomainError) refusals.set(request, found);
-        // What is read of a disabled workspace may be; what was begun before it was disabled ends.
+        // Reading in a disabled workspace is allowed; what was begun before it was disabled ends.
         else if (found && !found.active && request.workspace?.active) refusals.set(request, disabled(found));
       }
     });
@@ -124,7 +124,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 }
 
-/** Throws where the caller lacks a role, or the tenant to have it in. */
+/** Throws if the caller lacks a role, or the tenant to have it in. */
 function assertAdmits(access: Access, principal: Principal): void {
   if (access.kind === 'signed-in') return;
   if (access.kind !== 'platform') {
@@ -133,21 +133,21 @@ function assertAdmits(access: Access, principal: Principal): void {
     // The role may be one that the caller holds in a tenant: say how to use it.
     throw tenantNotSelected();
   }
-  // A permission on a workspace alone admits nobody: it may have outlived the last role in the tenant.
+  // A permission on a workspace alone is not enough: it may have outlived the last role in the tenant.
   requireRole(principal, admittedRoles(access));
 }
 
-/** Why the caller, as read anew, would not be admitted; what was begun in one tenant is not gone on with in another. */
+/** Why the caller, read again, would not be admitted; what was begun in one tenant must not continue in another. */
 function refusalOf({ operation, principal: before }: AuthenticatedRequest, principal: Principal): DomainError | null {
   const access = operation?.access;
   if (!access || !before) return null;
   if (principal.tenantId !== before.tenantId) {
-    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this was begun.');
+    return forbidden('TENANT.CHANGED', 'The session has left the tenant in which this request began.');
   }
   return orRefusal(() => assertAdmits(access, principal)) ?? null;
 }
 
-/** Callers by their tokens: for many requests of one caller it is asked once. */
+/** Callers by their tokens: many requests of one caller need one check. */
 async function ofCallers<T>(
   requests: readonly AuthenticatedRequest[],
   find: (requests: readonly AuthenticatedRequest[]) => Promise<(T | DomainError)[]>,

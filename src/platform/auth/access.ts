@@ -27,14 +27,14 @@ export const Allow = {
   workspace: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission }),
 };
 
-/** Whether it is node agents that an access is for, and nobody else. */
+/** Whether an access is only for node agents. */
 export function isOfNodes({ kind }: Access): boolean {
   return kind === 'node' || kind === 'bootstrap';
 }
 
 /**
- * Roles that pass this access, as the guard holds it and as the rules are listed. In a workspace a permission has to
- * come with them; without a token, or with a node's, there are none.
+ * Roles that pass this access, for the guard and for the list of rules. In a workspace they also need a permission;
+ * without a token, or with a node's, there are none.
  */
 export function admittedRoles(access: Access): readonly Role[] {
   switch (access.kind) {

@@ -9,7 +9,7 @@ export const AUTHENTICATOR = Symbol('AUTHENTICATOR');
 /** Finds the caller behind a request's bearer token; throws an `unauthenticated` error otherwise. */
 export interface Authenticator {
   authenticate(request: Request): Promise<Principal>;
-  /** Reads the callers of requests anew, all at once: for each the caller, or why there is none any more. */
+  /** Rereads the callers of requests, all at once: for each the caller, or why there is none any longer. */
   reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]>;
 }
 
@@ -22,7 +22,7 @@ export interface NodeAuthenticator {
   authenticate(request: Request): Promise<AuthenticatedNode>;
   /** By its bootstrap token, which this does not spend. */
   authenticateBootstrap(request: Request): Promise<AuthenticatedNode>;
-  /** Reads the nodes of requests anew, all at once: for each the node, or why there is none any more. */
+  /** Rereads the nodes of requests, all at once: for each the node, or why there is none any longer. */
   reauthenticate(requests: readonly Request[]): Promise<(AuthenticatedNode | DomainError)[]>;
 }
 
@@ -36,7 +36,7 @@ export interface WorkspaceAuthorizer {
     selector: { id?: number; name?: string },
     needed: WorkspacePermission,
   ): Promise<WorkspaceContext>;
-  /** Looks again at callers in workspaces, all at once: for each the workspace, or why there is none any more. */
+  /** Rechecks callers in workspaces, all at once: for each the workspace, or why there is none any longer. */
   reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]>;
 }
 

@@ -9,20 +9,22 @@ const EVERY_MS = 500;
 /** Rest between two checks, however many wake-ups come. */
 const REST_MS = 100;
 const CHECK_WITHIN_MS = 5_000;
-/** For so long nobody is cut off because nothing can be checked: the database may only be starting again. */
+/** How long nobody is cut off although nothing can be checked: the database may just be restarting. */
 const UNCHECKED_MS = 15_000;
 
 /** Looks again at requests that it has admitted. */
 export interface AccessChecker {
-  /** For each request why it would not be admitted any more; null where it would. The cost is that of their callers. */
+  /**
+   * For each request why it would no longer be admitted; null if it would. The cost grows with the number of callers.
+   */
   recheck(requests: readonly AuthenticatedRequest[]): Promise<(DomainError | null)[]>;
 }
 
 type End = (reason: DomainError) => void;
 
 /**
- * Ends what stays open after the guard has admitted it, streams and upgrades, once it would not be admitted any more:
- * at the wake-up `session`, and otherwise within a second, all of them in one check.
+ * Ends what stays open after the guard admitted it, streams and upgrades, once it would no longer be admitted: at the
+ * wake-up `session`, and otherwise within a second, all of them in one check.
  */
 @Injectable()
 export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
@@ -49,12 +51,17 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
     if (this.next) clearTimeout(this.next.timer);
   }
 
-  /** Who admits requests says so itself: it knows those who know callers, and the platform does not. */
+  /**
+   * The class that admits requests registers itself: it knows the providers of callers, which the platform does not.
+   */
   checkBy(checker: AccessChecker): void {
     this.checker = checker;
   }
 
-  /** Watches an admitted request until the returned function is called; `end` is called once, when it is admitted no more. */
+  /**
+   * Watches an admitted request until the returned function is called; `end` is called once, when it is no longer
+   * admitted.
+   */
   watch(request: AuthenticatedRequest, end: End): () => void {
     if (this.open.size === 0) this.checkedAt = performance.now();
     this.open.set(request, end);
@@ -98,7 +105,7 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
   private onFailure(error: unknown): void {
     if (performance.now() - this.checkedAt < UNCHECKED_MS) return;
     this.logger.error({ err: error, open: this.open.size }, 'Open streams are ended: their access cannot be checked');
-    const text = 'It cannot be checked whether you may go on. Send the request again later.';
+    const text = 'Your access could not be checked. Send the request again later.';
     for (const request of [...this.open.keys()]) {
       this.endIf(request, new DomainError('unavailable', 'AUTH.UNCHECKED', text));
     }

@@ -14,7 +14,7 @@ export interface Caller {
 /** What the guards leave on a request, and the error filter. */
 export interface AuthenticatedRequest extends Request {
   operation?: OperationOptions;
-  /** Absent until a guard has found it, and where nobody has to be known. */
+  /** Absent until a guard has found it, and where no caller is required. */
   caller?: Caller;
   principal?: Principal;
   node?: AuthenticatedNode;
@@ -25,7 +25,7 @@ export interface AuthenticatedRequest extends Request {
 export function tenantNotSelected(): Error {
   return forbidden(
     'TENANT.NOT_SELECTED',
-    'No tenant is selected. Call POST /user/select/{tenant_id} with one of GET /user/tenants first.',
+    'No tenant is selected. First call POST /user/select/{tenant_id} with a tenant of GET /user/tenants.',
   );
 }
 

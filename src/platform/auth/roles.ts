@@ -1,8 +1,11 @@
-/** Roles of the specification. The first and the last are held across tenants, the others in one tenant. */
+/** Roles of the specification. The first and the last apply across tenants, the others in one tenant. */
 export const ROLES = ['PLATFORM ADMIN', 'ADMIN', 'CAN MANAGE CLUSTER', 'USER', 'PLATFORM BILLING'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Roles that are not bound to a tenant: whoever holds one may select any. What it admits there is each operation's. */
+/**
+ * Roles that are not bound to a tenant: whoever holds one may select any tenant. Each operation decides what it allows
+ * there.
+ */
 export const PLATFORM_ROLES: readonly Role[] = ['PLATFORM ADMIN', 'PLATFORM BILLING'];
 
 export const ADMINS: readonly Role[] = ['ADMIN', 'PLATFORM ADMIN'];

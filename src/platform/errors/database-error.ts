@@ -30,23 +30,23 @@ const UNAVAILABLE = new Set([
   '53300',
 ]);
 
-/** What a taken value of a field is called; no field's name ends with an underscore and another's. */
+/** The message for a taken value of a field; no field's name may end in an underscore and another field's name. */
 const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
-  name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name exists already.' },
+  name: { code: 'RECORD.DUPLICATE_NAME', text: 'A current record with this name already exists.' },
   username: {
     code: 'RECORD.DUPLICATE_USERNAME',
-    text: 'The user name is taken; those of disabled accounts stay taken. Choose another one.',
+    text: 'The user name is taken; a disabled account keeps its name, too. Choose another one.',
   },
   email: { code: 'RECORD.DUPLICATE_EMAIL', text: 'The e-mail address belongs to another account. Use another one.' },
-  mount_point: { code: 'RECORD.DUPLICATE_MOUNT_POINT', text: 'A current mount has this mount point already.' },
+  mount_point: { code: 'RECORD.DUPLICATE_MOUNT_POINT', text: 'A current mount already has this mount point.' },
 };
 
 function duplicateOf(constraint: string): { code: string; text: string } {
   const [, taken] = Object.entries(DUPLICATES).find(([field]) => constraint.endsWith(`_${field}`)) ?? [];
-  return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record exists already.' };
+  return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record already exists.' };
 }
 
-/** What the pool of connections says, without a code, when none has become free in time. */
+/** What the connection pool says, without a code, if none became free in time. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
 
 function busy(): DomainError {
@@ -74,7 +74,7 @@ export function fromDatabaseError(thrown: unknown): DomainError | null {
   }
   if (error.code === '22003') return new DomainError('invalid', 'REQUEST.OUT_OF_RANGE', 'A number is out of range.');
   if (error.code === '22021' || error.code === '22P05') {
-    return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text holds a character that cannot be stored.');
+    return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text contains a character that cannot be stored.');
   }
   if (error.code === '40001' || error.code === '40P01' || error.code === '55P03' || error.code === '57014') {
     return busy();

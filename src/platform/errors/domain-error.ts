@@ -65,12 +65,15 @@ export function forbidden(code: string, message: string, details?: Details): Dom
   return new DomainError('forbidden', code, message, details);
 }
 
-/** 429: of what one caller may have at once, this one has all; it may be had again soon, or after the seconds named. */
+/** 429: the caller already has as many at once as one may; it may be tried again soon, or after the given seconds. */
 export function tooMany(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
   return new DomainError('rate-limited', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
-/** 503: of what the process does at once, it does all it can; the request may be sent again soon, or after the seconds named. */
+/**
+ * 503: the process already does as much at once as it can; the request may be sent again soon, or after the given
+ * seconds.
+ */
 export function overloaded(code: string, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS): DomainError {
   return new DomainError('overloaded', code, message, { retry_after_seconds: retryAfterSeconds });
 }

@@ -14,13 +14,13 @@ export interface ErrorBody {
 export interface ErrorAnswer {
   status: number;
   body: ErrorBody;
-  /** Null for a refusal, be it for load: that is in order. */
+  /** Null for a refusal, also one because of load: that is normal. */
   fault: Fault | null;
 }
 
 /**
- * Who has to look at a failure: the operators of the platform, who need the stack, or those of a service that the user
- * named, who have done nothing here. Nobody has to at once where there was too much to do (`load`).
+ * Who has to look at a failure: the platform's operators, who need the stack, or those of a service that the user
+ * named. For `load` nobody has to at once.
  */
 export type Fault = 'ours' | 'upstream' | 'load';
 
@@ -39,7 +39,7 @@ const STATUS: Record<ErrorKind, number> = {
   'rate-limited': 429,
   // A service that the user named failed: clients know 500 only.
   upstream: 500,
-  // What the platform keeps for the caller cannot be read: its operator has to look, so it is logged with its cause.
+  // What the platform stores for the caller cannot be read: the operator has to look, so it is logged with its cause.
   damaged: 500,
   overloaded: 503,
   unavailable: 503,

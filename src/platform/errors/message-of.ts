@@ -1,4 +1,4 @@
-/** What anything thrown says of itself. */
+/** The message of anything thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

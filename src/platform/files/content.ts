@@ -1,15 +1,18 @@
 import type { Readable } from 'node:stream';
 import type { ZipEntry } from './zip-stream';
 
-/** What a failure of the store is to the caller. */
+/** What a failure of the store means to the caller. */
 type AsError = (error: unknown) => unknown;
 
-/** An opened file, or the entries of a directory, which is given as a zip file. Whoever is given it sends it or closes its stream. */
+/**
+ * An opened file, or the entries of a directory, which is sent as a zip file. Whoever receives it must send it or close
+ * its stream.
+ */
 export type FileContent = { name: string; asError: AsError } & (
   { kind: 'file'; stream: Readable; sizeBytes: number } | { kind: 'directory'; entries: AsyncIterable<ZipEntry> }
 );
 
-/** A part of a log, opened. Whoever is given it sends it or closes its stream. */
+/** A part of a log, opened. Whoever receives it must send it or close its stream. */
 export interface LogSlice {
   name: string;
   stream: Readable;

@@ -3,7 +3,7 @@ import { invalid } from '../errors/domain-error';
 // eslint-disable-next-line no-control-regex -- control characters are what is refused
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What the store of some files takes, in bytes of UTF-8. */
+/** What a file store accepts, in bytes of UTF-8. */
 export interface PathLimits {
   pathBytes: number;
   nameBytes: number;
@@ -28,16 +28,17 @@ export function pathOfNames(names: readonly string[], limits: PathLimits): strin
   if (names.length === 0) throw invalidPath('The path names no file.');
   for (const name of names) {
     if (CONTROL.test(name) || name.includes('\\'))
-      throw invalidPath('A path holds no control characters and no backslashes.');
-    if (name === '.' || name === '..') throw invalidPath('A path holds no "." and no "..".');
-    if (name.trim() === '') throw invalidPath('A file name is not blank.');
-    if (/\p{Surrogate}/u.test(name)) throw invalidPath('A path is well-formed Unicode.');
+      throw invalidPath('A path must not contain control characters or backslashes.');
+    if (name === '.' || name === '..') throw invalidPath('A path must not contain "." or ".." as a name.');
+    if (name.trim() === '') throw invalidPath('A file name must not be blank.');
+    if (/\p{Surrogate}/u.test(name)) throw invalidPath('A path must be well-formed Unicode.');
     if (Buffer.byteLength(name) > limits.nameBytes) {
-      throw invalidPath(`A file name has at most ${limits.nameBytes} bytes.`);
+      throw invalidPath(`A file name may have at most ${limits.nameBytes} bytes.`);
     }
   }
   const path = names.join('/');
-  if (Buffer.byteLength(path) > limits.pathBytes) throw invalidPath(`A path has at most ${limits.pathBytes} bytes.`);
+  if (Buffer.byteLength(path) > limits.pathBytes)
+    throw invalidPath(`A path may have at most ${limits.pathBytes} bytes.`);
   return path;
 }
 

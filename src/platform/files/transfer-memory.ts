@@ -11,7 +11,7 @@ let uncollected = 0;
 /**
  * Counts bytes of an upload or download that have passed and has V8 free their chunks now and then. Chunks lie outside
  * V8's heap and weigh next to nothing in it, so V8 by itself lets them pile up to 64 MiB and then marks the whole heap,
- * on every thread it has: that costs more processor time than the transfer. A collection of young objects takes a
+ * on all its threads, which costs more processor time than the transfer. A collection of young objects takes a
  * millisecond and frees the same.
  */
 export function freeTransferred(bytes: number): void {
@@ -22,7 +22,7 @@ export function freeTransferred(bytes: number): void {
   collect({ type: 'minor' });
 }
 
-/** Node has no other way to it than a flag of the command line, or this. */
+/** Node offers no other way than a command-line flag, or this. */
 function exposedCollect(): Collect {
   setFlagsFromString('--expose-gc');
   const exposed = runInNewContext('gc') as Collect;

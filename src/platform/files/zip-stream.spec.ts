@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ZipEntry, zipStream } from './zip-stream';
 
-/** What a reader that is not ours finds in the file, whose every checksum it looks at. */
+/** What an independent reader finds in the file, checking every checksum. */
 const READ = `
 import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as z:
@@ -139,7 +139,7 @@ describe('a zip file that is made as it is read', () => {
     for await (const chunk of zipStream(inTurn([entry('endless', () => endless)]), never) as AsyncIterable<Buffer>) {
       taken += chunk.length;
       expect(given - taken).toBeLessThan(2 ** 21);
-      // Whoever reads ahead has the time to do so.
+      // A source that reads ahead gets the time to do so.
       await new Promise(setImmediate);
       if (taken > 2 ** 24) break;
     }

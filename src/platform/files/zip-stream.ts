@@ -17,11 +17,11 @@ export interface ZipContent {
   sizeBytes: number;
 }
 
-/** The largest number of a field of 32 or 16 bits; that the field holds it says that the number is in its ZIP64 twin. */
+/** The largest number of a field of 32 or 16 bits; if a field holds it, the actual number is in its ZIP64 twin. */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 
-/** From here on a file is announced as one with sizes of 64 bits: what cannot be compressed grows by less than this leaves. */
+/** From this size on a file is announced with 64-bit sizes: incompressible content grows by less than the rest. */
 const LARGE_BYTES = MAX_32 - 2 ** 24;
 
 const VERSION = 20;
@@ -39,8 +39,9 @@ const DIRECTORY_MODE = ((0o040755 << 16) | 0x10) >>> 0;
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * A zip file of the entries (ADR 0010), made as it is read: one entry is open at a time, and of what has been given only
- * the line in the closing directory is kept. Fails with what an entry fails with. Files and their number may be of any size (ZIP64).
+ * A zip file of the entries (ADR 0010), made as it is read: one entry is open at a time, and of what was sent only the
+ * line in the closing directory is kept. Fails with what an entry fails with. Files and their number may be of any size
+ * (ZIP64).
  * @param signal closes the open entry at once, also one that the reader waits for
  */
 export function zipStream(entries: AsyncIterable<ZipEntry>, signal: AbortSignal): Readable {
@@ -72,7 +73,7 @@ async function* file(
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
   try {
-    // Before the entry begins: at the first one a failure can still be answered as such.
+    // Before the entry begins: a failure of the first one can still be answered with an error.
     await firstByte(stream);
     const isLarge = sizeBytes >= LARGE_BYTES;
     const header = headerOf(entry, { method: DEFLATED, flags: FLAG_UTF8 | FLAG_DESCRIPTOR, isLarge });
@@ -88,7 +89,7 @@ async function* file(
     }
     const sizes = { crc: count.crc, packedBytes, bytes: count.bytes };
     if (!isLarge && Math.max(packedBytes, count.bytes) >= MAX_32) {
-      throw new Error(`${entry.name} has ${count.bytes} bytes and not ${sizeBytes} as was said`);
+      throw new Error(`${entry.name} has ${count.bytes} bytes, not ${sizeBytes} as announced`);
     }
     yield descriptor(sizes, isLarge);
     directory.add(header, sizes, { offset, mode: FILE_MODE });
@@ -135,7 +136,7 @@ function headerOf(entry: ZipEntry, kind: Pick<Header, 'method' | 'flags' | 'isLa
   return { ...kind, name: Buffer.from(relativeName(entry.name)), time: dosTime(entry.lastModified ?? new Date()) };
 }
 
-/** Objects of stores have any names; on Windows some of them would lead out of the directory that is unpacked into. */
+/** Objects in stores can have any name; on Windows some would lead out of the directory being unpacked into. */
 function relativeName(name: string): string {
   return name.replaceAll('\\', '_').replace(/^([A-Za-z]):/, '$1_');
 }
@@ -168,7 +169,7 @@ class CentralDirectory {
   add(header: Header, sizes: Sizes, { offset, mode }: { offset: number; mode: number }): void {
     const { name, method, flags, time } = header;
     const { crc, packedBytes, bytes } = sizes;
-    // Either all of them or none: readers differ in how they take a part.
+    // Either all of them or none: readers differ in how they treat a part.
     const isLarge = header.isLarge || offset >= MAX_32;
     const extra = isLarge ? zip64Field([bytes, packedBytes, offset]) : Buffer.alloc(0);
     const version = isLarge ? VERSION_ZIP64 : VERSION;
@@ -231,7 +232,7 @@ function zip64Field(values: number[]): Buffer {
   return Buffer.concat([u16(ZIP64_FIELD, values.length * 8), u64(...values)]);
 }
 
-/** To two seconds, in UTC since a zip file names no zone; years before 1980 and after 2107 cannot be said. */
+/** To two seconds, in UTC since a zip file names no zone; years before 1980 and after 2107 cannot be expressed. */
 function dosTime(at: Date): number {
   const year = at.getUTCFullYear() - 1980;
   if (!(year >= 0)) return (1 << 21) | (1 << 16);

@@ -3,7 +3,7 @@ import { admittedRoles } from '../auth/access';
 import { type Role, ROLES } from '../auth/roles';
 import type { OperationOptions } from './operation-options';
 
-/** The verbs of operations; a permission's id is its place here. */
+/** The verbs of operations; a permission's id is its position here. */
 export const PERMISSIONS = ['GET', 'POST', 'PUT', 'DELETE'] as const satisfies OperationOptions['method'][];
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -28,9 +28,9 @@ export interface AccessCatalogue {
 }
 
 /**
- * What the declared operations admit, by path, verb and role. It is made of what the guard enforces, so that the two
- * cannot differ. Operations without a token, and those of node agents, admit no role and are left out. Throws when two
- * records come to the same id.
+ * What the declared operations admit, by path, verb and role. It is derived from what the guard enforces, so the two
+ * cannot differ. Operations without a token, and those of node agents, admit no role and are left out. Throws if two
+ * records get the same id.
  */
 export function accessCatalogue(operations: readonly OperationOptions[]): AccessCatalogue {
   const resources = new Map<string, AccessResource>();
@@ -52,8 +52,8 @@ export function accessCatalogue(operations: readonly OperationOptions[]): Access
 }
 
 /**
- * Id of a record that is declared and not stored: the first 48 bits of a hash. It is the same on every pod and after
- * every upgrade, whatever comes or goes beside it, and exact as a JSON number.
+ * Id of a record that is declared, not stored: the first 48 bits of a hash. It is the same on every pod and after every
+ * upgrade, whatever else is added or removed, and exact as a JSON number.
  */
 function stableId(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);

@@ -12,7 +12,7 @@ export class UserRef {
   @Field.text() username: string;
 }
 
-/** Interval in which a record holds, for records that name no author. */
+/** Interval in which a record is valid, for records that name no author. */
 export class Validity {
   @Field.timestamp() from_date: Date;
   @Field.validityEnd({ nullable: false }) to_date: Date | 'infinity';
@@ -36,7 +36,7 @@ export class WriteAudit {
   @Field.timestamp({ nullable: true }) to_date: Date | null;
 }
 
-/** Names of who made and who changed a record. */
+/** Names of who created and who changed a record. */
 export interface AuthorNames {
   created_by_name: string | null;
   modified_by_name: string | null;

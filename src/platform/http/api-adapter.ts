@@ -11,12 +11,12 @@ interface Rendered {
   etag: string | undefined;
 }
 
-/** How often heads of requests that take too long are looked for. */
+/** How often the server checks for request heads that take too long. */
 const LOOK_FOR_SLOW_MS = 1_000;
 
 /**
- * Express as the API uses it: on a server that bounds its connections and their heads, and with frozen answers, which cannot
- * change, rendered once and not for each request.
+ * Express as the API uses it: on a server that bounds its connections and their heads, and with frozen answers, which
+ * cannot change, rendered once instead of for each request.
  */
 export class ApiAdapter extends RankedRoutesAdapter {
   private readonly rendered = new WeakMap<object, Rendered>();
@@ -55,7 +55,7 @@ export class ApiAdapter extends RankedRoutesAdapter {
     const { json, etag } = this.rendered.get(body) ?? this.renderOnce(body, response);
     if (statusCode !== undefined) response.status(statusCode);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    // Express makes none of its own then, and compares this one with If-None-Match.
+    // Express then makes none of its own, and compares this one with If-None-Match.
     if (etag !== undefined) response.setHeader('ETag', etag);
     return response.send(json);
   }

@@ -7,8 +7,8 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+))(?::\d+)?$/;
 const IPV6_NETWORK_BITS = 64;
 
 /**
- * What counts as one client by its address: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address of
- * it has all. `unknown` for what is no address.
+ * What counts as one client by its address: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address
+ * of it has all. `unknown` for anything that is not an address.
  */
 export function clientNetwork(address: string | undefined): string {
   const { v4, v6 } = WITH_PORT.exec(address ?? '')?.groups ?? {};

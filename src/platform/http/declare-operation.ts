@@ -8,7 +8,7 @@ export interface HandlerParameter {
   type: object;
 }
 
-/** Declares a method of a class as a route, as decorators in its text would; for classes that a function makes. */
+/** Declares a method of a class as a route, as decorators in its source would; for classes made by a function. */
 export function declareOperation<T extends object>(
   prototype: T,
   method: keyof T & string,

@@ -25,12 +25,12 @@ export class ErrorFilter implements ExceptionFilter {
     const { status, body, fault } = answerError(thrown, id, request.operation?.errors?.includes(409) ?? false);
     if (fault) this.log(fault, { thrown, body, operation: request.operation?.id });
     request.fault = fault;
-    // What still comes of a body is waited for, unless that is what took too long.
+    // The rest of a body is awaited, unless that is what took too long.
     if (status === 408) response.setHeader('Connection', 'close');
     else discardRest(request, response);
     await this.audit.noteRefusal(request, status, body.error_code);
     if (response.headersSent) {
-      // A stream broke off halfway: the client must not take what it got for the whole.
+      // A stream broke off halfway: the client must not mistake what it got for the whole.
       response.destroy();
       return;
     }

@@ -4,12 +4,12 @@ import { Problems } from './bodies/problems';
 type Class = new () => object;
 
 /**
- * What the values of a field are made of: numbers, texts and lists of them; records of another class, or a list of them;
- * or keys and values that nobody here knows.
+ * What the values of a field are made of: numbers, texts and lists of them; records of another class, or a list of
+ * them; or arbitrary keys and values.
  */
 export type FieldShape = { kind: 'plain' } | { kind: 'record' | 'records'; type: () => Class } | { kind: 'free' };
 
-/** The key under which a field's validation carries its shape, and so wherever other classes take the field over. */
+/** The key under which a field's validation carries its shape, also where other classes inherit the field. */
 const SHAPE = 'platform:shape';
 
 const PLAIN: FieldShape = { kind: 'plain' };
@@ -35,20 +35,22 @@ export function fieldShapes(type: Class): ReadonlyMap<string, FieldShape> {
   return fields;
 }
 
-/** Stands where a field has a record that it cannot have: no rule of a field admits it, and there is nothing to walk through. */
+/**
+ * Replaces a record where a field cannot have one: no rule of a field admits it, and there is nothing to walk through.
+ */
 const MISPLACED = Symbol('a misplaced record');
 
-/** Free keys and values, out of the sight of what converts the others: it looks at each key once for each key. */
+/** Free keys and values, hidden from the conversion of the others, which takes quadratic time in the number of keys. */
 const unseen = (value: object) => () => value;
 
-/** What a field of free keys was sent with, once the others are converted. */
+/** What was sent in a field of free keys, once the others are converted. */
 export function asSent(value: unknown): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : value;
 }
 
 /**
- * A copy of a request with what its class knows of it, ready to be converted and validated in time that grows with its size
- * alone. Throws a 400 that names keys which the class does not know.
+ * A copy of a request with the fields that its class has, ready to be converted and validated in time that grows only
+ * with its size. Throws a 400 that names keys unknown to the class.
  */
 export function knownFields(type: Class, request: object): object {
   const problems = new Problems();

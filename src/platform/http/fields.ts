@@ -40,7 +40,10 @@ interface TextOptions extends FieldOptions {
   minLength?: number;
   maxLength?: number;
   pattern?: RegExp;
-  /** What is published of a pattern that validators of other languages could not read: it takes whatever the pattern does. */
+  /**
+   * Published instead of a pattern that validators of other languages could not read: it accepts whatever the pattern
+   * does.
+   */
   publishedPattern?: RegExp;
   /** What the pattern demands, for the error: `must be …`. */
   meaning?: string;
@@ -59,7 +62,8 @@ interface TextsOptions extends FieldOptions {
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 export const NAME_PATTERN = /^[a-z0-9.@_-]{1,64}$/;
 const NAME_MEANING = '1 to 64 characters of a-z, 0-9, ".", "@", "_" and "-"';
-// Published as they are: validators of other languages read `\x` and plain classes, and neither `\p` nor a lookahead.
+// Published as they are: validators of other languages understand `\x` and plain classes, but neither `\p` nor
+// lookaheads.
 /* eslint-disable no-control-regex -- control characters are what is refused */
 const LINE_PATTERN = /^[^\x00-\x1f\x7f-\x9f]*$/;
 const FILLED_LINE_PATTERN = /^[^\S\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$/;
@@ -68,7 +72,7 @@ const LINE_MEANING = 'without control characters';
 const FILLED_LINE_MEANING = 'more than blanks, and without control characters';
 const MAX_LINE = 1024;
 const MAX_ITEMS = 1000;
-/** No listed value is as long. */
+/** Every listed value is shorter. */
 const MAX_WORD = 256;
 
 function base(options: FieldOptions, schema: ApiPropertyOptions, shape?: FieldShape): PropertyDecorator {
@@ -113,7 +117,10 @@ function toListed(value: unknown, values: readonly string[], aliases: Readonly<R
   return alias ?? values.find((candidate) => candidate.toLowerCase() === wanted) ?? value;
 }
 
-/** The generator knows a function that answers the class from the class itself by the function's name only: `type`. */
+/**
+ * The generator distinguishes a function that returns the class from the class itself only by the function's name:
+ * `type`.
+ */
 function lazyType(getType: () => new () => object): { type: () => new () => object } {
   return { type: () => getType() };
 }
@@ -140,8 +147,8 @@ function integer(
 }
 
 /**
- * A request of this class that the document shows. It runs as it is against a fresh quickstart, in the order of use: ids are
- * those of lookups, 1 of what its job was made with, and what follows by then.
+ * A request of this class that the document shows. It runs as it is against a fresh quickstart, in the order of use:
+ * ids are those of lookups, 1 for what the quickstart's job uses, and the following ones.
  */
 export function Example(request: object): ClassDecorator {
   // Whatever else a schema has is passed on, too.
@@ -198,7 +205,7 @@ export const Field = {
   /** Optional free text: null clears, a given string is not empty. */
   description: (options: FieldOptions = {}) =>
     Field.text({ optional: true, nullable: true, minLength: 1, maxLength: 10_000, ...options }),
-  /** What another system calls something, in one line: it ends in configurations and commands of that system. */
+  /** A name from another system, in one line: it ends up in configurations and commands of that system. */
   line: (options: FieldOptions & { filled?: boolean } = {}) =>
     Field.text({
       maxLength: MAX_LINE,

@@ -6,10 +6,10 @@ import { firstByte } from '../files/first-byte';
 import { freeTransferred } from '../files/transfer-memory';
 import { type ZipEntry, zipStream } from '../files/zip-stream';
 
-/** Name of the answer header with the offset at which a tail goes on. */
+/** Name of the answer header with the offset at which a tail continues. */
 const LOG_OFFSET_HEADER = 'x-log-offset';
 
-/** Answers what a service has opened. Errors as with {@link sendFile}, in the words of the service. */
+/** Sends what a service opened. Errors as with {@link sendFile}, in the words of the service. */
 export async function sendContent(response: Response, content: FileContent): Promise<void> {
   try {
     if (content.kind === 'file') await sendFile(response, content.stream, content);
@@ -19,7 +19,7 @@ export async function sendContent(response: Response, content: FileContent): Pro
   }
 }
 
-/** Answers a part of a log as text; clients take the answer for an error without its Content-Disposition. */
+/** Sends a part of a log as text; without Content-Disposition clients would take the answer for an error. */
 export async function sendLog(response: Response, slice: LogSlice): Promise<void> {
   const { name, stream, sizeBytes, nextOffset } = slice;
   response.once('close', () => stream.destroy());
@@ -34,7 +34,7 @@ export async function sendLog(response: Response, slice: LogSlice): Promise<void
   }
 }
 
-/** Answers a file to be saved. An error before its first byte is thrown; after that it breaks the connection off. */
+/** Sends a file to be saved. An error before its first byte is thrown; after that it breaks off the connection. */
 export async function sendFile(
   response: Response,
   source: Readable,
@@ -47,9 +47,7 @@ export async function sendFile(
   await transfer(source, response);
 }
 
-/**
- * Answers entries as a zip file. Errors as with {@link sendFile}: a zip file that ends early can be told from a whole one.
- */
+/** Answers entries as a zip file. Errors as with {@link sendFile}: a truncated zip file is recognizable as such. */
 export async function sendZip(response: Response, name: string, entries: AsyncIterable<ZipEntry>): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -80,7 +78,7 @@ function setFileHeaders(response: Response, name: string, contentType: string): 
   response.setHeader('X-Content-Type-Options', 'nosniff');
 }
 
-/** A client that goes away ends the reading and is nobody's failure. */
+/** A client that goes away ends the reading; that is not an error. */
 async function transfer(source: Readable, response: Response): Promise<void> {
   source.on('data', (chunk: Buffer) => freeTransferred(chunk.length));
   try {

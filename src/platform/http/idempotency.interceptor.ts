@@ -37,8 +37,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   /**
-   * Keyed: a body may hold a password, which a plain hash in the database would let be guessed at. A request repeated
-   * across a change of the signing key is refused as another one, and not run twice.
+   * Keyed: a body may contain a password, which could be guessed from a plain hash in the database. A request repeated
+   * across a change of the signing key is refused as a different one, not run twice.
    */
   private hash(meaning: string): string {
     const [key] = this.config.auth.signingKeys;

@@ -7,8 +7,8 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 export class NoQuery {}
 
 /**
- * Gives a handler that declares no query an empty one, as its last parameter, so that unknown parameters are refused by what
- * refuses them everywhere. To be applied after the decorators of its parameters.
+ * Gives a handler that declares no query an empty one, as its last parameter, so that unknown parameters are refused as
+ * everywhere else. Apply it after the decorators of its parameters.
  */
 export function declareNoQuery(prototype: object, method: string | symbol): void {
   if (takesQuery(prototype, method)) return;

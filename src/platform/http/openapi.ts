@@ -6,7 +6,7 @@ import { ERROR_RESPONSES, sharedErrorName } from './operation';
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
-/** Release of the API's specification that the service follows; its own version is another. */
+/** Release of the API's specification that the service follows; its own version is separate. */
 export const API_RELEASE = '2.10.1';
 /** Of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
@@ -45,7 +45,7 @@ export function createOpenApiDocument(app: INestApplication, version: string): O
   return shareErrors(toOpenApi31(whole as unknown as Json) as unknown as OpenAPIObject);
 }
 
-/** Each error answer once: the operations refer to it. One that is its operation's own stays there. */
+/** Each error answer appears once and operations refer to it. One specific to an operation stays there. */
 function shareErrors(document: OpenAPIObject): OpenAPIObject {
   const shared = document.components?.responses ?? {};
   for (const item of Object.values(document.paths)) {
@@ -65,8 +65,8 @@ function withPrefix(path: string): string {
 }
 
 /**
- * The generator writes OpenAPI 3.0 schemas; 3.1 has no `nullable`. Enumerated values get the product's configured
- * name, keys are sorted so that the committed file changes only where the interface does.
+ * The generator writes OpenAPI 3.0 schemas; 3.1 has no `nullable`. Enumerated values get the product's configured name,
+ * keys are sorted, so the committed file changes only where the interface does.
  */
 export function toOpenApi31(node: Json): Json {
   if (Array.isArray(node)) return node.map(toOpenApi31);
@@ -90,7 +90,7 @@ function wireValue(key: string, value: Json): Json {
   return key === 'properties' && isObject ? keysToWire(converted) : converted;
 }
 
-/** An example is a request and no schema: its keys stay in their order. */
+/** An example is a request, not a schema: its keys keep their order. */
 function exampleToWire(example: Json): Json {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
   const fields = Object.entries(example).map(([key, value]) => [

@@ -12,14 +12,17 @@ export interface OperationOptions {
   /** OpenAPI operation id; unique. */
   id: string;
   summary: string;
-  /** What a caller has to know that the summary is too short for. */
+  /** What a caller must know beyond the summary. */
   description?: string;
   tag: string;
   access: Access;
   answer: Answer;
   /** 200 unless the contract says otherwise. */
   status?: number;
-  /** Statuses beside those that follow from the rest, see `errorStatuses`; without 409 here broken state rules are 400. */
+  /**
+   * Statuses besides those that follow from the rest, see `errorStatuses`; without 409 here, broken state rules are
+   * 400.
+   */
   errors?: readonly number[];
   /** Body of the error statuses where it is not the usual one; only 500 is listed then. */
   errorAnswer?: Type<object>;
@@ -27,19 +30,22 @@ export interface OperationOptions {
   binaryBody?: boolean;
   /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
-  /** Answers a token or a credential, so that no cache keeps it; need not be said where a field of the answer is called so. */
+  /** Returns a token or a credential, so no cache may keep it; implied if a field of the answer has such a name. */
   answersSecret?: boolean;
-  /** Signs somebody in: in the audit log with its failures, though nobody is known yet. */
+  /** Signs somebody in: audited with its failures, though the caller is not yet known. */
   opensSession?: boolean;
-  /** A GET that changes records: in the audit log like the operations that say so by their method. */
+  /** A GET that changes records: audited like operations whose method implies that. */
   changesRecords?: boolean;
-  /** Takes query parameters that somebody else names, and reads them from the request itself; elsewhere unknown ones are refused. */
+  /**
+   * Accepts query parameters that another party names, and reads them from the request itself; elsewhere unknown ones
+   * are refused.
+   */
   readsRawQuery?: boolean;
-  /** Request headers beside the usual ones, name to description. */
+  /** Request headers besides the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
-  /** Accepts a WebSocket instead of an answer; by `@Upgrade`, which says the rest that follows from it. */
+  /** Accepts a WebSocket instead of answering; set by `@Upgrade`, with all that follows from it. */
   isUpgrade?: boolean;
-  /** Left out of the document: the node agents' own API, and upgrades, of which it could say nothing. */
+  /** Left out of the document: the node agents' own API, and upgrades, which it cannot describe. */
   internal?: boolean;
 }
 
@@ -52,7 +58,7 @@ export function changesRecords(options: OperationOptions): boolean {
 
 const SECRET_FIELD = /(^|_)(token|password|secret)$/;
 
-/** Whether nobody on the way may keep what the operation answers. */
+/** Whether no cache may keep the operation's answer. */
 export function answersSecret({ answer, answersSecret: isSaid, opensSession }: OperationOptions): boolean {
   if (isSaid || opensSession) return true;
   return 'type' in answer && [...fieldShapes(answer.type).keys()].some((field) => SECRET_FIELD.test(field));

@@ -53,21 +53,21 @@ export const Answers = {
 const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
 
 const ERROR_TEXT: Record<number, string> = {
-  400: 'Malformed, against a field rule, or not possible in the current state',
+  400: 'Malformed, in breach of a field rule, or not possible in the current state',
   401: 'Token missing or rejected',
   403: 'Role, workspace permission or tenant selection missing',
   404: 'No such record in this tenant',
   408: 'The head or the body of the request took too long to arrive',
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
-  415: 'Body of another type than the operation takes',
+  415: 'Body of a type that the operation does not accept',
   429: 'Too many attempts, or streams at once; see Retry-After',
   431: 'The head of the request, its address and headers, is too large',
   500: 'Unexpected failure, or a dependency does not answer',
-  503: 'A system that the answer needs does not answer, or too much is under way; see Retry-After',
+  503: 'A system needed for the answer does not respond, or too much is under way; see Retry-After',
 };
 
-/** The error answers, as the document has them once for all operations. */
+/** The error answers, which the document has once for all operations. */
 export const ERROR_RESPONSES = Object.fromEntries(
   Object.entries(ERROR_TEXT).map(([status, description]) => [
     sharedErrorName(status),
@@ -83,7 +83,7 @@ export function sharedErrorName(status: string): string {
   return `Error${status}`;
 }
 
-/** Declares a route whole: mapping, access, answer and OpenAPI. A route without it stops the boot. */
+/** Declares a complete route: mapping, access, answer and OpenAPI. A route without it stops the boot. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const status = options.status ?? 200;
   return applyDecorators(
@@ -117,7 +117,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
-/** In their order: whoever comes after the body's can look at it. */
+/** In order: those after the body's can read it. */
 function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   return [
     ...(carriesStream(options) ? [StreamInterceptor] : []),
@@ -128,7 +128,7 @@ function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
 
 /** Error statuses that the operation can answer, and those that its contract lists. */
 export function errorStatuses(options: OperationOptions): number[] {
-  // The contract of a probe is that it says nothing else.
+  // By contract a probe answers nothing else.
   if (options.errorAnswer) return [500];
   const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
   const takesBody = options.method !== 'GET';

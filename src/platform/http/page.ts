@@ -5,34 +5,34 @@ export const MAX_PAGE = 1000;
 /** Records beyond a page that are counted. */
 export const COUNTED_BEYOND = 4_000;
 
-/** Records that a list answers at once when all are asked for. */
+/** Most records that a list returns when all are requested. */
 export const MAX_ALL = 10_000;
 
 /** Query of a paged list. */
 export class PageQuery {
-  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: 'Records of a page' })
+  @Param.int32({ min: 1, max: MAX_PAGE, default: 100, description: 'Records per page' })
   limit: number = 100;
 
-  @Param.int32({ min: 1, default: 1, description: 'Number of the page, from 1' })
+  @Param.int32({ min: 1, default: 1, description: 'Number of the page, starting at 1' })
   pageNumber: number = 1;
 }
 
-/** Query of a paged list that can also be had whole. */
+/** Query of a paged list that can also be returned whole. */
 export class PageOrAllQuery extends PageQuery {
-  @Param.boolean({ default: false, description: `true answers every record on one page, ${MAX_ALL} at most` })
+  @Param.boolean({ default: false, description: `true returns every record on one page, at most ${MAX_ALL}` })
   all: boolean = false;
 }
 
 export class ResultSet {
   @Field.int32() current_page: number;
   @Field.int64({
-    description: `Number of records. Where more than ${COUNTED_BEYOND} follow the page, those up to there: at least so many`,
+    description: `Number of records; a lower bound where more than ${COUNTED_BEYOND} follow the page`,
   })
   total_objects: number;
-  @Field.int32({ description: 'Of total_objects; grows from page to page where these are "at least"' })
+  @Field.int32({ description: 'Pages of total_objects; grows from page to page where that is a lower bound' })
   total_pages: number;
   @Field.int32() limit: number;
-  @Field.int32({ optional: true, description: 'Present when a further page exists' }) next_page?: number;
+  @Field.int32({ optional: true, description: 'Present if there is a further page' }) next_page?: number;
 }
 
 export interface Page<T> {

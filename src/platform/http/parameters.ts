@@ -42,7 +42,7 @@ export function TextParam(name: string): ParameterDecorator {
   const pipe = {
     transform: (value: unknown): string => {
       if (typeof value !== 'string' || value.trim() === '' || value.length > LONGEST_TEXT)
-        throw invalid('REQUEST.INVALID', `${name} in the path must be a text of 1 to ${LONGEST_TEXT} characters.`);
+        throw invalid('REQUEST.INVALID', `${name} in the path must have 1 to ${LONGEST_TEXT} characters.`);
       return value;
     },
   };

@@ -4,12 +4,12 @@ import type { Express } from 'express';
 type Layers = Express['router']['stack'];
 
 /**
- * Express with its routes in such an order that of two that match a request the more literal one is asked first, wherever
- * they are declared. Otherwise they stay as they are declared, those that are asked for most before the others: Nest's own
- * order by specificity (`routeResolutionStrategy`) puts the longest ones first, and took an eighth off what a lookup reaches.
+ * Express with its routes ordered so that of two that match a request the more literal one is tried first, wherever
+ * they are declared. Otherwise they stay in the order of declaration, the most requested first: Nest's own order by
+ * specificity (`routeResolutionStrategy`) puts the longest first, which cost lookups an eighth of their throughput.
  */
 export class RankedRoutesAdapter extends ExpressAdapter {
-  /** Nest calls it when it has registered the routes. */
+  /** Nest calls this once the routes are registered. */
   override setNotFoundHandler(...handler: Parameters<ExpressAdapter['setNotFoundHandler']>): void {
     rankRoutes(this.getInstance<Express>().router.stack);
     super.setNotFoundHandler(...handler);

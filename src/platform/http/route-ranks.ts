@@ -5,9 +5,9 @@ const LITERAL = /^[\w.~-]+$/;
 const PARAMETER = /^\{\w+\}$/;
 
 /**
- * Throws when two operations could match the same request and neither comes before the other. Of two that match, the one
- * with a literal segment where they first differ in kind is asked first, wherever it is declared (`RankedRoutesAdapter`).
- * That leaves those which have literals and parameters in the same places.
+ * Throws if two operations could match the same request and neither takes precedence. Of two that match, the one with a
+ * literal segment where they first differ in kind is tried first, wherever it is declared (`RankedRoutesAdapter`). That
+ * leaves those with literals and parameters in the same places.
  */
 export function assertDistinctRoutes(operations: readonly OperationOptions[]): void {
   const routes = new Map<string, OperationOptions>();
@@ -21,7 +21,7 @@ export function assertDistinctRoutes(operations: readonly OperationOptions[]): v
   }
 }
 
-/** The path as Express tells it from others: literals in any case, parameters by whatever name. */
+/** The path as Express distinguishes it: ignoring case of literals and names of parameters. */
 function shapeOf(path: string): string {
   const [root, ...segments] = path.split('/');
   const isUnderstood = root === '' && segments.every((text) => LITERAL.test(text) || PARAMETER.test(text));

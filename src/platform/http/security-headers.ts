@@ -4,7 +4,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = Record<string, string[]>;
 
-/** Nothing beyond this is to be run, shown in a frame, or sent on. */
+/** Nothing beyond this may be run, framed, or passed on. */
 const CLOSED: Directives = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
@@ -27,7 +27,7 @@ function optionsFor(directives: Directives): HelmetOptions {
     frameguard: { action: 'deny' },
     // TLS ends in front of the process, which therefore cannot promise it.
     strictTransportSecurity: false,
-    // Of use to pages and browsers of other days.
+    // Useful only to pages and browsers of the past.
     originAgentCluster: false,
     dnsPrefetchControl: false,
     ieNoOpen: false,
@@ -36,7 +36,7 @@ function optionsFor(directives: Directives): HelmetOptions {
   };
 }
 
-/** What helmet sets: the same for every answer, so that it is asked once. */
+/** What helmet sets: the same for every answer, so it is asked once. */
 function headersFor(directives: Directives): [string, string][] {
   const headers = new Map<string, string>();
   const response = {

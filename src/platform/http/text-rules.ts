@@ -1,18 +1,19 @@
 import { ValidateBy } from 'class-validator';
 
 /**
- * Rules of class-validator in time that does not depend on how far a request exceeds them: those count the characters of
- * whatever comes, compare each item of a list with all before it, and match long texts that are refused anyway.
+ * Rules of class-validator, in time that does not depend on how far a request exceeds them: the originals count the
+ * characters of whatever arrives, compare each item of a list with all before it, and match long texts that are refused
+ * anyway.
  */
 
-/** A character has at most so many units of UTF-16: a pair of surrogates and a sign that chooses its presentation. */
+/** A character has at most this many UTF-16 units: a surrogate pair and a presentation selector. */
 const UNITS_OF_CHARACTER = 3;
 
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
 const isPresentation = (unit: number) => unit === 0xfe0e || unit === 0xfe0f;
 
-/** Characters of a text; the second of a pair of surrogates and a sign of presentation are none of their own. */
+/** Characters of a text; the second of a surrogate pair and a presentation selector do not count. */
 function lengthOf(text: string): number {
   let length = 0;
   let before = -1;
@@ -66,7 +67,7 @@ export function atLeastCharacters(min: number, options: Each = {}): PropertyDeco
   );
 }
 
-/** A text that a pattern matches; one that is longer than `maxLength` characters is refused for that alone. */
+/** A text that matches a pattern; one longer than `maxLength` characters is refused without matching. */
 export function matching(
   pattern: RegExp,
   { maxLength, message, ...options }: Each & { maxLength?: number; message: string },

@@ -6,7 +6,7 @@ import { DomainError, invalid } from '../errors/domain-error';
 import { freeTransferred } from '../files/transfer-memory';
 import { follow } from './connections/request-caller';
 
-/** How long it may take to come out whether a body without an announced length is empty. */
+/** How long it may take to find out whether a body without an announced length is empty. */
 const FIRST_BYTE_MS = 10_000;
 
 /** With less, the connection would be stopped and started again for every chunk that arrives. */
@@ -16,7 +16,7 @@ export interface UploadLimits {
   maxBytes: number;
   /** Longest pause between two pieces, milliseconds. */
   stallMs: number;
-  /** Is told of each piece how many bytes have come with it, and throws what refuses them. */
+  /** Is told after each piece how many bytes have arrived, and throws to refuse them. */
   admit?: (receivedBytes: number) => void;
 }
 
@@ -26,7 +26,7 @@ export const FILE_SIZE_HEADER = 'x-file-size';
 /** As operations with an upload declare it. */
 export const UPLOAD_HEADERS = { [FILE_SIZE_HEADER]: 'Full length of the file in bytes; must match what arrives' };
 
-/** An upload as a controller hands it on: nothing of it is read yet. */
+/** An upload as a controller passes it on: nothing of it has been read yet. */
 export class Upload {
   /** @param sizeHeader what {@link FILE_SIZE_HEADER} says */
   constructor(
@@ -34,7 +34,10 @@ export class Upload {
     private readonly sizeHeader: string | undefined,
   ) {}
 
-  /** The size that the client announces in {@link FILE_SIZE_HEADER}, bytes; null without it, a 400 where it is no number. */
+  /**
+   * The size that the client announces in {@link FILE_SIZE_HEADER}, bytes; null without it, a 400 if it is not a
+   * number.
+   */
   get announcedBytes(): number | null {
     return announcedSize(this.sizeHeader);
   }
@@ -50,7 +53,7 @@ export class Upload {
     return new UploadBody(this.request, limits);
   }
 
-  /** Throws a 400 where the operation takes no bytes, as it is, and yet there are some. */
+  /** Throws a 400 if there are bytes although this operation takes none. */
   assertEmpty(): Promise<void> {
     return assertNoBody(this.request);
   }
@@ -64,8 +67,9 @@ function announcedSize(header: string | undefined): number | null {
 
 /**
  * The bytes of an upload, counted on their way. Fails with a 413 as soon as there are more than `maxBytes`, with what
- * `admit` throws, when its caller is admitted no more, with a 408 when none come for `stallMs` although they are waited for, and when the client goes away; it
- * may take any time otherwise. Unlike the request itself it can be destroyed without the connection, which has yet to carry the answer.
+ * `admit` throws, when its caller is no longer admitted, with a 408 when none arrive for `stallMs` although they are
+ * awaited, and when the client goes away; otherwise it may take any time. Unlike the request itself it can be destroyed
+ * without the connection, which has yet to carry the answer.
  */
 export class UploadBody extends Transform {
   receivedBytes = 0;
@@ -80,12 +84,12 @@ export class UploadBody extends Transform {
     this.maxBytes = maxBytes;
     this.admit = admit ?? (() => undefined);
     this.stall = setTimeout(() => {
-      // With bytes at hand it is the reader that takes its time, and not the client.
+      // If bytes are at hand, it is the reader that is slow, not the client.
       if (this.readableLength > 0) this.stall.refresh();
       else this.destroy(stalled(stallMs));
     }, stallMs).unref();
     this.once('close', () => clearTimeout(this.stall)).once('end', () => clearTimeout(this.stall));
-    // Costs as much as the transfer itself, so only where a repeated request has to be known again.
+    // Costs as much as the transfer itself, so it is done only if a repeated request must be recognized.
     this.hash = currentContext()?.idempotency ? createHash('sha256') : null;
     finished(request, { writable: false }, (error) => {
       if (error) this.destroy(error);
@@ -109,13 +113,13 @@ export class UploadBody extends Transform {
     done(null, chunk);
   }
 
-  /** Takes in all bytes of a request that has come before, only to know whether they are the same. */
+  /** Reads all bytes of a repeated request, only to know whether they are the same. */
   async compare(): Promise<void> {
     for await (const _chunk of this);
     this.addToIdempotency();
   }
 
-  /** Makes the bytes a part of what the request's `Idempotency-Key` stands for; they have all arrived. */
+  /** Adds the bytes, which have all arrived, to what the request's `Idempotency-Key` stands for. */
   addToIdempotency(): void {
     const idempotency = currentContext()?.idempotency;
     if (idempotency && this.hash) idempotency.requestHash += `:${this.hash.digest('hex')}`;
@@ -148,7 +152,7 @@ function endsEmpty(request: IncomingMessage): Promise<boolean> {
 }
 
 function tooLarge(maxBytes: number): DomainError {
-  return new DomainError('too-large', 'FILE.TOO_LARGE', `A file has at most ${maxBytes} bytes.`);
+  return new DomainError('too-large', 'FILE.TOO_LARGE', `A file may have at most ${maxBytes} bytes.`);
 }
 
 function stalled(stallMs: number): DomainError {

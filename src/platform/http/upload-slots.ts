@@ -4,9 +4,9 @@ import { KeyedSlots, type SlotLimits } from './connections/keyed-slots';
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Bounds the uploads of one kind that this process has under way, and leaves half of them to other tenants, whoever asks
- * for how many. One too many is refused rather than kept waiting: a client whose bytes nobody takes runs into time
- * limits of its own and of the proxies in between.
+ * Bounds the uploads of one kind that this process has under way, and always leaves half of the slots to other tenants.
+ * One too many is refused rather than kept waiting: a client whose bytes nobody reads runs into its own time limits and
+ * those of the proxies in between.
  */
 export class UploadSlots {
   private readonly slots: KeyedSlots;
@@ -23,8 +23,10 @@ export class UploadSlots {
 
   async run<T>(tenantId: string, upload: () => Promise<T>): Promise<T> {
     const slot = this.slots.take(tenantId);
-    if (slot === 'all') throw this.refusal(`As many uploads as this server takes at once (${this.limits.all})`);
-    if (slot === 'ofKey') throw this.refusal(`As many uploads as a tenant has at once (${this.limits.ofKey})`);
+    if (slot === 'all')
+      throw this.refusal(`Too many uploads are under way on this server (at most ${this.limits.all} at once).`);
+    if (slot === 'ofKey')
+      throw this.refusal(`Too many uploads of your tenant are under way (at most ${this.limits.ofKey} at once).`);
     try {
       return await upload();
     } finally {
@@ -33,6 +35,6 @@ export class UploadSlots {
   }
 
   private refusal(what: string): DomainError {
-    return tooMany(this.code, `${what} are under way. Send it again in some seconds.`, RETRY_AFTER_SECONDS);
+    return tooMany(this.code, `${what} Send it again in a few seconds.`, RETRY_AFTER_SECONDS);
   }
 }

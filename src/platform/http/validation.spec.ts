@@ -20,7 +20,7 @@ describe('createValidationPipe', () => {
   it.each([
     ['["__proto__","1"]', 'no key may be called __proto__'],
     ['["constructor","1"]', 'no key may be called constructor'],
-    ['["label","\\ud800"]', 'label holds half of a surrogate pair'],
+    ['["label","\\ud800"]', 'label contains half of a surrogate pair'],
   ])('refuses the parameter %s of a query', async (parameter, message) => {
     const query = Object.fromEntries([JSON.parse(parameter) as [string, string]]);
     const transformed = createValidationPipe().transform(query, { type: 'query', metatype: Body });

@@ -29,14 +29,16 @@ export function createValidationPipe(): ValidationPipe {
   });
 }
 
-/** Validates in time that grows with the size of a request alone: what nobody asked for is refused before it is looked at. */
+/**
+ * Validates in time that grows only with the size of a request: unknown fields are refused before they are looked at.
+ */
 class StrictValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype } = metadata;
     if (typeof value !== 'object' || value === null || !metatype || !this.toValidate(metadata)) {
       return super.transform(value, metadata);
     }
-    // Of a body it is known since it was parsed.
+    // For a body it is known from parsing.
     const found = metadata.type === 'body' ? null : unusableIn(value);
     if (found) throw unusable(found);
     if (Array.isArray(value)) throw invalid('REQUEST.INVALID', 'The request is not valid: it must be an object.');

@@ -20,11 +20,11 @@ export function createLogger(service: string, level: string): Logger {
       censor: '[secret]',
     },
   };
-  // Written behind the request's back, at most a tenth of a second later, and in full when the process ends.
+  // Written asynchronously, at most a tenth of a second later, and in full when the process ends.
   return pino(options, pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 }));
 }
 
-/** Gives Nest's own messages to the same stream. */
+/** Sends Nest's own messages to the same stream. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

@@ -16,17 +16,17 @@ export const Col = {
   time: (options: ColumnOptions = {}) => Column({ type: 'timestamptz', ...options }),
 };
 
-/** A point in time as the driver reads it: `infinity` is the number. */
+/** A point in time as the driver reads it: `infinity` becomes the number. */
 export type Moment = Date | number;
 
-/** Interval in which a record holds; `to_date` is infinity while it is current. */
+/** Interval in which a record is valid; `to_date` is infinity while it is current. */
 export abstract class ValidityColumns {
   @Col.time({ default: () => 'platform_now()' }) from_date: Date;
   /** Infinity while the record is current. */
   @Col.time({ default: 'infinity' }) to_date: Moment;
 }
 
-/** Who wrote a record and when, and the interval in which it holds. */
+/** Who wrote a record and when, and the interval in which it is valid. */
 export abstract class AuditColumns extends ValidityColumns {
   @Col.bigint({ nullable: true }) created_by_user_id: number | null;
   @Col.bigint({ nullable: true }) modified_by_user_id: number | null;
@@ -41,19 +41,19 @@ export abstract class TenantColumns extends AuditColumns {
 /** Condition of the partial indexes over current records. */
 export const CURRENT = `to_date = 'infinity'`;
 
-/** Condition of those over records that are so no more. */
+/** Condition of those over records that no longer are. */
 export const CLOSED = `to_date <> 'infinity'`;
 
 /**
- * Index behind a search by part of a name (`Conditions.addContains`). TypeORM has no word for the operator class: add
+ * Index behind a search by part of a name (`Conditions.addContains`). TypeORM cannot express the operator class: add
  * `gin_trgm_ops` to the column in the migration that it generates. See ADR 0009.
  */
 export const PartOfNameIndex = (name: string, property: string, { where }: { where?: string } = {}) =>
   Index(name, [property], { type: 'gin', where });
 
 /**
- * Index behind the list of a kind of record, newest first: the columns that the list is limited by, the id, and the name,
- * so that neither a page nor a search among the newest reads the records themselves.
+ * Index behind the list of a kind of record, newest first: the columns that limit the list, the id, and the name, so
+ * that neither a page nor a search among the newest reads the records themselves.
  */
 export const ListIndex = (name: string, properties: string[], { where }: { where?: string } = {}) =>
   Index(name, properties, { where });

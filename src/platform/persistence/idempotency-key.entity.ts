@@ -10,7 +10,7 @@ export class IdempotencyKey {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' }) key: string;
   @Col.text() operation: string;
   @Col.text() request_hash: string;
-  /** JSON as text: jsonb would give the fields in another order than the first answer had. */
+  /** JSON as text: jsonb would change the order of the fields. */
   @Col.text({ nullable: true }) answer: string | null;
   @Col.time({ default: () => 'platform_now()' }) created_at: Date;
 }

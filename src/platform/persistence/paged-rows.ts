@@ -2,17 +2,17 @@ import { invalid } from '../errors/domain-error';
 import { COUNTED_BEYOND, limitClause, MAX_ALL, type Page, type PageRequest, pageOf } from '../http/page';
 import { type Conditions, firstRow, rows, type Tx } from './sql';
 
-/** A paged SELECT in parts, all but the conditions written in code. What is listed has the alias `t`. */
+/** A paged SELECT in parts; all but the conditions are written in code. What is listed has the alias `t`. */
 export interface PagedSelect {
   table: string;
   /** Primary key of the table, or the columns of one. */
   key: string | readonly string[];
   columns: string;
-  /** What the columns need besides `t`. Each record has one row of it: joins neither add records nor leave any out. */
+  /** What the columns need besides `t`. Exactly one row for each record: joins neither add nor drop records. */
   joins?: string;
   /** About `t` alone. */
   conditions: Pick<Conditions, 'sql' | 'params'>;
-  /** A total order by columns of `t`: without one, records could be on two pages or on none. */
+  /** A total order by columns of `t`: otherwise records could be on two pages or on none. */
   order: string;
 }
 
@@ -39,7 +39,7 @@ async function allRows<T>(tx: Tx, select: PagedSelect, page: PageRequest): Promi
   );
 }
 
-/** Finds the keys first: an index on the order has them, and only what is answered is read and joined. */
+/** Finds the keys first: an index in list order has them, and only what is returned is read and joined. */
 function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }: PagedSelect, limit: string) {
   const keys = [key].flat();
   const onPage = keys.map((column) => `t.${column} AS page_${column}`).join(', ');
@@ -53,7 +53,7 @@ function rowsWithin<T>(tx: Tx, { table, key, columns, joins, conditions, order }
   );
 }
 
-/** Counts in the order of the list: without it PostgreSQL may look for them in the whole table, other tenants included. */
+/** Counts in the order of the list: otherwise PostgreSQL may search the whole table, other tenants included. */
 async function countUpTo(tx: Tx, { table, conditions, order }: PagedSelect, most: number): Promise<number> {
   const counted = await firstRow<{ total: number }>(
     tx,

@@ -7,7 +7,7 @@ export type Tx = EntityManager;
 
 export type SqlValue = unknown;
 
-/** Marks a value for a jsonb column; the driver would send an array as a PostgreSQL array otherwise. */
+/** Marks a value for a jsonb column; otherwise the driver would send an array as a PostgreSQL array. */
 export function jsonb(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
@@ -41,7 +41,7 @@ export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 /** The moment of the statement's transaction, as the value of a column. */
 export const NOW = () => 'platform_now()';
 
-/** Inserts a row and answers it with what the database added. */
+/** Inserts a row and returns it with what the database added. */
 export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>, values: Values<E>): Promise<E> {
   const result = await tx
     .createQueryBuilder()
@@ -57,7 +57,7 @@ export async function insertRow<E extends object>(tx: Tx, entity: EntityClass<E>
   return row;
 }
 
-/** Changes the rows that match all of `where` and answers them. */
+/** Changes the rows that match all of `where` and returns them. */
 export async function updateRows<E extends object>(
   tx: Tx,
   entity: EntityClass<E>,
@@ -76,8 +76,8 @@ export async function updateRows<E extends object>(
 }
 
 /**
- * What pg_trgm can look up. For a text without it PostgreSQL may read the whole index and then the whole table, other
- * tenants included, so that the column is kept from the index by an expression.
+ * What pg_trgm can look up. For other texts PostgreSQL may read the whole index and then the whole table, other tenants
+ * included, so an expression keeps the column from using the index.
  */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
@@ -109,7 +109,7 @@ export class Conditions<E extends object = object> {
     return present ? this.add(sql, ...values) : this;
   }
 
-  /** Adds that the column has the value, or one of the values; nothing where none is asked for. */
+  /** Adds that the column has the value, or one of the values; nothing if none is asked for. */
   only<K extends keyof E & string>(
     column: K,
     asked: Asked<NonNullable<E[K]>> | readonly Asked<NonNullable<E[K]>>[] | undefined,
@@ -118,13 +118,13 @@ export class Conditions<E extends object = object> {
     return this.add(Array.isArray(asked) ? `t.${column} = ANY(?)` : `t.${column} = ?`, asked);
   }
 
-  /** Adds that the record is current, or that it is not; nothing where neither is asked for. */
+  /** Adds that the record is current, or that it is not; nothing if neither is asked for. */
   onlyEnabled(enabled: boolean | undefined): this {
     if (enabled === undefined) return this;
     return this.add(enabled ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
   }
 
-  /** Adds that a column contains the text, whatever the case of its letters. */
+  /** Adds the condition that a column contains the text, ignoring case. */
   addContains(column: string, text: string): this {
     return this.add(`${HAS_TRIGRAM.test(text) ? column : `(${column} || '')`} ILIKE ?`, containsPattern(text));
   }

@@ -22,10 +22,10 @@ export class Transactions {
 
   /**
    * Runs `fn` in a transaction and commits what it did, together with the row of the audit log where the request has
-   * one: neither is there without the other, and the first transaction of a request carries it. Under a request with an
-   * `Idempotency-Key`, what `fn` returns is the operation's answer: it is stored with the key in the same transaction,
-   * and a repeated request gets it again without running `fn`. Deadlocks are retried, which is safe because `fn` touches
-   * only the database.
+   * one: neither exists without the other, and the first transaction of a request carries the row. Under a request with
+   * an `Idempotency-Key`, what `fn` returns is the operation's answer: it is stored with the key in the same
+   * transaction, and a repeated request gets it again without running `fn`. Deadlocks are retried, which is safe
+   * because `fn` touches only the database.
    */
   async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     const { idempotency = null, audit } = currentContext() ?? {};
@@ -45,8 +45,8 @@ export class Transactions {
   }
 
   /**
-   * Whether the request's `Idempotency-Key` has come before: for an operation whose effect outside the database would be
-   * refused the second time, which then asks {@link repeat} instead.
+   * Whether the request's `Idempotency-Key` was used before: for an operation whose effect outside the database would
+   * be refused the second time, which then calls {@link repeat} instead.
    */
   async isRepeated(): Promise<boolean> {
     const { idempotency = null } = currentContext() ?? {};
@@ -55,7 +55,7 @@ export class Transactions {
     return (await firstRow(this.dataSource.manager, sql, [idempotency.userId, idempotency.key])) !== null;
   }
 
-  /** The answer that was given to the repeated request; refuses another request with the same key. */
+  /** The answer to the original of a repeated request; refuses a different request with the same key. */
   async repeat<T>(): Promise<T> {
     return this.run<T>(() => {
       throw conflict('REQUEST.IDEMPOTENCY_EXPIRED', 'This Idempotency-Key has just expired. Send the request again.');
@@ -95,7 +95,10 @@ export class Transactions {
       [context.userId, context.key],
     );
     if (!stored || stored.operation !== context.operation || stored.request_hash !== context.requestHash) {
-      throw conflict('REQUEST.IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used before for a different request.');
+      throw conflict(
+        'REQUEST.IDEMPOTENCY_MISMATCH',
+        'This Idempotency-Key has already been used for a different request.',
+      );
     }
     return JSON.parse(stored.answer) as T;
   }
@@ -109,7 +112,7 @@ function withAudit<T>(draft: AuditDraft, fn: (tx: EntityManager) => Promise<T>):
   };
 }
 
-/** A login succeeds with the transaction that opens the session; what it writes before may yet be for nobody. */
+/** A login succeeds with the transaction that opens the session; what it writes before may come to nothing. */
 function hasSession(draft: AuditDraft): boolean {
   return draft.sessionId !== null;
 }

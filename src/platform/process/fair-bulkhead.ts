@@ -7,7 +7,7 @@ export interface BulkheadLimits {
   atOnce: number;
   /** Pieces of work that may wait. */
   waiting: number;
-  /** Of which those of one party. */
+  /** How many of them may be one party's. */
   waitingOfOne: number;
   /** The longest wait, milliseconds. */
   patienceMs: number;
@@ -19,9 +19,9 @@ interface Waiter {
 }
 
 /**
- * Bounds how much of a scarce thing is used at once, and how many wait for it. Parties take turns, and of a full line
- * the party with the most loses its place to one with less: one that asks for a lot keeps only itself waiting. What
- * finds no place, or waits too long, is a 503 that says when to come again.
+ * Bounds how much of a scarce resource is used at once, and how many wait for it. Parties take turns, and in a full
+ * queue the party with the most entries loses a place to one with fewer: one that asks for a lot keeps only itself
+ * waiting. What finds no place, or waits too long, is a 503 that says when to try again.
  */
 export class FairBulkhead {
   private running = 0;
@@ -31,7 +31,7 @@ export class FairBulkhead {
 
   constructor(private readonly limits: BulkheadLimits) {}
 
-  /** Whether nothing is under way, and so nothing waits. */
+  /** Whether nothing is under way, and hence nothing waits. */
   get isIdle(): boolean {
     return this.running === 0;
   }
@@ -80,7 +80,10 @@ export class FairBulkhead {
     this.lines.set(party, line);
   }
 
-  /** Refuses the last one of the longest line for a party with `length` in its own, if that makes them more alike. */
+  /**
+   * Refuses the last entry of the longest queue in favour of a party with `length` in its own, if that makes them more
+   * equal.
+   */
   private takesPlaceFromLongest(length: number): boolean {
     let longest: Waiter[] = [];
     for (const line of this.lines.values()) if (line.length > longest.length) longest = line;
@@ -98,6 +101,6 @@ export class FairBulkhead {
 
   private refusal(): DomainError {
     const { code, patienceMs } = this.limits;
-    return overloaded(code, 'The server has more to do than it can at the moment.', Math.ceil(patienceMs / 1000));
+    return overloaded(code, 'The server is overloaded at the moment.', Math.ceil(patienceMs / 1000));
   }
 }

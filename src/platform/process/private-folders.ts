@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 
 /**
- * Makes folders that only this user may look into, and closes those that are there: jobs of local nodes are other users of the
- * same machine. A volume that belongs to somebody else stays as it is.
+ * Creates folders that only this user may enter, and closes existing ones to others: jobs of local nodes are other
+ * users of the same machine. A volume owned by another user stays as it is.
  */
 export function keepPrivate(...folders: readonly string[]): void {
   for (const folder of folders) {

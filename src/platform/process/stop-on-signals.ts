@@ -2,7 +2,8 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Logger } from '../logging/logger';
 
 /**
- * Closes the application on SIGTERM and SIGINT: it takes nothing new, ends what runs within the deadline, and exits.
+ * Closes the application on SIGTERM and SIGINT: it accepts nothing new, finishes what runs within the deadline, and
+ * exits.
  * @param before what must stop before the application's providers do.
  */
 export function stopOnSignals(

@@ -34,7 +34,7 @@ export function keyToWire(key: string): string {
   return key.startsWith(INTERNAL_KEY) ? wireKey() + key.slice(INTERNAL_KEY.length) : key;
 }
 
-/** Whether the value carries the internal name where the wire has another one: it means nothing to clients. */
+/** Whether the value contains the internal name although the wire has another one: it means nothing to clients. */
 export function isInternalName(value: string): boolean {
   const text = value.toUpperCase();
   return configured.toUpperCase() !== INTERNAL && (text === INTERNAL || text.startsWith(`${INTERNAL}_`));

@@ -13,7 +13,7 @@ export class ClusterPayload {
 export interface JobDefinition<P extends object = object> {
   queue: string;
   payload: new () => P;
-  /** Deliveries before BullMQ gives up; workflows and reconcilers pick up what was given up. */
+  /** Deliveries before BullMQ gives up; workflows and reconcilers then take over. */
   attempts: number;
   backoffMs: number;
   /** A worker silent for this long loses the job to another, milliseconds. */
@@ -33,8 +33,8 @@ const PATIENCE = {
 };
 
 /**
- * Jobs that are no workflow's. What sends and handles them is typed by it: a job without a handler does not compile or
- * does not boot.
+ * Jobs that belong to no workflow. Their senders and handlers are typed by this: a job without a handler does not
+ * compile or does not boot.
  */
 const JOB_CATALOGUE = {
   'job.dispatch': { ...PATIENCE, payload: ClusterPayload, queue: 'jobs' },

@@ -3,7 +3,7 @@ import type { JobName, PayloadOf } from './job-catalogue';
 
 export const JOB_HANDLER_METADATA = 'platform:job-handler';
 
-/** Marks the one class that handles the named jobs; the worker's boot fails when a job has none or two. */
+/** Marks the one class that handles the named jobs; the worker does not boot if a job has none or two. */
 export function HandlesJobs(...names: JobName[]): ClassDecorator {
   return SetMetadata(JOB_HANDLER_METADATA, names);
 }

@@ -66,7 +66,7 @@ export class WorkerRuntime {
     this.logger.info({ queues: served }, 'Serving queues');
   }
 
-  /** Lets running jobs end, within the shutdown deadline of the process. */
+  /** Lets running jobs finish, within the shutdown deadline of the process. */
   async stop(): Promise<void> {
     await Promise.allSettled(this.workers.map((worker) => worker.close()));
     for (const connection of this.connections) connection.disconnect();

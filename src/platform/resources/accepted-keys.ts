@@ -1,6 +1,6 @@
 import { invalid } from '../errors/domain-error';
 
-/** Keys of a record that depend on its cloud provider: which are taken at all and which must have a value. */
+/** Keys of a record that depend on its cloud provider: which are accepted at all and which must have a value. */
 export interface AcceptedKeys<K extends string> {
   accepted: readonly K[];
   required: readonly K[];
@@ -16,7 +16,7 @@ export function acceptedValues<K extends string, T extends Partial<Record<K, unk
   return Object.fromEntries(entries) as Pick<T, K>;
 }
 
-/** What is given besides the keys that depend on the provider: it is the same for every provider. */
+/** What is sent besides the keys that depend on the provider: it is the same for every provider. */
 export function otherValues<K extends string, T extends object>(
   byProvider: Readonly<Record<string, AcceptedKeys<K>>>,
   given: T,

@@ -5,7 +5,7 @@ import { columnsOf, type EntityClass } from '../persistence/entity-table';
 export type Own<E extends TenantColumns> = Omit<E, keyof TenantColumns>;
 
 /**
- * SQL of one jsonb object with the {@link Own} columns of an entity under a table alias, so that a query answers a
+ * SQL of one jsonb object with the {@link Own} columns of an entity under a table alias, so that a query returns a
  * referenced record whole. `nested` adds members that are SQL expressions themselves; `without` leaves out secrets.
  */
 export function recordJson<E extends TenantColumns>(

@@ -1,6 +1,6 @@
 import { type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
 
-/** How messages call a kind of record: the beginning of its error codes, and its name in lower case. */
+/** What messages call a kind of record: the beginning of its error codes, and its name in lower case. */
 export interface RecordKindNames {
   /** `CLOUD_ENV` */
   code: string;
@@ -8,34 +8,31 @@ export interface RecordKindNames {
   label: string;
 }
 
-/**
- * A kind of record whose life decides what its parts may do: what it is made of does not change while it is in another
- * than the `free` states.
- */
+/** A kind of record whose state protects its parts: they do not change while it is in any but the `free` states. */
 export interface HolderRule {
   free: readonly string[];
   /** What to do before a part can change, in a sentence. */
   toFree: string;
-  /** What to do before a part can go, in a sentence. */
+  /** What to do before a part can be deleted, in a sentence. */
   toRelease: string;
 }
 
 /** Rows that keep what they refer to from being deleted, where the foreign key alone does not say which. */
 export interface KeptInUse {
-  /** Class name of the entity that is kept; its own module may be below that of the rows. */
+  /** Class name of the entity that is kept; its module may be in a layer below that of the rows. */
   kept: string;
   /** Column of the rows `t` that names it. */
   column: string;
   /** SQL over `t` and the joins. */
   condition: string;
   joins?: string;
-  /** What is told of each row; its first column orders them. */
+  /** What is reported of each row, ordered by its first column. */
   columns: string;
   code: string;
   /** The sentence of the error, with the rows as `named` puts them. */
   message: (names: string) => string;
   named: (row: Readonly<Record<string, unknown>>) => string;
-  /** Where and as what the rows are in the details of the error. */
+  /** The key and form of the rows in the details of the error. */
   details: (rows: readonly Readonly<Record<string, unknown>>[]) => Record<string, unknown>;
 }
 
@@ -48,12 +45,12 @@ export function RecordKind(names: RecordKindNames) {
   return (entity: EntityClass) => void kinds.set(entity, names);
 }
 
-/** Says that the life of these records decides what their parts may do. */
+/** Declares that the state of these records protects their parts. */
 export function HoldsItsParts(rule: HolderRule) {
   return (entity: EntityClass) => void holders.set(entity, rule);
 }
 
-/** Says beside an entity which of its rows keep a record of another kind from being deleted. */
+/** States beside an entity which of its rows keep a record of another kind from being deleted. */
 export function KeepsInUse(rule: KeptInUse) {
   return (entity: EntityClass) => void keepers.push({ entity, rule });
 }
@@ -64,7 +61,7 @@ export function kindOf(entity: EntityClass): RecordKindNames {
   return names;
 }
 
-/** The kind that an entity is, where it is one that users know by name. */
+/** The kind of an entity, if users know it by name. */
 export function findKind(entity: unknown): RecordKindNames | undefined {
   return kinds.get(entity as EntityClass);
 }

@@ -7,7 +7,7 @@ import { rows, type Tx } from '../persistence/sql';
 import { ofTenant } from '../persistence/tenant-condition';
 import { findKind, holderRules, keepersOf, kindOf, type RecordKindNames } from './record-kind';
 
-/** Records of which an error names so many. */
+/** How many records an error names. */
 const NAMED = 20;
 
 interface Holder {
@@ -18,16 +18,17 @@ interface Holder {
 type ForeignKey = EntityMetadata['foreignKeys'][number];
 
 /**
- * Which records still need another one, by the foreign keys of the entities: a new kind of record that refers to an old one
- * is found without a word here. Rules that foreign keys cannot say stand beside the entities, see `record-kind.ts`.
+ * Which records still need another one, by the foreign keys of the entities: a new kind of record that refers to an old
+ * one is found without a change here. Rules that foreign keys cannot express are stated beside the entities, see
+ * `record-kind.ts`.
  */
 @Injectable()
 export class References {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Throws a conflict that names the users while any current record refers to this one, or a rule says that it is needed.
-   * The caller holds its row lock, which a new reference has to wait for.
+   * Throws a conflict that names the users while any current record refers to this one, or a rule requires it. The
+   * caller holds its row lock, for which a new reference must wait.
    */
   async assertUnused(tx: Tx, tenantId: string, entity: EntityClass, id: number | string): Promise<void> {
     await this.assertNotKept(tx, entity, id);
@@ -35,7 +36,7 @@ export class References {
     for (const foreignKey of this.referringTo(entity)) {
       const { entityMetadata: user, columnNames } = foreignKey;
       const kind = findKind(user.target);
-      // What has no name of its own, such as a run, tells of what happened and does not need the record any more.
+      // What has no name of its own, such as a run, is history and no longer needs the record.
       if (!kind || !columnNames.includes('tenant_id') || !user.findColumnWithPropertyName('name')) continue;
       const key: string = keyOf(user.target as EntityClass);
       const using = await rows<{ name: string }>(
@@ -107,7 +108,10 @@ export class References {
     return found;
   }
 
-  /** How a holder `h` refers to the part `$2`: itself, by a record that it refers to, or by a table that links the two. */
+  /**
+   * How a holder `h` refers to the part `$2`: directly, through a record that it refers to, or through a table that
+   * links the two.
+   */
   private pathsBetween(holder: EntityClass, part: EntityClass): string[] {
     const [from, to] = [this.dataSource.getMetadata(holder), this.dataSource.getMetadata(part)];
     const leadsTo = (target: EntityMetadata) => (key: ForeignKey) => key.referencedEntityMetadata === target;

@@ -33,7 +33,7 @@ export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> 
   write: Type<Write>;
 } & (SearchRoute<SearchQuery> | { searchQuery?: undefined });
 
-/** Absent where the list itself takes a part of the name. */
+/** Absent if the list itself accepts a part of the name. */
 interface SearchRoute<SearchQuery> {
   searchQuery: Type<SearchQuery>;
   /** The text searched for. */
@@ -48,7 +48,7 @@ interface Service<Create, Update, Read, Write, ListQuery> {
   delete(scope: TenantScope, selector: RecordSelector): Promise<Message>;
 }
 
-/** Base class of a controller with list, create, get, update and delete of one resource, and mostly search. */
+/** Base class of a controller with list, create, get, update and delete of one resource, and usually search. */
 export function ResourceController<
   Create extends object,
   Update extends object,

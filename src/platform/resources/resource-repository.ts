@@ -20,21 +20,21 @@ export interface ResourceSql<E extends object> {
   order?: string;
   /** What is read besides the columns of the table and the names of the authors. */
   further?: string;
-  /** Columns that are not read: what is large, or secret. */
+  /** Columns that are not read: large or secret ones. */
   without?: readonly (keyof E & string)[];
-  /** Joins that the columns need, one row of them for each record: conditions are about `t` alone. */
+  /** Joins that the columns need, exactly one row for each record: conditions refer only to `t`. */
   joins?: string;
 }
 
-/** Conditions of a list, one per filter that was given. */
+/** Conditions of a list, one per filter that was sent. */
 export type ResourceFilter<E extends object> = (conditions: Conditions<E>) => void;
 
-/** Names of who made and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
+/** Names of who created and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
 export const AUTHOR_NAMES = 'cb.username AS created_by_name, mb.username AS modified_by_name';
 export const AUTHOR_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_user_id
   LEFT JOIN users mb ON mb.user_id = t.modified_by_user_id`;
 
-/** `true` locks for a change; `share` keeps the record as it is while another comes to refer to it. */
+/** `true` locks for a change; `share` keeps the record unchanged while another starts to refer to it. */
 export type RowLock = boolean | 'share';
 
 /** Who writes a record. */
@@ -122,7 +122,7 @@ export class RecordRepository<
     if (selector.id !== undefined) conditions.add(`t.${this.idColumn} = ?`, selector.id);
     if (selector.name !== undefined) conditions.add(`t.${this.nameColumn} = ?`, selector.name);
     const { table, columns, joins, order } = this.source;
-    // A name is that of the current record, where there are disabled ones that had it, too.
+    // A name means the current record, even if disabled ones had it, too.
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
       ORDER BY ${selector.name === undefined ? order : `t.to_date DESC, ${order}`} LIMIT 1 ${lockClause(lock)}`;
     return firstRow<Row>(tx, sql, conditions.params);
@@ -139,7 +139,7 @@ export class RecordRepository<
     return this.findWhere(scope, this.among(ids), tx, lock);
   }
 
-  /** The records among those with the ids, by id, closed ones included: for what names them still. */
+  /** The records among those with the ids, by id, closed ones included: for records that still name them. */
   async findAllEver(scope: Scope, ids: readonly Id[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
     if (ids.length === 0) return [];
     const conditions = this.within(scope);
@@ -147,7 +147,7 @@ export class RecordRepository<
     return this.rowsOf(conditions, tx);
   }
 
-  /** Inserts a record of the scope and answers it as `get` does. */
+  /** Inserts a record of the scope and returns it as `get` does. */
   async insert(tx: Tx, scope: Scope & Author, values: Values<E>): Promise<Row> {
     const inserted = await insertRow(tx, this.sql.entity, {
       ...values,

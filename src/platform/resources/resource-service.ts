@@ -35,7 +35,7 @@ export abstract class ResourceService<
     return this.read(await this.repository.get(scope, selector));
   }
 
-  /** The record for one that comes to refer to it: it can be neither changed nor deleted before `tx` ends. */
+  /** The record, for one that is about to refer to it: it can be neither changed nor deleted before `tx` ends. */
   async getRow(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<Row> {
     return this.repository.get(scope, selector, tx, 'share');
   }
@@ -67,25 +67,25 @@ export abstract class ResourceService<
   }
 
   /**
-   * Locks the clusters that refer to the record, where its kind has such. They come before the record, because a cluster
-   * that changes is locked before what it is made of: the other way round, the two would wait for each other.
+   * Locks the clusters that refer to the record, if its kind has any. They come before the record, because a changing
+   * cluster is locked before its parts: otherwise the two would deadlock.
    */
   protected lockUsers?(tx: Tx, scope: TenantScope, id: number): Promise<void>;
 
   /** Conditions for the filters given in a list or search. */
   protected abstract filter(query: ListQuery): ResourceFilter<E>;
-  /** Checks a create request and answers the columns to insert. */
+  /** Checks a create request and returns the columns to insert. */
   protected abstract columnsOfNew(scope: TenantScope, body: Create, tx: Tx): Promise<Values<E>>;
-  /** Checks an update request against the locked record and answers the columns to change. */
+  /** Checks an update request against the locked record and returns the columns to change. */
   protected abstract columnsOfChanged(scope: TenantScope, row: Row, body: Update, tx: Tx): Promise<Values<E>>;
   /** Throws a conflict that names what still uses the record. */
   protected abstract assertDeletable(scope: TenantScope, row: Row, tx: Tx): Promise<void>;
-  /** The record as reads answer it. */
+  /** The record as reads return it. */
   protected abstract read(row: Row): Read;
-  /** The record as writes answer it. */
+  /** The record as writes return it. */
   protected abstract write(row: Row): Write;
 
-  /** Completes a record that needs its id first; answers the row to render. */
+  /** Completes a record that needs its id first; returns the row to render. */
   protected afterInsert(_scope: TenantScope, _body: Create, row: Row, _tx: Tx): Promise<Row> {
     return Promise.resolve(row);
   }

@@ -4,7 +4,7 @@ import type { TenantColumns } from '../persistence/columns';
 import type { Conditions } from '../persistence/sql';
 import { ResourceRepository } from './resource-repository';
 
-/** A tenant's scope within one workspace, to which the guard has admitted the caller. */
+/** A tenant's scope within one workspace, to which the guard admitted the caller. */
 export interface WorkspaceScope extends TenantScope {
   workspace: WorkspaceContext;
 }
@@ -13,7 +13,7 @@ export function inWorkspace(scope: TenantScope, workspace: WorkspaceContext): Wo
   return { ...scope, workspace };
 }
 
-/** Reads and writes the records of one kind that belong to workspaces: those of another one are not there. */
+/** Reads and writes the records of one kind that belong to workspaces: those of other workspaces do not exist here. */
 export class WorkspaceResourceRepository<
   E extends TenantColumns & { workspace_id: number },
   Row extends object = E & AuthorNames,

@@ -14,13 +14,13 @@ import type { Logger } from '../logging/logger';
 /** Agents wait fifteen seconds for the answer to a chunk of a log, and it may take more than one call. */
 const LOG_CALL_MS = 5_000;
 
-/** The operator names the bucket, so it may be anywhere; what users name is held to `OUTBOUND_*`. */
+/** The operator names the bucket, so it may be anywhere; `OUTBOUND_*` applies to what users name. */
 const ANYWHERE = new OutboundPolicy({
   schemes: ['https', 'http'],
   allowedClasses: ['private', 'loopback', 'link-local'],
 });
 
-/** The store of logs that is configured; throws where the bucket's name or credentials cannot be. Calls nothing. */
+/** The configured log store; throws if the bucket's name or credentials are impossible. Calls nothing. */
 export function openLogStore({ store, objectStoreTimeoutMs }: StorageConfig, logger: Logger): LogStore {
   if (store.kind === 'directory') return new DirectoryLogStore(store.logsDir);
   const callMs = Math.min(objectStoreTimeoutMs, LOG_CALL_MS);

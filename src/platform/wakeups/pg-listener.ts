@@ -41,7 +41,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     await this.client?.end().catch(() => undefined);
   }
 
-  /** Calls `listener` on each wake-up of the channel; the returned function ends that. */
+  /** Calls `listener` on each wake-up of the channel; the returned function stops that. */
   on(channel: WakeUpChannel, listener: (payload: string) => void): () => void {
     this.events.on(channel, listener);
     return () => this.events.off(channel, listener);
@@ -64,7 +64,7 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
       void client.end().catch(() => undefined);
       throw error;
     }
-    // Not before: whoever called tries again when this fails, and the events of a failed try must not do so, too.
+    // Not earlier: the caller retries if this fails, and the events of a failed try must not do so, too.
     this.client = client;
     if (this.closed) await client.end();
     for (const channel of CHANNELS) this.events.emit(channel, '');

@@ -1,8 +1,8 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 
 /**
- * Locks of this process among all, by name, which PostgreSQL gives back when the process dies. All are on one connection, so that
- * whoever holds one does not keep the others from the pool. The same process can take a lock twice.
+ * Named locks of this process, which PostgreSQL releases when the process dies. All are on one connection, so that
+ * holding locks does not exhaust the pool. The same process can take a lock twice.
  */
 export class AdvisoryLocks {
   private runner: QueryRunner | null = null;
@@ -23,7 +23,7 @@ export class AdvisoryLocks {
     await this.query('SELECT pg_advisory_unlock(hashtext($1))', [name]);
   }
 
-  /** Gives all of them back. */
+  /** Releases all of them. */
   async close(): Promise<void> {
     if (this.runner) await this.query('SELECT pg_advisory_unlock_all()', []).catch(() => undefined);
     await this.drop();
@@ -35,7 +35,7 @@ export class AdvisoryLocks {
         this.runner ??= this.dataSource.createQueryRunner();
         return (await this.runner.query(sql, params)) as unknown;
       } catch (error) {
-        // With the connection its locks are gone.
+        // The locks are gone with the connection.
         await this.drop();
         throw error;
       }

@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '../logging/logger';
 import { returning } from '../persistence/sql';
 import { Reconciler } from './reconciler';
 
-/** Rows that are deleted some time after they have ended. */
+/** Rows that are deleted some time after they ended. */
 export interface AgedRows {
   table: string;
   /** A column, or several as a row: `(user_id, key)`. */
@@ -15,12 +15,12 @@ export interface AgedRows {
 }
 
 const BATCH = 1000;
-/** Of a pass; the rest is for the next ones, so that others get at the database between them. */
+/** Limit of a pass; the rest is left for the next ones, so that others get to the database in between. */
 const BATCHES = 10;
 
 /**
- * Deletes rows that have ended, once an hour and in turns of bounded length while there are more. Each batch is a transaction
- * of its own, which the time limit of statements ends; what a sweep does not come to is left for the next.
+ * Deletes rows that have ended, once an hour and in turns of bounded length while there are more. Each batch is a
+ * transaction of its own, bounded by the statement timeout; what a sweep does not reach is left for the next.
  */
 @Injectable()
 export abstract class AgedRowSweeper extends Reconciler {

@@ -7,9 +7,9 @@ import { LOGGER, type Logger } from '../logging/logger';
 import { AdvisoryLocks } from './advisory-locks';
 import { Reconciler } from './reconciler';
 
-/** A pass whose signal was aborted has so long to end before it is left behind, milliseconds. */
+/** How long a pass whose signal was aborted has to end before it is left behind, milliseconds. */
 const END_MS = 1_000;
-/** So many passes of one reconciler may be left behind; then it waits for one of them to end. */
+/** How many passes of one reconciler may be left behind; then it waits for one of them to end. */
 const MAX_LEFT_BEHIND = 3;
 
 /** Runs the reconcilers, each at its own pace and none waiting for another. */
@@ -46,7 +46,7 @@ export class ReconcileLoop {
     this.running = this.reconcilers.map((reconciler) => this.repeat(reconciler));
   }
 
-  /** Cuts what runs, within little more than a second. */
+  /** Aborts what runs, within little more than a second. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.running);
@@ -134,7 +134,7 @@ export class ReconcileLoop {
 
   private report(reconciler: Reconciler, error: unknown): void {
     const problem = messageOf(error);
-    // What goes on being wrong is told once.
+    // A continuing fault is logged once.
     if (this.problems.get(reconciler) !== problem)
       this.logger.error({ err: error, reconciler: reconciler.name }, 'A reconciler failed; the next passes try again');
     this.problems.set(reconciler, problem);

@@ -7,12 +7,12 @@ export abstract class Reconciler {
   abstract readonly name: string;
   /** Pause between two passes, milliseconds. */
   abstract readonly everyMs: number;
-  /** A pass that takes longer is cut, milliseconds. */
+  /** A pass that takes longer is aborted, milliseconds. */
   abstract readonly deadlineMs: number;
 
   /**
    * @param signal aborts at the deadline and when the process stops
-   * @returns `more` where a bound ended the pass and not the work: the next one follows soon
+   * @returns `more` if a limit ended the pass before the work was done: the next one follows soon
    */
   abstract reconcile(signal: AbortSignal): Promise<void | 'more'>;
 }

@@ -1,11 +1,9 @@
 import { messageOf } from '../errors/message-of';
 
-/** How many problems an error tells. */
+/** How many problems an error lists. */
 const MAX_TOLD = 10;
 
-/**
- * The repairs of one pass, each apart from the others: what cannot be done keeps nothing else from being done, pass after pass.
- */
+/** The repairs of one pass, independent of each other: one that fails does not keep the others from being done. */
 export class Repairs {
   private readonly errors: Error[] = [];
   private untold = 0;
@@ -13,7 +11,7 @@ export class Repairs {
   /** @param signal ends the pass: nothing further is attempted */
   constructor(private readonly signal: AbortSignal) {}
 
-  /** @param what names the repair where it fails */
+  /** @param what names the repair if it fails */
   async attempt(what: string, repair: () => Promise<void>): Promise<void> {
     this.signal.throwIfAborted();
     try {
@@ -24,7 +22,7 @@ export class Repairs {
     }
   }
 
-  /** Throws what could not be done, in one error. */
+  /** Throws all failures in one error. */
   finish(): void {
     if (this.errors.length === 0) return;
     const told = this.errors.map(({ message }) => message).join('; ');

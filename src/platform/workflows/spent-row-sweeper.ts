@@ -3,7 +3,7 @@ import { type AgedRows, AgedRowSweeper } from './aged-row-sweeper';
 
 const KEPT_DAYS = 7;
 
-/** Removes outbox rows that were sent and answers that were kept for repeated requests, both a week old. */
+/** Removes sent outbox rows and answers kept for repeated requests, both after a week. */
 @Injectable()
 export class SpentRowSweeper extends AgedRowSweeper {
   readonly name = 'spent-rows';

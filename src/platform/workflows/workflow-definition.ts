@@ -21,13 +21,13 @@ export interface WorkflowSubject<K extends SubjectKind = SubjectKind> {
   id: number;
 }
 
-/** One kind of workflow as those know it who start it; its steps are a {@link Workflow}, which only the worker has. */
+/** One kind of workflow, as needed to start it; its steps are a {@link Workflow}, which only the worker has. */
 export interface WorkflowDefinition<K extends SubjectKind = SubjectKind> {
   readonly typeId: number;
   readonly subject: K;
   /** The job that drives it; null when the API and the agents' reports do. */
   readonly jobName: string | null;
-  /** It fails when it has not ended by then; milliseconds. */
+  /** It fails if it has not ended by then; milliseconds. */
   readonly deadlineMs: number | null;
 }
 
@@ -45,7 +45,10 @@ interface WorkflowOptions<K extends SubjectKind> {
 
 const driven: DrivenWorkflowDefinition[] = [];
 
-/** Defines a workflow that a worker drives, and its job; a worker that knows it does not boot without its {@link Workflow}. */
+/**
+ * Defines a workflow that a worker drives, and its job; a worker that knows the definition does not boot without its
+ * {@link Workflow}.
+ */
 export function defineWorkflow<K extends SubjectKind>({
   type,
   subject,
@@ -66,19 +69,19 @@ export function defineReportedWorkflow<K extends SubjectKind>({
   return { typeId: WORKFLOW_TYPE_IDS[type], subject, jobName: null, deadlineMs: null };
 }
 
-/** Every workflow that this process knows and a worker drives. */
+/** Every workflow known to this process that a worker drives. */
 export function drivenWorkflows(): readonly DrivenWorkflowDefinition[] {
   return driven;
 }
 
-/** What a step knows of its execution. */
+/** What a step knows about its execution. */
 export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
   instanceId: number;
   subject: WorkflowSubject<K>;
   /** Who asked; null for the platform itself. */
   actorUserId: number | null;
   correlationId: string;
-  /** Aborted when the lease is lost or the process stops; long calls must heed it. */
+  /** Aborted when the lease is lost or the process stops; long calls must respect it. */
   signal: AbortSignal;
 }
 
@@ -91,7 +94,7 @@ export const Step = {
   wait: (ms: number): StepOutcome => ({ kind: 'wait', ms }),
 };
 
-/** A small idempotent piece of a workflow: it reads the state again, acts, and commits what it learnt. */
+/** A small idempotent piece of a workflow: it rereads the state, acts, and commits what it learned. */
 export interface WorkflowStep<K extends SubjectKind = SubjectKind> {
   name: string;
   run(context: WorkflowContext<K>): Promise<StepOutcome>;
@@ -103,13 +106,13 @@ export interface Workflow<K extends SubjectKind = SubjectKind> {
   /** Tries of one step before its failure is final. */
   attempts: number;
   backoffMs: number;
-  /** Cleans up after a final failure and marks the subject; idempotent, tried again until it succeeds or its time is over. */
+  /** Cleans up after a final failure and marks the subject; idempotent, retried until it succeeds or its time is up. */
   compensate(context: WorkflowContext<K>, failure: WorkflowFailure): Promise<void>;
   /** How long the clean-up may be tried, milliseconds. */
   compensationMs: number;
   /**
-   * Marks the subject where the clean-up could not be done, and says what is left behind; idempotent. Calls nobody outside
-   * of the platform: it is what ends the workflow.
+   * Marks the subject if the clean-up could not be done, and says what is left behind; idempotent. Calls nothing
+   * outside the platform: it is what ends the workflow.
    * @param problem why the clean-up could not be done
    */
   giveUp(context: WorkflowContext<K>, failure: WorkflowFailure, problem: string): Promise<void>;

@@ -23,8 +23,8 @@ export async function startWorkflow<K extends SubjectKind>(
 }
 
 /**
- * Continues a waiting instance now. An instance that a worker holds this moment is marked, so that it looks again
- * before it goes to sleep.
+ * Continues a waiting instance now. An instance that a worker currently holds is marked, so that it looks again before
+ * it goes to sleep.
  */
 export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
   const woken = await requestWake(tx, instanceId);
@@ -33,8 +33,8 @@ export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
 }
 
 /**
- * Sends again what a crash, a wiped Redis or a lost answer left behind: instances whose moment has passed and that no
- * worker holds. Answers how many.
+ * Resends what a crash, a wiped Redis or a lost answer left behind: overdue instances that no worker holds. Returns how
+ * many.
  */
 export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
   const due = await takeDue(tx, nextLookMs);

@@ -7,7 +7,7 @@ import { WorkflowRunner } from './workflow-runner';
 
 const METADATA = 'platform:workflow';
 
-/** Marks the one class that has the steps of the workflow; the worker's boot fails when a workflow has none or two. */
+/** Marks the one class that has the steps of the workflow; the worker does not boot if a workflow has none or two. */
 export function ImplementsWorkflow<K extends SubjectKind>(
   definition: DrivenWorkflowDefinition<K>,
 ): (target: new (...args: never[]) => Workflow<K>) => void {

@@ -10,7 +10,7 @@ export interface WorkflowPoint {
   moment: StepMoment;
 }
 
-/** Is told of each point that a workflow reaches. This one does nothing; tests put others in its place. */
+/** Is told of each point that a workflow reaches. This one does nothing; tests replace it. */
 @Injectable()
 export class WorkflowObserver {
   reached(_point: WorkflowPoint): void {

@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '../logging/logger';
 import { Reconciler } from './reconciler';
 import { requeueDueWorkflows } from './workflow-intents';
 
-/** Sends workflows again that are due and that nobody holds. */
+/** Resends workflows that are due and that nobody holds. */
 @Injectable()
 export class WorkflowReconciler extends Reconciler {
   readonly name = 'workflows';

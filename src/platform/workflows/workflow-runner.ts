@@ -37,7 +37,7 @@ import {
   takeWake,
 } from './workflow.repository';
 
-/** What the runner knows of an execution beyond what its steps may know. */
+/** What the runner knows about an execution beyond what its steps may know. */
 interface Held<K extends SubjectKind> extends WorkflowContext<K>, Claim {
   jobName: string;
   /** For the log: the subject's id by the name of its column. */
@@ -73,7 +73,7 @@ export class WorkflowRunner {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Has every execution end where it is; its lease is given back, so that another worker goes on at once. */
+  /** Stops every execution where it is and releases its lease, so that another worker goes on at once. */
   stop(): void {
     this.stopping = true;
     for (const controller of this.held) controller.abort();
@@ -170,7 +170,7 @@ export class WorkflowRunner {
     }
   }
 
-  /** Sleeps before another try, or records that there is none. Answers the failure when it is final. */
+  /** Sleeps before another try, or records that there is none. Returns the failure if it is final. */
   private async onError<K extends SubjectKind>(
     { step, stepId, index, attempt }: Place<K>,
     workflow: Workflow<K>,
@@ -191,7 +191,7 @@ export class WorkflowRunner {
     return { step: step.name, message };
   }
 
-  /** A wait is no failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
+  /** A wait is not a failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
   private async pauseOrEnd<K extends SubjectKind>(
     { stepId, index }: Place<K>,
     context: Held<K>,
@@ -231,7 +231,7 @@ export class WorkflowRunner {
     }
   }
 
-  /** What keeps the clean-up from ever being done; null when it is. Throws what another try may cure. */
+  /** What makes the clean-up impossible; null if it is done. Throws what another try may solve. */
   private async cleanUp<K extends SubjectKind>(
     workflow: Workflow<K>,
     context: Held<K>,
@@ -246,7 +246,7 @@ export class WorkflowRunner {
     }
   }
 
-  /** Later each time. What is wrong is logged when it changes, and not with each try. */
+  /** At growing intervals. A fault is logged when it changes, not with each try. */
   private async retryCompensation<K extends SubjectKind>(
     { stepId, index: stepIndex }: Pick<Place<K>, 'stepId' | 'index'>,
     context: Held<K>,
@@ -273,7 +273,7 @@ export class WorkflowRunner {
       await extendLease(this.dataSource.manager, held, leaseMs);
       held.heldAt = performance.now();
     } catch (error) {
-      // Whoever cannot reach the database for so long must take it that another worker has gone on.
+      // A worker that cannot reach the database for this long must assume that another one has taken over.
       if (error instanceof LeaseLost || performance.now() - held.heldAt > leaseMs) controller.abort();
       else
         this.logger.warn(
@@ -301,7 +301,7 @@ export class WorkflowRunner {
     await this.dataSource.transaction((tx) => recordFailure(tx, claim, failure, compensationMs, end));
   }
 
-  /** Gives the lease back until later. False when a wake-up came meanwhile: then the step runs again at once. */
+  /** Releases the lease until later. False if a wake-up came meanwhile: then the step runs again at once. */
   private async sleep(
     context: Held<SubjectKind>,
     next: { stepIndex: number; attempt: number; ms: number },

@@ -12,17 +12,17 @@ import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition'
 
 export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
 
-/** What a worker needs to go on with an instance that it has claimed. */
+/** What a worker needs to go on with an instance that it claimed. */
 export type ClaimedInstance = Pick<
   WorkflowJobInstance,
   'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
 > &
   Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id'>;
 
-/** One claim of an instance: what is written in its name changes nothing once another one has followed. */
+/** One claim of an instance: writes in its name have no effect once another has followed. */
 export interface Claim {
   instanceId: number;
-  /** Names this one claim: a worker that claims an instance again is another owner than it was before. */
+  /** Identifies this one claim: a worker that claims an instance again counts as a new owner. */
   owner: string;
 }
 
@@ -38,9 +38,9 @@ export interface StepEnd {
 
 export type FinalState = Extract<WorkflowExecutionState, 'DONE' | 'ERROR' | 'TERMINATED'>;
 
-/** The reconciler looks after a new instance that nobody has taken by then. */
+/** The reconciler takes care of a new instance that nobody has taken by then. */
 const FIRST_LOOK_MS = 10_000;
-/** And after one that should have gone on by itself, so much after its moment. */
+/** And of one that should have gone on by itself, this long after it was due. */
 const LATE_MS = 2_000;
 
 const ENDED =
@@ -86,7 +86,7 @@ export async function appendWorkflowState(tx: Tx, instanceId: number, state: Wor
   ]);
 }
 
-/** Notes that the jobs of these instances are in the queue. */
+/** Records that the jobs of these instances are in the queue. */
 export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<void> {
   const sent = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
     tx,
@@ -120,7 +120,7 @@ export async function endWorkflow(
   );
 }
 
-/** Marks an instance that goes on, so that whoever holds it looks again; null when it has ended. */
+/** Marks a continuing instance, so that whoever holds it looks again; null if it has ended. */
 export async function requestWake(
   tx: Tx,
   instanceId: number,
@@ -134,7 +134,7 @@ export async function requestWake(
   return woken ?? null;
 }
 
-/** Locks some of the instances whose moment has passed and that nobody holds, and puts their moment off. */
+/** Locks some of the overdue instances that nobody holds, and postpones them. */
 export async function takeDue(
   tx: Tx,
   nextLookMs: number,
@@ -191,7 +191,7 @@ export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promis
   await fenced(tx, claim, `lease_until = ${inMs('$3')}, due_at = ${inMs('$3')}`, [leaseMs]);
 }
 
-/** Notes the begin of an attempt; answers its id and whether the deadline of the instance has passed. */
+/** Records the start of an attempt; returns its id and whether the deadline of the instance has passed. */
 export async function openStep(
   tx: Tx,
   instanceId: number,
@@ -213,7 +213,7 @@ export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: St
   await closeStep(tx, end);
 }
 
-/** A step has failed for good: from now on the compensation runs, for so long. */
+/** A step has failed for good: from now on the compensation runs, for this long. */
 export async function recordFailure(
   tx: Tx,
   claim: Claim,
@@ -231,7 +231,10 @@ export async function recordProblem(tx: Tx, claim: Claim, failure: RecordedFailu
   await fenced(tx, claim, 'failure = $3', [JSON.stringify(failure)]);
 }
 
-/** Takes in a wake-up that came while the step ran; false when there was none, and none comes before the transaction ends. */
+/**
+ * Consumes a wake-up that came while the step ran; false if there was none, and none can come before the transaction
+ * ends.
+ */
 export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
   const row = await firstRow<Pick<WorkflowJobInstance, 'wake_requested'>>(
     tx,
@@ -242,7 +245,7 @@ export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
   return row?.wake_requested ?? false;
 }
 
-/** Gives the lease back; the instance is due some time after it should have gone on by itself. */
+/** Releases the lease; the instance becomes due some time after it should have gone on by itself. */
 export async function release(
   tx: Tx,
   claim: Claim,

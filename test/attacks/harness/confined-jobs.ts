@@ -13,8 +13,8 @@ const LOG_MAX_BYTES = 1_000_000;
 type Way = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
 /**
- * What a job may not do on a platform that is started in a way. Each way has a test file of its own, so that they can run
- * side by side: most of their time is Spark's.
+ * What a job may not do on a platform started in a given way. Each way has its own test file, so that they can run in
+ * parallel: most of their time is Spark's.
  *
  * Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
  * @param way how it is started, for the name of the test

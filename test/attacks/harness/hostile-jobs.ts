@@ -33,7 +33,7 @@ for path in sys.argv[1:]:
     attempt(lambda: append(path))
 `;
 
-/** Says of itself that it ended well, in every place that it can think of, and ends with 3. */
+/** Claims that it ended well, in every place that it can think of, and ends with 3. */
 export const FORGER = `
 import os
 for folder in ('../..', '../../..', '../../../..'):

@@ -23,7 +23,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** Everything that came so far. */
+  /** Everything received so far. */
   get answer(): string {
     return this.received;
   }
@@ -48,7 +48,7 @@ export class RawConnection {
     await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
   }
 
-  /** Takes nothing in any more. */
+  /** Stops reading. */
   pause(): void {
     this.socket.pause();
   }

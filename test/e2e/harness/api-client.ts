@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OpenApiValidator } from '../../../libs/testing/openapi-validator';
 
-/** What an operation answered; `body` is the parsed JSON, or undefined where the answer is none. */
+/** What an operation answered; `body` is the parsed JSON, or undefined if the answer is not JSON. */
 export interface Answer<T> {
   status: number;
   headers: Headers;
@@ -47,7 +47,7 @@ function documentation(): OpenApiValidator {
   return validator;
 }
 
-/** A client of the REST API that holds every answer to the documentation. Paths are relative to `/api/v1`. */
+/** A client of the REST API that checks every answer against the documentation. Paths are relative to `/api/v1`. */
 export class ApiClient {
   constructor(
     readonly baseUrl: string,
@@ -118,7 +118,7 @@ export class ApiClient {
     return answer.text;
   }
 
-  /** Any request, whatever it answers; the answer is still held to the documentation. */
+  /** Any request, whatever it answers; the answer is still checked against the documentation. */
   async request<T = Json>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const url = new URL(`/api/v1${path}`, this.baseUrl);
     appendQuery(url, options.query ?? {});

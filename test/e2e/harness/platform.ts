@@ -38,7 +38,7 @@ export interface PlatformOptions {
   name: string;
   /** Over the defaults, for all processes. */
   env?: Environment;
-  /** What runs all processes as somebody else; see `test/attacks/harness/users.ts`. */
+  /** Command prefix that runs all processes as another user; see `test/attacks/harness/users.ts`. */
   user?: ProcessUser;
   /** Whether agents have an API process of their own, as in production. */
   agentsApart?: boolean;
@@ -64,8 +64,8 @@ export interface TestRuntime {
 }
 
 /**
- * One installation of the platform: a database and folders of its own, the built API and worker as processes, real Spark
- * on nodes of the local driver. `close` ends all of it and fails when something was left running.
+ * One installation of the platform: a database and folders of its own, the built API and worker as processes, real
+ * Spark on nodes of the local driver. `close` ends all of it and fails if something was left running.
  */
 export class PlatformUnderTest {
   readonly username = 'admin';
@@ -148,7 +148,7 @@ export class PlatformUnderTest {
     return this.agents ? `http://127.0.0.1:${this.agentsPort}` : this.baseUrl;
   }
 
-  /** Stops the API of agents in its tracks, until the returned function is called. */
+  /** Freezes the API of agents until the returned function is called. */
   haltAgentsApi(): () => void {
     const pid = this.agents?.pid;
     if (pid === undefined) throw new Error('There is no API of agents');
@@ -251,7 +251,7 @@ export class PlatformUnderTest {
     return this.worker.log();
   }
 
-  /** Process ids of what runs of the API, the API of agents and the worker. */
+  /** Process ids of the API, the API of agents and the worker, as far as they run. */
   get pids(): number[] {
     return [this.api.pid, this.agents?.pid, this.worker.pid].filter((pid) => pid !== undefined);
   }
@@ -271,7 +271,7 @@ export class PlatformUnderTest {
         problems.push(error);
       }
     };
-    // The worker first: it would take ended nodes for lost ones.
+    // The worker first: it would mistake ended nodes for lost ones.
     await attempt(() => this.worker.stop());
     await attempt(() => this.stopApi());
     await attempt(() => stopAllLocalNodes(this.localDir));
@@ -426,7 +426,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** User ids that no other platform on this machine has: a node ends whatever runs as one of its own. */
+/** User ids that no other platform on this machine has: a node ends whatever runs as one of its users. */
 function uidsOf(port: number): string {
   const first = 1_900_000_000 + port * UIDS_OF_PLATFORM;
   return `${first}-${first + UIDS_OF_PLATFORM - 1}`;

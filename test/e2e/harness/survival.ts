@@ -106,7 +106,7 @@ export interface Expectation {
 }
 
 /**
- * Holds a cluster at rest to what must be true after any failure: one set of nodes, of processes and of directories,
+ * Checks of a cluster at rest what must be true after any failure: one set of nodes, of processes and of directories,
  * histories without holes, and no intent that is still open.
  */
 export async function expectSound(

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** A TCP proxy in front of a store that can stop passing on what the store sends. */
 export class FaultProxy {
-  /** Bytes of the store that are still passed on; then nothing comes any more, or the connection is cut. */
+  /** Bytes of the store that are still passed on; after that nothing more comes, or the connection is cut. */
   private left = Infinity;
   private thenCuts = false;
   private readonly sockets = new Set<Socket>();
@@ -21,12 +21,12 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** From now on the store falls silent after so many bytes. */
+  /** From now on the store falls silent after this many bytes. */
   hangAfter(bytes: number): void {
     [this.left, this.thenCuts] = [bytes, false];
   }
 
-  /** From now on its connections break after so many bytes. */
+  /** From now on its connections break after this many bytes. */
   cutAfter(bytes: number): void {
     [this.left, this.thenCuts] = [bytes, true];
   }
@@ -52,7 +52,7 @@ export class FaultProxy {
       this.sockets.delete(client);
       store.destroy();
     });
-    // A silent store does not take its leave either.
+    // A silent store does not close the connection either.
     store.on('close', () => (this.left > 0 || this.thenCuts) && client.destroy());
     for (const socket of [client, store]) socket.on('error', () => {});
     client.pipe(store);

@@ -20,7 +20,7 @@ export interface Upload {
   headers?: Record<string, string>;
 }
 
-/** An administrator of a tenant of its own. */
+/** An administrator of a new tenant. */
 export async function tenantAdmin(api: TestApi): Promise<FileTenant> {
   const name = `t${randomBytes(6).toString('hex')}`;
   const people = new People(api);
@@ -165,7 +165,7 @@ export async function refusals(client: FileClient): Promise<{ statuses: number[]
   };
 }
 
-/** A stream of so many bytes, without its length known beforehand. */
+/** A stream of this many bytes, of unknown length. */
 export function bytes(size: number, { endsWith = 'end' }: { endsWith?: 'end' | 'failure' } = {}): Readable {
   const chunk = Buffer.alloc(64 * 1024, 'some bytes ');
   let given = 0;

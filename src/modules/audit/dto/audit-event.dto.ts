@@ -6,18 +6,18 @@ const SESSION_KINDS = ['login', 'token'] as const;
 
 export class AuditEventQuery extends PageQuery {
   @Param.id({ description: 'Who acted' }) user_id?: number;
-  @Param.text({ maxLength: 256, description: 'Who acted, or what was typed in a failed login; in any letter case' })
+  @Param.text({ maxLength: 256, description: 'Who acted, or what was typed in a failed login; case-insensitive' })
   username?: string;
   @Param.text({ maxLength: 128, description: 'Operation id, such as startCluster' }) operation?: string;
   @Param.oneOf(AUDIT_OUTCOMES) outcome?: string;
-  @Param.timestamp({ description: 'Not before this moment' }) from?: Date;
-  @Param.timestamp({ description: 'Not after this moment' }) to?: Date;
+  @Param.timestamp({ description: 'At or after this time' }) from?: Date;
+  @Param.timestamp({ description: 'At or before this time' }) to?: Date;
   @Param.text({ maxLength: 128, description: 'The request that an error answer or a log line names' })
   correlation_id?: string;
 }
 
 export class PlatformAuditEventQuery extends AuditEventQuery {
-  @Param.uuid({ description: 'Every tenant when left out' }) tenant_id?: string;
+  @Param.uuid({ description: 'Every tenant if absent' }) tenant_id?: string;
 }
 
 export class AuditEventRead {
@@ -25,7 +25,7 @@ export class AuditEventRead {
   @Field.timestamp() at: Date;
   @Field.uuid({ nullable: true, description: 'Tenant selected for the session' }) tenant_id: string | null;
   @Field.id({ nullable: true }) user_id: number | null;
-  @Field.text({ nullable: true, description: 'Of a failed login, what was typed' }) username: string | null;
+  @Field.text({ nullable: true, description: 'What was typed, for a failed login' }) username: string | null;
   @Field.uuid({ nullable: true }) session_id: string | null;
   @Field.oneOf(SESSION_KINDS, { nullable: true, description: 'token for a personal token' })
   session_kind: string | null;

@@ -19,7 +19,7 @@ export class BootDiskImageListQuery extends PageOrAllQuery {
 }
 
 export class BootDiskImageSearchQuery extends BootDiskImageListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) boot_disk_image_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) boot_disk_image_name: string;
 }
 
 @Example({

@@ -16,7 +16,7 @@ export class CloudEnvListQuery extends PageOrAllQuery {
 }
 
 export class CloudEnvSearchQuery extends CloudEnvListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cloud_env_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cloud_env_name: string;
 }
 
 @Example({

@@ -1,6 +1,6 @@
 import { Field, Param } from '../../../platform/http/fields';
 
-const GB = 'GiB (2^30 bytes), rounded to two digits';
+const GB = 'GiB (2^30 bytes), rounded to two decimals';
 
 export class OnPremNodesQuery {
   @Param.text({ optional: false, description: 'Of Proxmox VE: https://… or http://…; or local://' }) endpoint: string;
@@ -10,7 +10,7 @@ export class OnPremNodesQuery {
 export class OnPremNode {
   @Field.text() node_name: string;
   @Field.int32({ description: 'Logical processors' }) cpu_cores: number;
-  @Field.number({ description: '0 to 100, rounded to two digits' }) cpu_usage_percent: number;
+  @Field.number({ description: '0 to 100, rounded to two decimals' }) cpu_usage_percent: number;
   @Field.number({ description: GB }) ram_total_gb: number;
   @Field.number({ description: GB }) ram_used_gb: number;
   @Field.number({ description: GB }) disk_total_gb: number;

@@ -35,7 +35,7 @@ export class CloudEnv extends TenantColumns {
   @Col.text({ nullable: true }) cloud_project: string | null;
   @Col.bigint() credentials_conf_id: number;
   @Col.bigint() boot_disk_image_id: number;
-  /** The caller's and the reserved ones. */
+  /** The caller's labels and the reserved ones. */
   @Col.json() labels: Record<string, string>;
   @Col.text({ nullable: true }) endpoint: string | null;
   @Col.texts({ nullable: true }) onprem_node_names: string[] | null;

@@ -13,7 +13,7 @@ export class LocalHost {
   /** Of the file system that the nodes' directories are on. */
   @Col.bigint() disk_bytes: number;
   @Col.bigint() disk_used_bytes: number;
-  /** Whether jobs of its nodes are confined, so that nodes of several tenants may be there. */
+  /** Whether jobs of its nodes are confined, so that it may have nodes of several tenants. */
   @Col.bool({ default: true }) keeps_tenants_apart: boolean;
   @Col.time({ default: () => 'platform_now()' }) reported_at: Date;
 }

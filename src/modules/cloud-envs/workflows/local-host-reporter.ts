@@ -10,8 +10,8 @@ const SECOND_REPORT_MS = 1000;
 const REPORT_MS = 10_000;
 
 /**
- * Reports the machine of a worker that runs local nodes: the API is elsewhere and cannot look. Apart from the
- * reconcilers, of which one worker at a time runs a pass and which may take minutes.
+ * Reports the machine of a worker that runs local nodes: the API is elsewhere and cannot look. Separate from the
+ * reconcilers, since only one worker at a time runs a pass of those, which may take minutes.
  */
 @Injectable()
 export class LocalHostReporter {

@@ -20,7 +20,7 @@ export class ClusterConfListQuery extends PageOrAllQuery {
 }
 
 export class ClusterConfSearchQuery extends ClusterConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cluster_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cluster_conf_name: string;
 }
 
 @Example({ name: 'example-machines', machine_type_id: 1486, volume_conf_id: 1 })

@@ -8,7 +8,7 @@ import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/referen
 import { CLUSTER_STATUSES, CLUSTER_TYPES, NODE_STATUSES } from '../cluster-state';
 import { EngineClusterSparkConfig, SparkConfig } from './cluster-fields.dto';
 
-const OWN_DISKS = 'null where the cluster configuration has no volume and the disks are those of the cluster alone';
+const OWN_DISKS = 'null if the cluster configuration has no volume and the cluster alone describes the disks';
 
 /** The disks of each node, with the cluster's own disk fields over those of the volume configuration. */
 export class ClusterVolume {
@@ -49,7 +49,7 @@ export class ClusterVolumeWrite {
 export class ClusterNodeRead {
   @Field.int64() node_number: number;
   @Field.oneOf(NODE_STATUSES) node_status: string;
-  @Field.id({ description: 'Names this state in the log and error operations' }) node_status_id: number;
+  @Field.id({ description: 'Identifies this state in the log and error operations' }) node_status_id: number;
   @Field.text({ optional: true, nullable: true }) node_ip?: string | null;
   @Field.timestamp() from_date: Date;
   @Field.validityEnd() to_date: Date | 'infinity' | null;
@@ -88,14 +88,14 @@ export class ClusterRead extends ReadAudit {
   @Field.int64() idle_timeout_ms: number;
   @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
   @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
-  @Field.int64({ description: 'Nodes it has now' }) instance_size: number;
+  @Field.int64({ description: 'Current number of nodes' }) instance_size: number;
   @Field.objects(() => ClusterNodeRead) nodes: ClusterNodeRead[];
   @Field.boolean() is_spot_instance: boolean;
   @Field.boolean() enable_public_ip: boolean;
   @Field.boolean() block_project_ssh_keys: boolean;
   @Field.int64({ nullable: true }) min_instances: number | null;
   @Field.int64({ nullable: true }) max_instances: number | null;
-  @Field.number({ description: 'Compute units an hour of the nodes it has now' }) total_ycu: number;
+  @Field.number({ description: 'Compute units per hour of the current nodes' }) total_ycu: number;
   @Field.int64({ description: 'Minutes' }) clean_up_timeout: number;
   @Field.boolean({ nullable: true }) keep_scratch_disk: boolean | null;
   @Field.text({ nullable: true }) cloud_identity: string | null;

@@ -18,7 +18,7 @@ export class ClusterListQuery extends PageQuery {
   @Param.someOf(CLUSTER_STATUSES) cluster_status?: string[];
   @Param.id() cluster_conf_id?: number;
   @Param.text() cluster_conf_name?: string;
-  @Param.boolean({ description: 'true lists active clusters, false disabled ones, absent both' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists active clusters, false disabled ones; both if absent' }) enable?: boolean;
   @Param.someOf(CLOUD_PROVIDERS, { aliases: CLOUD_PROVIDER_ALIASES }) cloud_providers?: string[];
   @Param.someOf(CLUSTER_TYPES) cluster_types?: string[];
   @Param.ids() spark_infra_version_ids?: number[];
@@ -28,7 +28,7 @@ export class ClusterListQuery extends PageQuery {
 }
 
 export class ClusterSearchQuery extends ClusterListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) cluster_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) cluster_name: string;
 }
 
 export class ClusterPageQuery extends RecordSelectorQuery('cluster') {
@@ -45,9 +45,9 @@ export class ClusterErrorsQuery extends PageQuery {
 }
 
 export class NodeLogQuery extends RecordSelectorQuery('cluster') {
-  @Param.id({ optional: false, description: 'Which node, by one of its states' }) node_status_id: number;
-  @Param.int32({ min: 1, max: 1000, description: 'The last lines only' }) last_n_lines?: number;
-  @Param.int64({ min: 1, description: 'The first bytes only' }) file_size_bytes?: number;
+  @Param.id({ optional: false, description: 'The node, by one of its states' }) node_status_id: number;
+  @Param.int32({ min: 1, max: 1000, description: 'Only this many lines, from the end' }) last_n_lines?: number;
+  @Param.int64({ min: 1, description: 'Only this many bytes, from the start' }) file_size_bytes?: number;
 }
 
 export class DriverMemoryQuery {
@@ -57,8 +57,8 @@ export class DriverMemoryQuery {
 
 const DEFAULT_IDLE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_CLEAN_UP_MINUTES = 240;
-const IDLE_TIMEOUT = { optional: true, min: 1000, description: 'Without a job for this long the cluster stops' };
-const CLEAN_UP_TIMEOUT = { optional: true, min: 0, description: 'Minutes before a surplus node goes' };
+const IDLE_TIMEOUT = { optional: true, min: 1000, description: 'The cluster stops after this long without a job' };
+const CLEAN_UP_TIMEOUT = { optional: true, min: 0, description: 'Minutes before a surplus node is removed' };
 
 /** Fields that create and update share, each optional. */
 export class ClusterSettings {
@@ -80,16 +80,16 @@ export class ClusterSettings {
   @Field.int64(CLEAN_UP_TIMEOUT) clean_up_timeout?: number;
   @Field.boolean({ optional: true, nullable: true }) keep_scratch_disk?: boolean | null;
   @Field.text({ optional: true, nullable: true, maxLength: 1000 }) cloud_identity?: string | null;
-  @Field.int64({ optional: true, min: 1, description: 'Of each disk, where its type takes it' }) disk_iops?: number;
-  @Field.int64({ optional: true, min: 1, description: 'Of each disk, where its type takes it' })
+  @Field.int64({ optional: true, min: 1, description: 'Per disk, if its type supports it' }) disk_iops?: number;
+  @Field.int64({ optional: true, min: 1, description: 'Per disk, if its type supports it' })
   disk_throughput_MB?: number;
   @Field.int64({
     optional: true,
     min: 1,
-    description: 'Of each disk, GB; needed without a volume unless the type fixes it',
+    description: 'GB per disk; required without a volume unless the type fixes it',
   })
   size?: number;
-  @Field.int64({ optional: true, min: 1, max: 100, description: 'Of each node; 1 without a volume' })
+  @Field.int64({ optional: true, min: 1, max: 100, description: 'Per node; 1 without a volume' })
   number_of_disks?: number;
 }
 
@@ -136,7 +136,7 @@ export class UpdateCluster extends ClusterSettings {
   @Field.id({
     optional: true,
     nullable: true,
-    description: `${DISK_TYPE}. Another one keeps the speeds that it takes; null takes back all disk fields that the request does not give`,
+    description: `${DISK_TYPE}. A new type keeps the speeds that it supports; null clears all disk fields that the request does not send`,
   })
   disk_type_id?: number | null;
 }

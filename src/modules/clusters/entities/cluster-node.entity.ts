@@ -29,11 +29,14 @@ export class ClusterNode extends ValidityColumns {
   @Col.text({ nullable: true }) ip_address: string | null;
   @Col.int() cores: number;
   @Col.int() memory_mb: number;
-  /** What the machine costs by, as it was when the node was planned: its type, its price, whether it is a spot instance. */
+  /**
+   * What the machine is billed by, as it was when the node was planned: its type, its price, whether it is a spot
+   * instance.
+   */
   @ForeignKey('MachineType', { name: 'fk_cluster_nodes_machine_type' })
   @Col.int()
   machine_type_id: number;
-  /** Platform compute units an hour, of the type of the lookup. */
+  /** Platform compute units per hour, of the type of the lookup. */
   @Col.float() machine_price_ycu: number;
   @Col.bool() is_spot: boolean;
   /** Labels of the cluster at that moment. */
@@ -52,6 +55,6 @@ export class ClusterNode extends ValidityColumns {
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
-  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
   @Col.bool({ default: false }) logs_settled: boolean;
 }

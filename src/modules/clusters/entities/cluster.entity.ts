@@ -39,7 +39,7 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
 @HoldsItsParts({
   free: ['DESTROYED', 'ERROR'],
   toFree: 'Each must be DESTROYED or in ERROR first.',
-  toRelease: 'Destroy each, and then give it another one or disable it, first.',
+  toRelease: 'First destroy each of them, then give it another one or disable it.',
 })
 @KeepsInUse({
   kept: 'Tenant',
@@ -81,7 +81,7 @@ export class Cluster extends TenantColumns {
   @Col.bigint() clean_up_timeout: number;
   @Col.bool({ nullable: true }) keep_scratch_disk: boolean | null;
   @Col.text({ nullable: true }) cloud_identity: string | null;
-  /** The disk columns override the volume of the cluster configuration, or stand for one. */
+  /** The disk columns override the volume of the cluster configuration, or replace it. */
   @ForeignKey('DiskType', { name: 'fk_clusters_disk_type' })
   @Col.int({ nullable: true })
   disk_type_id: number | null;
@@ -89,7 +89,7 @@ export class Cluster extends TenantColumns {
   @Col.bigint({ nullable: true }) disk_throughput_mb: number | null;
   @Col.bigint({ nullable: true }) disk_size: number | null;
   @Col.int({ nullable: true }) number_of_disks: number | null;
-  /** Sealed; what its Spark processes prove to each other while it is up. */
+  /** Sealed secret with which its Spark processes authenticate to each other while it is up. */
   @Col.bytes({ nullable: true }) spark_secret: Buffer | null;
   /** The operation under way or last ended; its steps change the cluster only while this names it. */
   @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;

@@ -27,7 +27,7 @@ export interface ClusterFacts {
   labels: Record<string, string>;
   machineType: string;
   machineTypeId: number;
-  /** Platform compute units an hour. */
+  /** Platform compute units per hour. */
   machinePriceYcu: number;
   cores: number;
   memoryMb: number;
@@ -56,7 +56,7 @@ export class ClusterFactsReader {
     const machineType = this.referenceData.machineType(row.cluster_conf.machine_type_id);
     const spark = this.referenceData.sparkInfraVersion(row.spark_infra_version_id);
     if (!machineType || !spark)
-      throw new PermanentError('The machine type or Spark version of the cluster is not offered any more.');
+      throw new PermanentError('The machine type or Spark version of the cluster is no longer offered.');
     return {
       clusterId: row.cluster_id,
       tenantId: row.tenant_id,

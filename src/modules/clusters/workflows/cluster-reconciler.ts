@@ -13,12 +13,15 @@ import type { ClusterNode } from '../entities/cluster-node.entity';
 
 /** A node silent for this long is looked at, long before it counts as lost; milliseconds. */
 const LOOK_AFTER_MS = 35_000;
-/** At the least of it, the platform answered: after an absence of its own, agents have so long to come back; milliseconds. */
+/**
+ * Of that, the platform must have answered at least this long: after an outage of its own, agents have this long to
+ * come back; milliseconds.
+ */
 const COME_BACK_MS = 10_000;
-/** Kept of the seconds in which the platform answered, beyond those that are counted. */
+/** Seconds in which the platform answered that are kept beyond those counted. */
 const SPARE_SECONDS = 60;
 
-/** Repairs what no workflow is responsible for at the providers: silent and lost nodes, orphans. */
+/** Repairs at the providers what no workflow is responsible for: silent and lost nodes, orphans. */
 @Injectable()
 export class ClusterReconciler extends Reconciler {
   readonly name = 'clusters';
@@ -61,7 +64,7 @@ export class ClusterReconciler extends Reconciler {
     if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
     const describe = () => this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
-    // What is lost is so whether or not its provider answers.
+    // A lost node is lost whether or not its provider answers.
     const [machine] = node.is_lost ? await describe().catch(() => []) : await describe();
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
     else if (node.is_lost) await this.lose(node, 'its agent does not answer');
@@ -89,7 +92,7 @@ export class ClusterReconciler extends Reconciler {
     });
   }
 
-  /** Machines with our labels that no live node owns, such as those of a start whose worker died for good. */
+  /** Machines with our labels that no live node owns, such as those of a start whose worker never came back. */
   private async destroyOrphans(driver: ComputeDriver, repairs: Repairs, signal: AbortSignal): Promise<void> {
     const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
     const owned = await driver.listOwned(call);

@@ -21,7 +21,7 @@ export class Drivers {
     this.local = local && new LocalDriver({ ...local, confinement: localConfinement.confinement, agentEntry });
   }
 
-  /** Whether the driver's nodes keep what different tenants run on them apart. */
+  /** Whether the driver's nodes isolate different tenants from each other. */
   keepTenantsApart(driver: ComputeDriver): boolean {
     return driver !== this.local || this.localConfinement.keepsApart;
   }
@@ -36,12 +36,12 @@ export class Drivers {
     return this.local;
   }
 
-  /** Whether this worker can look after nodes of the environment; another pod may, where it cannot. */
+  /** Whether this worker can manage nodes of the environment; if not, another pod may. */
   serves(cloudProviderId: number, endpoint: string | null): boolean {
     return computeDriverName(cloudProviderId, endpoint) !== null && this.local !== null;
   }
 
-  /** Drivers whose every node is ours to account for. */
+  /** Drivers all of whose nodes we must account for. */
   all(): ComputeDriver[] {
     return this.local ? [this.local] : [];
   }

@@ -7,7 +7,7 @@ import { Repairs } from '../../../platform/workflows/repairs';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { IdleClustersRepository } from './idle-clusters.repository';
 
-/** Stops clusters that have had no job for longer than they may. Asks no provider, so that none can delay it. */
+/** Stops clusters that have been idle for too long. Calls no provider, so none can delay it. */
 @Injectable()
 export class IdleClusterReconciler extends Reconciler {
   readonly name = 'idle-clusters';

@@ -47,7 +47,7 @@ export class NodeTeardown {
     return `${nodes.length === 1 ? 'node' : 'nodes'} ${names.join(', ')}${more}`;
   }
 
-  /** What has no machine needs no driver: a cluster without nodes can be taken down wherever it was to be. */
+  /** Without machines no driver is needed: a cluster without nodes can be destroyed whatever its environment. */
   private async atProvider(
     facts: ClusterFacts,
     nodes: readonly ClusterNode[],
@@ -55,7 +55,7 @@ export class NodeTeardown {
     call: (driver: ComputeDriver, token: string, context: DriverContext) => Promise<void>,
   ): Promise<void> {
     const hasDriver = computeDriverName(facts.cloudProviderId, facts.endpoint) !== null;
-    // With a driver, a machine may have been made without its reference having been noted.
+    // With a driver, a machine may have been created without its reference being recorded.
     const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
     if (withMachine.length === 0) return;
     await this.facts.withDriver(facts, caller, (driver, context) =>

@@ -62,12 +62,12 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     if (!(await this.isCurrent(context))) return;
     await this.markNodesFailed(context, failureReason(failure));
     const left = await this.teardown.leftBehind(context.subject.id);
-    const why = `What was made could not be taken down: ${problem}`;
-    const rest = left && `Left behind: ${left}; destroy the cluster to remove what there is of it`;
+    const why = `What had been created could not be removed: ${problem}`;
+    const rest = left && `Left behind: ${left}; destroy the cluster to remove what is left of it`;
     await this.lifecycle.fail(context, 'INITIATING', failureReason(failure, why, rest));
   }
 
-  /** A repetition after the end must not touch the nodes of an operation that has begun since. */
+  /** A repetition after the end must not touch the nodes of an operation that began since. */
   private isCurrent(context: WorkflowContext<'cluster'>): Promise<boolean> {
     return this.lifecycle.whileCurrent(context, 'INITIATING', () => Promise.resolve());
   }
@@ -117,7 +117,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
       )
         throw new PermanentError(
-          'Local nodes of this worker cannot keep tenants apart, and serve the first tenant only.',
+          'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
       await Promise.all(
         nodes.map(async (node) => {
@@ -144,7 +144,10 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     return Step.wait(LOOK_AGAIN_MS);
   }
 
-  /** A machine that the provider lost or stopped will never report; better its reason now than the deadline's later. */
+  /**
+   * A machine that the provider lost or stopped will never report; better to give its reason now than wait for the
+   * deadline.
+   */
   private async assertAlive(context: WorkflowContext<'cluster'>, nodes: ClusterNode[]): Promise<void> {
     const facts = await this.facts.read(context.subject.id);
     const seen = await this.facts.withDriver(facts, context, (driver, call) =>

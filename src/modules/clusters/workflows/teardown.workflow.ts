@@ -39,7 +39,7 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
     await this.lifecycle.fail(context, this.from, reason);
   }
 
-  /** The clean-up is nothing but the mark. */
+  /** The clean-up only marks the cluster. */
   giveUp(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
     return this.compensate(context, failure);
   }

@@ -11,7 +11,7 @@ import {
 export class CredentialsConfSelector extends RecordSelectorQuery('credentials_conf') {}
 
 export class CredentialsCheckQuery extends CredentialsConfSelector {
-  @Param.text({ description: 'OnPrem basic auth: where the hypervisor answers' }) endpoint?: string;
+  @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
 }
 
 export class CredentialsConfListQuery extends PageOrAllQuery {
@@ -19,7 +19,7 @@ export class CredentialsConfListQuery extends PageOrAllQuery {
 }
 
 export class CredentialsConfSearchQuery extends CredentialsConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) credentials_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) credentials_conf_name: string;
 }
 
 export class EncodedCredentials {
@@ -67,8 +67,8 @@ export class CredentialsConfWrite extends WriteAudit {
 }
 
 export class CredentialsCheckResult {
-  @Field.boolean({ description: 'Whether the provider takes the credentials' }) working: boolean;
-  @Field.text({ nullable: true, description: 'Account or principal that they are of, where the provider says' })
+  @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
+  @Field.text({ nullable: true, description: 'Account or principal they belong to, if the provider says' })
   checked_as: string | null;
   @Field.text({ nullable: true, description: "The provider's reason; null when they work" }) reason: string | null;
 }

@@ -29,7 +29,7 @@ export class ExternalAccounts {
     if (!account) {
       throw forbidden(
         'AUTH.NAME_TAKEN',
-        `The user name ${person.username.toLowerCase()} belongs to another account here, which is not taken over. Have one of the two renamed.`,
+        `The user name ${person.username.toLowerCase()} already belongs to another account here. Have one of the two renamed.`,
       );
     }
     if (person.groups !== null) {

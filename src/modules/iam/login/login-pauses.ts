@@ -17,7 +17,7 @@ export class LoginPauses {
 
   /** Waits for a place among the pauses of the name, and then for `ms` milliseconds. */
   async pause(name: string, network: string, ms: number): Promise<void> {
-    if (this.held >= MOST) throw overloaded(CODE, 'Too many attempts to log in are held up.', RETRY_AFTER_SECONDS);
+    if (this.held >= MOST) throw overloaded(CODE, 'Too many login attempts are waiting.', RETRY_AFTER_SECONDS);
     const ofName = this.byName.get(name) ?? new FairBulkhead(OF_ONE_NAME);
     this.byName.set(name, ofName);
     this.held += 1;

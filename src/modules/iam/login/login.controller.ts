@@ -23,7 +23,7 @@ export class LoginController {
     method: 'GET',
     path: '/login/auth_type',
     id: 'getAuthType',
-    summary: 'Tell how users log in',
+    summary: 'Get how users log in',
     tag: 'Login',
     access: Allow.everyone,
     answer: Answers.one(AuthTypeAnswer),
@@ -61,8 +61,13 @@ export class LoginController {
     opensSession: true,
     readsRawQuery: true,
   })
-  @ApiQuery({ name: 'code', required: true, type: String, description: 'Given by the provider; or error instead' })
-  @ApiQuery({ name: 'state', required: true, type: String, description: 'Given by the login that began' })
+  @ApiQuery({
+    name: 'code',
+    required: true,
+    type: String,
+    description: 'From the provider; it sends error instead if the login failed',
+  })
+  @ApiQuery({ name: 'state', required: true, type: String, description: 'From the login that was begun' })
   completeSsoLogin(@Req() request: Request): Promise<LoginResult> {
     return this.sso.complete(queryOf(request), originOf(request));
   }

@@ -53,6 +53,6 @@ export class OwnPasswordService {
   private async localHash({ userId }: Principal): Promise<string> {
     const user = await this.directory.userById(userId);
     if (user?.directory === 'local' && user.password_hash !== null) return user.password_hash;
-    throw conflict('DIRECTORY.EXTERNAL', 'Another directory holds the password of this account. Change it there.');
+    throw conflict('DIRECTORY.EXTERNAL', 'The password of this account is kept in another directory. Change it there.');
   }
 }

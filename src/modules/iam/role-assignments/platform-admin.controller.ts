@@ -12,9 +12,9 @@ import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Platform administration';
 const USER_MOVES =
-  'An account that a tenant owns moves to the platform by a role in another tenant or a platform-wide one: its administrators cannot change it any more. A platform-wide role also ends its sessions and tokens, and its password where one of them may know it; a PLATFORM ADMIN sets another.';
+  'A role in another tenant, or a platform-wide one, moves an account that a tenant owns to the platform: administrators of the tenant can no longer change it. A platform-wide role also ends its sessions and tokens, and its password if one of them may know it; a PLATFORM ADMIN sets a new one.';
 const GROUP_MOVES =
-  'A group that a tenant owns moves to the platform by a role in another tenant or a platform-wide one, and so do its members that a tenant owns. A platform-wide role also ends the memberships that administrators of tenants gave, and what they may know of the members that stay.';
+  'A role in another tenant, or a platform-wide one, moves a group that a tenant owns to the platform, together with those of its members that a tenant owns. A platform-wide role also ends the memberships that administrators of tenants gave, and the passwords, sessions and tokens they may know of the members that stay.';
 const access = Allow.platform(['PLATFORM ADMIN']);
 
 /** Who is in any tenant, and the roles in all of them. */

@@ -95,7 +95,7 @@ export class RoleAssignmentsService {
 }
 
 function given(assigned: RoleAssignmentRow | null, { role }: PlacedRole, holder: string): GrantAnswer {
-  if (!assigned) throw conflict('ROLE.ALREADY_HELD', `The ${holder} holds the role ${role} there already.`);
+  if (!assigned) throw conflict('ROLE.ALREADY_HELD', `The ${holder} already holds the role ${role} there.`);
   return {
     assignment_id: idText(assigned.assignment_id),
     tenant_id: assigned.tenant_id,

@@ -13,7 +13,7 @@ import { TenantDirectoryService } from './tenant-directory.service';
 
 const tag = 'Tenant administration';
 const MOVES =
-  'Given by an ADMIN, it changes neither whose the holder is nor which tenant a user finds selected at login; given by a PLATFORM ADMIN beyond the tenant that owns the holder, it moves the holder to the platform.';
+  'A role given by an ADMIN changes neither the owner of the user or group nor the tenant selected at login. A role given by a PLATFORM ADMIN outside the tenant that owns the user or group moves it to the platform.';
 const access = Allow.tenant(ADMINS);
 
 /** Who is in the selected tenant, and its roles. */

@@ -21,7 +21,7 @@ export class LockoutProtection {
     if (before && !(await this.roles.platformAdminExists(tx))) {
       throw conflict(
         'USER.LAST_PLATFORM_ADMIN',
-        'This would leave no enabled account that is PLATFORM ADMIN and has a password. Give another one both first.',
+        'This would leave no enabled account that is PLATFORM ADMIN and has a password. Give another account both first.',
       );
     }
     return result;
@@ -35,7 +35,7 @@ export class LockoutProtection {
       if (before && !(await this.roles.isAdmin(tx, caller))) {
         throw conflict(
           'ROLE.OWN_ADMIN',
-          'This would take your own role ADMIN in the selected tenant from you. Another administrator has to do it.',
+          'This would take away your own role ADMIN in the selected tenant. Ask another administrator to do it.',
         );
       }
       return result;

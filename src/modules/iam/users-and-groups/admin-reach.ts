@@ -23,7 +23,7 @@ export function assertReach(caller: Principal, label: 'account' | 'group', owned
   if (tenantId === null || owned.owner_tenant_id === tenantId) return;
   const reason =
     owned.owner_tenant_id === null
-      ? `The ${label} is the platform's. Only a PLATFORM ADMIN may change it.`
-      : `The ${label} is another tenant's. Only its administrators and a PLATFORM ADMIN may change it.`;
+      ? `The ${label} belongs to the platform. Only a PLATFORM ADMIN may change it.`
+      : `The ${label} belongs to another tenant. Only its administrators and a PLATFORM ADMIN may change it.`;
   throw forbidden('AUTH.PLATFORM_ADMIN_REQUIRED', reason);
 }

@@ -8,7 +8,7 @@ export function assertBuiltIn(configured: string): void {
   if (configured === BUILT_IN) return;
   throw conflict(
     'DIRECTORY.EXTERNAL',
-    `Users and groups come from the outside directory (${configured}). Create them there; they appear here when they are used.`,
+    `Users and groups come from the external directory (${configured}). Create them there; they appear here when they are used.`,
   );
 }
 
@@ -17,6 +17,6 @@ export function assertFromBuiltIn(label: 'user' | 'group', record: { directory: 
   if (record.directory === BUILT_IN) return;
   throw conflict(
     'DIRECTORY.EXTERNAL',
-    `The ${label} comes from an outside directory (${record.directory}). Change it there.`,
+    `The ${label} comes from an external directory (${record.directory}). Change it there.`,
   );
 }

@@ -20,7 +20,7 @@ import { GroupsService } from './groups.service';
 const tag = 'Groups';
 const OWNED_ONLY = 'An ADMIN may change groups that the selected tenant owns, a PLATFORM ADMIN all.';
 const MEMBER_MOVES =
-  'A member gets the roles of the group. Where a PLATFORM ADMIN makes somebody one, an account that a tenant owns moves to the platform as it does by being given the roles.';
+  'A member gets the roles of the group. When a PLATFORM ADMIN adds a member, an account that a tenant owns moves to the platform just as if it were given the roles itself.';
 const access = Allow.platform(['PLATFORM ADMIN', 'ADMIN']);
 
 @Controller()
@@ -57,7 +57,7 @@ export class GroupsController {
     method: 'GET',
     path: '/platform/shared/admin/match/group/{groupname}',
     id: 'matchGroup',
-    summary: 'Get the groups of this name; directories may have one each',
+    summary: 'Get the groups with this name; each directory may have one',
     tag,
     access,
     answer: Answers.list(GroupRead),
@@ -70,9 +70,9 @@ export class GroupsController {
     method: 'POST',
     path: '/platform/shared/admin/group',
     id: 'createGroup',
-    summary: 'Create a group, with roles where any are named',
+    summary: 'Create a group, optionally with roles',
     description:
-      'The group belongs to the selected tenant, whose administrators may change it; one that a PLATFORM ADMIN creates to the platform.',
+      'The group belongs to the selected tenant, and its administrators may change it; a group created by a PLATFORM ADMIN belongs to the platform.',
     tag,
     access,
     answer: Answers.one(GroupWrite),

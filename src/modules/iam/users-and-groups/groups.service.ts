@@ -113,7 +113,7 @@ export class GroupsService {
       if (!membership) {
         throw conflict(
           'GROUP.ALREADY_MEMBER',
-          `The user "${user.username}" is a member of the group "${group.group_name}" already.`,
+          `The user "${user.username}" is already a member of the group "${group.group_name}".`,
         );
       }
       return {

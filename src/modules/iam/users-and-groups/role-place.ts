@@ -19,7 +19,7 @@ export function assertPlace(role: Role, place: RolePlace): void {
     );
   }
   if (platformWide && place.tenantId !== null) {
-    throw invalid('ROLE.PLATFORM_WIDE', `${role} is held everywhere. Leave tenant_id out.`);
+    throw invalid('ROLE.PLATFORM_WIDE', `${role} is held platform-wide. Leave out tenant_id.`);
   }
   if (!platformWide && place.tenantId === null) {
     throw invalid('ROLE.TENANT_REQUIRED', `${role} is a role of a tenant. tenant_id must name one.`);

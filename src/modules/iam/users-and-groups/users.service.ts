@@ -103,7 +103,10 @@ export class UsersService {
     return this.changes.run(sessionsOf(userId), (tx) =>
       this.lockout.keepPlatformAdmin(tx, async () => {
         if (userId === caller.userId) {
-          throw conflict('USER.OWN_ACCOUNT', 'You cannot disable your own account. Another administrator has to.');
+          throw conflict(
+            'USER.OWN_ACCOUNT',
+            'You cannot disable your own account. Ask another administrator to do it.',
+          );
         }
         const user = await this.lock(tx, caller, userId);
         assertEnabled(user, true);
@@ -143,6 +146,6 @@ function assertEnabled(user: UserRecord, expected: boolean): void {
   if (enabled === expected) return;
   throw conflict(
     'USER.INVALID_STATE',
-    `The account "${user.username}" is ${enabled ? 'enabled' : 'disabled'} already.`,
+    `The account "${user.username}" is already ${enabled ? 'enabled' : 'disabled'}.`,
   );
 }

@@ -31,7 +31,7 @@ export class JobSettings {
     nullable: true,
     min: 1,
     max: 1_000_000,
-    description: 'Minutes; the run is ended afterwards',
+    description: 'Minutes after which the run is ended',
   })
   job_timeout_min?: number | null;
   @Field.texts(text) files?: string[] | null;
@@ -96,7 +96,7 @@ class JobConfBody extends JobSettings {
 })
 export class CreateJobConf extends JobConfBody {
   @Field.name() name: string;
-  @Field.int64({ min: 0, default: 0, description: 'Runs at once; 0 is no limit' }) max_concurrency: number = 0;
+  @Field.int64({ min: 0, default: 0, description: 'Most runs at once; 0 means no limit' }) max_concurrency: number = 0;
   @Field.oneOf(JOB_LANGUAGES, { optional: true }) job_type?: string;
 }
 
@@ -148,7 +148,7 @@ export const SETTING_NAMES = [
 export class JobConfSelector extends RecordSelectorQuery('job_conf') {}
 
 export class JobConfListQuery extends PageQuery {
-  @Param.boolean({ description: 'true lists active, false disabled, absent both' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists active ones, false disabled ones; both if absent' }) enable?: boolean;
   @Param.ids() cluster_ids?: number[];
   @Param.someOf(JOB_TYPES) job_type?: string[];
   @Param.someOf(JOB_LANGUAGE_FILTERS) job_type_langs?: string[];
@@ -158,7 +158,7 @@ export class JobConfListQuery extends PageQuery {
 }
 
 export class JobConfSearchQuery extends JobConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) job_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) job_conf_name: string;
 }
 
 export class JobTypeRef {

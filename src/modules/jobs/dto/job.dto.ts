@@ -41,11 +41,11 @@ export class JobSearchQuery extends PageQuery {
 }
 
 export class JobLogQuery {
-  @Param.int32({ min: 1, max: 1000, description: 'The last lines only' }) last_n_lines?: number;
-  @Param.int64({ min: 1, description: 'The first bytes only' }) file_size_bytes?: number;
+  @Param.int32({ min: 1, max: 1000, description: 'Only this many lines, from the end' }) last_n_lines?: number;
+  @Param.int64({ min: 1, description: 'Only this many bytes, from the start' }) file_size_bytes?: number;
   @Param.int64({
     min: 0,
-    description: 'What follows this byte; the x-log-offset header of the answer resumes the tail',
+    description: 'Only what follows this byte; to go on, send the x-log-offset header of the last answer',
   })
   offset?: number;
 }
@@ -83,8 +83,9 @@ export class JobRead extends ReadAudit {
   @Field.object(() => JobConfSummary) job_conf: JobConfSummary;
   @Field.text({ nullable: true }) arguments: string | null;
   @Field.texts({ nullable: true }) conf: string[] | null;
-  @Field.int32({ nullable: true, description: 'Of spark-submit, once it has ended' }) exit_code: number | null;
-  @Field.text({ nullable: true, description: 'Stable code of why the run ended' }) reason_code: string | null;
+  @Field.int32({ nullable: true, description: 'Exit code of spark-submit, once it has ended' }) exit_code:
+    number | null;
+  @Field.text({ nullable: true, description: 'Stable code for why the run ended' }) reason_code: string | null;
   @Field.text({ nullable: true, description: 'Why the run ended, in one sentence' }) reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true }) workflow_job_instance_details: JobWorkflow | null;
   @Field.uuid() tenant_id: string;
@@ -124,7 +125,7 @@ export class JobStats {
   @Field.int64() TERMINATED: number;
   @Field.int64() STOPPING: number;
   @Field.int64() STOPPED: number;
-  @Field.int64({ description: 'Of every status, KILLING and KILLED included' }) TOTAL_JOB_COUNT: number;
+  @Field.int64({ description: 'Jobs of every status, KILLING and KILLED included' }) TOTAL_JOB_COUNT: number;
 }
 
 export class WorkflowErrorRead {

@@ -57,6 +57,6 @@ export class Run extends TenantColumns {
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
-  /** Its logs, which are complete, are in as few pieces as the store takes; only of stores that keep pieces. */
+  /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
   @Col.bool({ default: false }) logs_settled: boolean;
 }

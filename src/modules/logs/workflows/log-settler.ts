@@ -7,7 +7,7 @@ import { LogOwners } from '../log-owners.repository';
 
 const BATCH = 100;
 
-/** Has the store put the logs of what has ended into as few pieces as it takes. */
+/** Has the store merge the logs of ended runs and nodes into as few pieces as possible. */
 @Injectable()
 export class LogSettler extends Reconciler {
   readonly name = 'log-pieces';

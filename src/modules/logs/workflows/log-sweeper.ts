@@ -6,7 +6,7 @@ import { LogOwners } from '../log-owners.repository';
 
 const BATCH = 200;
 
-/** Removes logs that are older than the configuration keeps them. */
+/** Removes logs older than the configured retention. */
 @Injectable()
 export class LogSweeper extends Reconciler {
   readonly name = 'logs';

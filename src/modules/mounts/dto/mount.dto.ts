@@ -8,18 +8,18 @@ export class MountSelector extends RecordSelectorQuery('mount') {}
 
 export class MountListQuery extends PageQuery {
   @Param.someOf(STORAGE_TYPES) storage_types?: string[];
-  @Param.text({ description: 'Part of the name, in any letter case' }) mount_name?: string;
+  @Param.text({ description: 'Part of the name, case-insensitive' }) mount_name?: string;
   @Param.id({ description: 'Leaves out the mounts attached to this cluster' }) exclude_cluster_id?: number;
 }
 
 const NAME = {
   minLength: 1,
   maxLength: 250,
-  // Names stand in messages and logs.
+  // Names appear in messages and logs.
   pattern: /^(?=\S)[^\p{Cc}\p{Zl}\p{Zp}]*\S$/u,
   // eslint-disable-next-line no-control-regex -- control characters are what is refused
   publishedPattern: /^[^\x00-\x1f\x7f-\x9f]+$/,
-  meaning: 'one line without control characters, and without white space at its ends',
+  meaning: 'one line without control characters and without white space at either end',
 };
 const SOURCE = {
   minLength: 1,
@@ -30,14 +30,14 @@ const SOURCE = {
 const MOUNT_POINT = {
   minLength: 1,
   maxLength: 1000,
-  description: 'Where jobs see it: an absolute path outside of system directories, such as /mnt/data',
+  description: 'Where jobs see it: an absolute path outside system directories, such as /mnt/data',
 };
 const EXTRA_CONFIGS = {
   optional: true,
   nullable: true,
   description: 'Further Hadoop properties of the store, such as fs.s3a.connection.maximum; no credentials',
 };
-const CREDENTIALS = { description: 'Of the provider of the storage type; Custom S3 needs S3-compatible credentials' };
+const CREDENTIALS = { description: 'Same provider as the storage type; Custom S3 needs S3-compatible credentials' };
 
 @Example({
   name: 'Example data',
@@ -49,7 +49,11 @@ const CREDENTIALS = { description: 'Of the provider of the storage type; Custom 
 export class CreateMount {
   @Field.text(NAME) name: string;
   @Field.id() storage_type_id: number;
-  @Field.id({ optional: true, nullable: true, description: "Of the same provider; null is the store's own" })
+  @Field.id({
+    optional: true,
+    nullable: true,
+    description: "Of the same provider; null means the store's own encryption",
+  })
   encryption_type_id?: number | null;
   @Field.text(SOURCE) source: string;
   @Field.text(MOUNT_POINT) mount_point: string;

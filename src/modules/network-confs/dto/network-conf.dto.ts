@@ -17,10 +17,10 @@ export class NetworkConfListQuery extends PageOrAllQuery {
 }
 
 export class NetworkConfSearchQuery extends NetworkConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) network_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) network_conf_name: string;
 }
 
-/** What may be given when a network configuration is made and when it changes. */
+/** What may be sent when a network configuration is created and when it changes. */
 class NetworkConfSettings {
   @Field.description() description?: string | null;
   @Field.line({ optional: true, description: 'GCP, AWS and Azure' }) network_project_id?: string;

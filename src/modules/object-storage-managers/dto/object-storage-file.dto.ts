@@ -8,21 +8,21 @@ import { ObjectStorageManagerRef } from '../object-storage-managers.contract';
 /** Selects one file or directory of a manager by id or path. */
 export class ObjectStorageFileSelector extends ObjectStorageManagerSelector {
   @Param.id() file_id?: number;
-  @Param.text({ description: 'Path below the root, with or without a slash in front, or a full_file_path' })
+  @Param.text({ description: 'Path below the root, with or without a leading slash, or a full_file_path' })
   file_path?: string;
 }
 
 export class ObjectStorageFileListQuery extends IntersectionType(ObjectStorageFileSelector, PageQuery) {
-  @Param.boolean({ default: false, description: 'true lists what lies below, too' }) recursive: boolean = false;
+  @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
 }
 
 export class ObjectStorageFileSearchQuery extends ObjectStorageFileListQuery {
-  @Param.text({ optional: false, description: 'Part of the file name, in any letter case' }) file_name: string;
+  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
 }
 
 export class ObjectStorageUploadQuery extends ObjectStorageManagerSelector {
   @Param.text({ optional: false, description: 'Path of the file below target_dir, or below the root' }) path: string;
-  @Param.text({ description: 'Directory that the path is in' }) target_dir?: string;
+  @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
   @Param.boolean({ default: false, description: 'true replaces an existing file' }) overwrite: boolean = false;
   @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
     false;
@@ -39,7 +39,7 @@ export class ObjectStorageFileRead extends ReadAudit {
   @Field.text({ description: SIZE }) file_size_bytes: string;
   @Field.text({ description: TYPE }) file_type: string;
   @Field.boolean() is_dir: boolean;
-  @Field.id({ nullable: true, description: 'Of the directory it lies in; null at the root' }) parent_id: number | null;
+  @Field.id({ nullable: true, description: 'Id of its directory; null at the root' }) parent_id: number | null;
   @Field.uuid() tenant_id: string;
 }
 

@@ -14,7 +14,7 @@ export class ObjectStorageManagerListQuery extends PageOrAllQuery {
 }
 
 export class ObjectStorageManagerSearchQuery extends ObjectStorageManagerListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' })
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' })
   object_storage_manager_name: string;
 }
 

@@ -13,7 +13,7 @@ export class VolumeConfListQuery extends PageOrAllQuery {
 }
 
 export class VolumeConfSearchQuery extends VolumeConfListQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) volume_conf_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) volume_conf_name: string;
 }
 
 @Example({

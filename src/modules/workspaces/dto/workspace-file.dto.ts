@@ -6,25 +6,25 @@ import { WorkspaceRef } from './workspace.dto';
 /** Selects one file or directory by id or path. */
 export class WorkspaceFileSelector extends RecordSelectorQuery('workspace') {
   @Param.id() file_id?: number;
-  @Param.text({ description: 'Path in the workspace; a slash in front of it is its root' }) file_path?: string;
+  @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) file_path?: string;
 }
 
 export class WorkspaceFileListQuery extends WorkspaceFileSelector {
-  @Param.boolean({ description: 'true keeps directories only, false files only' }) is_dir?: boolean;
-  @Param.boolean({ description: 'true keeps files of git repositories only, false others only' }) is_git?: boolean;
-  @Param.boolean({ default: false, description: 'true lists what lies below, too' }) recursive: boolean = false;
+  @Param.boolean({ description: 'true lists only directories, false only files' }) is_dir?: boolean;
+  @Param.boolean({ description: 'true lists only files of git repositories, false only others' }) is_git?: boolean;
+  @Param.boolean({ default: false, description: 'true also lists everything below' }) recursive: boolean = false;
   @Param.int32({ min: 1, max: 1000, default: 100 }) limit: number = 100;
   @Param.int32({ min: 1, default: 1 }) pageNumber: number = 1;
 }
 
 export class WorkspaceFileSearchQuery extends WorkspaceFileListQuery {
-  @Param.text({ optional: false, description: 'Part of the file name, in any letter case' }) file_name: string;
+  @Param.text({ optional: false, description: 'Part of the file name, case-insensitive' }) file_name: string;
 }
 
 export class UploadQuery extends RecordSelectorQuery('workspace') {
   @Param.text({ optional: false, description: 'Path of the file in the workspace' }) path: string;
-  @Param.text({ description: 'Directory that the path is in' }) target_dir?: string;
-  @Param.boolean({ default: false, description: 'true replaces an existing file, and admits an existing directory' })
+  @Param.text({ description: 'Directory that the path is relative to' }) target_dir?: string;
+  @Param.boolean({ default: false, description: 'true replaces an existing file, and accepts an existing directory' })
   overwrite: boolean = false;
   @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
     false;
@@ -59,5 +59,5 @@ export class WorkspaceFileUsage {
   @Field.int64() file_count: number;
   @Field.int64() directory_count: number;
   @Field.int64() total_size_bytes: number;
-  @Field.int64({ nullable: true, description: 'Null when there is no limit' }) limit_size_bytes: number | null;
+  @Field.int64({ nullable: true, description: 'Null if there is no limit' }) limit_size_bytes: number | null;
 }

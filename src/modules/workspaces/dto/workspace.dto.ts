@@ -3,16 +3,16 @@ import { Example, Field, Param } from '../../../platform/http/fields';
 import { PageOrAllQuery, PageQuery } from '../../../platform/http/page';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
 
-/** The guard has admitted the caller to the workspace before a handler sees this. */
+/** The guard admits the caller to the workspace before a handler sees this. */
 export class WorkspaceSelector extends RecordSelectorQuery('workspace') {}
 
 export class WorkspaceListQuery extends PageOrAllQuery {
-  @Param.boolean({ description: 'true lists active workspaces, false disabled ones, absent both' }) enable?: boolean;
+  @Param.boolean({ description: 'true lists active workspaces, false disabled ones; both if absent' }) enable?: boolean;
 }
 
 export class WorkspaceSearchQuery extends PageQuery {
   @Param.boolean() enable?: boolean;
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) workspace_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) workspace_name: string;
 }
 
 @Example({ name: 'example-workspace', description: 'Made by an example' })

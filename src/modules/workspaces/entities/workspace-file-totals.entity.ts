@@ -2,8 +2,8 @@ import { ForeignKey, Entity, PrimaryColumn } from 'typeorm';
 import { Col } from '../../../platform/persistence/columns';
 
 /**
- * How many current files and directories a workspace has, and their bytes together; none where there is no row. Triggers
- * of `workspace_files` keep it, so that it is right whatever changes a file, a pod of the release before included.
+ * How many current files and directories a workspace has, and their bytes together; zero if there is no row. Triggers
+ * of `workspace_files` maintain it, so it is right whatever changes a file, even a pod of the previous release.
  */
 @Entity('workspace_file_totals')
 export class WorkspaceFileTotals {

@@ -19,7 +19,7 @@ export class WorkspaceFile extends TenantColumns {
   @Col.bigint() workspace_id: number;
   /** Without leading slash; parts joined by one slash. */
   @Col.text() path: string;
-  /** Empty for what lies at the root. */
+  /** Empty at the root. */
   @Col.text() parent_path: string;
   @Col.text() name: string;
   @Col.bool() is_dir: boolean;

@@ -3,7 +3,7 @@ import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { WorkspaceFilesService } from '../workspace-files.service';
 
-/** Removes bytes that no file needs any more: of deleted and replaced files and of uploads that broke off. */
+/** Removes bytes that no file needs any longer: of deleted and replaced files and of interrupted uploads. */
 @Injectable()
 export class FileSweeper extends Reconciler {
   readonly name = 'workspace-files';

@@ -5,10 +5,10 @@ describe('BodyMemory', () => {
     const memory = new BodyMemory(100);
     const [ada, bob, eve] = ['ada', 'bob', 'eve'].map((caller) => memory.hold(caller));
     ada?.add(50);
-    expect(() => ada?.add(1)).toThrow('As many request bodies');
-    expect(() => memory.hold('ada').add(1)).toThrow('As many request bodies');
+    expect(() => ada?.add(1)).toThrow('no room for another request body');
+    expect(() => memory.hold('ada').add(1)).toThrow('no room for another request body');
     bob?.add(50);
-    expect(() => eve?.add(1)).toThrow('As many request bodies');
+    expect(() => eve?.add(1)).toThrow('no room for another request body');
   });
 
   it('takes back what was held, once', () => {

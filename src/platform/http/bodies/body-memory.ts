@@ -1,9 +1,9 @@
 import { type DomainError, overloaded } from '../../errors/domain-error';
 
-/** Of the room for all, what a single caller may have. */
+/** Share of the room that a single caller may have. */
 const SHARE_OF_ONE = 0.5;
 
-/** What one request holds of the room; counts until it is released. */
+/** What one request takes of the room; counts until it is released. */
 export interface HeldBytes {
   /** Throws a 503 when there is no room for more. */
   add(bytes: number): void;
@@ -11,8 +11,8 @@ export interface HeldBytes {
 }
 
 /**
- * Bounds the bytes of bodies that a process keeps at once. A caller gets at most half of the room, so that nobody alone
- * keeps the others' bodies out.
+ * Bounds the bytes of bodies that a process keeps at once. A caller gets at most half of the room, so that no single
+ * caller keeps the others out.
  */
 export class BodyMemory {
   private held = 0;
@@ -41,5 +41,5 @@ export class BodyMemory {
 }
 
 function full(): DomainError {
-  return overloaded('REQUEST.TOO_MANY_BODIES', 'As many request bodies are being worked on as there is room for.');
+  return overloaded('REQUEST.TOO_MANY_BODIES', 'The server has no room for another request body at the moment.');
 }

@@ -5,10 +5,13 @@ import { LargeBodyTurns } from './large-body-turns';
 import { JSON_BOUNDS, PARSE_JSON_SOURCE, type ParsedJson, parseJson } from './parse-json';
 import { LARGE_FROM_BYTES } from './read-body';
 
-/** Some hundred times what the largest text takes; beyond it the thread ends, and with it what it was asked. */
+/** Several hundred times what the largest text takes; beyond it the thread ends, and its work with it. */
 const THREAD_MEMORY_MB = 512;
 
-/** The functions as text, so that the thread has them alike in the build and where sources are transformed as they load. */
+/**
+ * The functions as text, so that the thread has the same ones in the build and where sources are transformed as they
+ * load.
+ */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
 ${PARSE_JSON_SOURCE}
@@ -23,8 +26,8 @@ interface Waiting {
 }
 
 /**
- * Parses JSON within {@link JSON_BOUNDS}, large texts in turns and aside from the event loop. What may wait is bounded by
- * whoever holds the bytes.
+ * Parses JSON within {@link JSON_BOUNDS}, large texts in turns and off the event loop. Whoever holds the bytes bounds
+ * what may wait.
  */
 @Injectable()
 export class JsonParser implements OnApplicationShutdown {
@@ -37,7 +40,7 @@ export class JsonParser implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Takes the bytes over: they may be gone from the caller afterwards. Throws when the thread broke down over them. */
+  /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
   async parse(bytes: Buffer): Promise<ParsedJson> {
     if (bytes.length < LARGE_FROM_BYTES) return parseJson(bytes, JSON_BOUNDS);
     return this.turns.toWork(() => this.parseAside(bytes));

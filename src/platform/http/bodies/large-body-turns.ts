@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 
-/** What a reader takes in its turn, bytes. */
+/** What a reader takes per turn, bytes. */
 export const TURN_BYTES = 64 * 1024;
 
 /** Between two turns. */
 const PAUSE_MS = 2;
 
-/** How much longer than the work on one large body the pause after it is. */
+/** How many times longer the pause after one large body is than the work on it. */
 const REST = 2;
 
 /**
- * Lets large bodies have a part of the process only: they come in by turns, some 30 MiB in a second of all of them
- * together, and are worked on one at a time with a rest after each. Whoever asks for something small hardly notices them.
+ * Gives large bodies only a share of the process: they are read in turns, about 30 MiB a second for all of them
+ * together, and processed one at a time with a pause after each. Small requests hardly notice them.
  */
 @Injectable()
 export class LargeBodyTurns {
@@ -32,7 +32,7 @@ export class LargeBodyTurns {
     if (this.readers.length > 0) this.timer = setTimeout(() => this.next(), PAUSE_MS);
   }
 
-  /** Runs the work when that of all before has been done and rested from. */
+  /** Runs the work after all earlier work and the pauses after it. */
   toWork<T>(work: () => Promise<T>): Promise<T> {
     const done = this.worked.then(async () => {
       const started = performance.now();

@@ -25,8 +25,8 @@ function endOfText(json: Uint8Array, begin: number): number {
 }
 
 /**
- * Looks at the structure of a JSON text before anything is made of it, in time that grows with its length alone: a parser
- * makes an object of every few bytes. The text may be no JSON at all, which the parser will say.
+ * Checks the structure of a JSON text before it is parsed, in time that grows only with its length: a parser makes an
+ * object of every few bytes. The text may not be JSON at all, which the parser will say.
  */
 export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound | null {
   let values = 0;
@@ -40,7 +40,7 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
       case 0x7b: // {
         level += 1;
         values += 1;
-        // The outermost is level 0, as in the validation of what is made of it.
+        // The outermost is level 0, as in validation.
         if (level - 1 > bounds.levels) return 'levels';
         if (values > bounds.values) return 'values';
         break;
@@ -58,7 +58,7 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
   return null;
 }
 
-/** Why a value cannot be used, and where: a key that would be lost, or a text that is no Unicode. */
+/** Why a value cannot be used, and where: a key that would be lost, or a text that is not Unicode. */
 export interface Unusable {
   why: 'key' | 'text';
   of: string;
@@ -68,8 +68,8 @@ export interface Unusable {
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
 
 /**
- * Finds what no operation can keep: keys that are removed on the way for fear of prototypes, and halves of a surrogate pair,
- * which JSON can spell and UTF-8 cannot, so that a database takes them for another text or not at all.
+ * Finds what no operation can store: keys that are removed on the way to protect prototypes, and halves of a surrogate
+ * pair, which JSON can express and UTF-8 cannot, so a database would change or refuse them.
  */
 export function unusableIn(root: object): Unusable | null {
   const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];

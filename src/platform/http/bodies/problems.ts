@@ -1,7 +1,7 @@
 import { type DomainError, invalid } from '../../errors/domain-error';
 import type { Unusable } from './parse-json';
 
-/** How many problems of one request an answer lists: somebody mends them, and sends it again. */
+/** How many problems of one request an answer lists: the caller fixes them and sends it again. */
 const MAX_PROBLEMS = 20;
 /** Names of fields come from the request, too. */
 const MAX_NAME = 64;
@@ -11,7 +11,7 @@ export function shownName(name: string): string {
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}…`;
 }
 
-/** Gathers what is wrong with a request, as far as the answer will say it. */
+/** Collects what is wrong with a request, as far as the answer will report it. */
 export class Problems {
   private readonly ofField: [string, string[]][] = [];
 
@@ -40,20 +40,20 @@ export class Problems {
   }
 }
 
-/** The refusal of a field that no operation has under this name. */
+/** The refusal of a field that does not exist under this name. */
 export function unknownField(field: string): DomainError {
   const problems = new Problems();
   problems.addUnknown(field);
   return problems.error();
 }
 
-/** The refusal of a request with something that no operation can keep. */
+/** The refusal of a request with something that no operation can store. */
 export function unusable({ why, of }: Unusable): DomainError {
   switch (why) {
     case 'key':
       return invalid('REQUEST.INVALID', `The request is not valid: no key may be called ${of}.`, { key: of });
     case 'text': {
-      const text = `${shownName(of)} holds half of a surrogate pair, which is no character.`;
+      const text = `${shownName(of)} contains half of a surrogate pair, which is not a character.`;
       return invalid('REQUEST.INVALID_TEXT', text);
     }
   }

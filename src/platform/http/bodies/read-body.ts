@@ -12,19 +12,19 @@ export interface BodyLimits {
   turns?: Pick<LargeBodyTurns, 'toRead'>;
 }
 
-/** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes do. */
+/** A body in smaller pieces than this, on average, is refused: each costs the process as much as a thousand bytes. */
 const SMALLEST_PIECE = 64;
-/** From here on; pieces depend on networks, too. */
+/** Checked from this size on; piece sizes depend on networks, too. */
 const MANY_PIECES = 1_000;
 const FIRST_BYTES = 16 * 1024;
 
-/** From here on a body is large. */
+/** From this size on a body is large. */
 export const LARGE_FROM_BYTES = 128 * 1024;
 
 /**
- * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with a
- * 408 when they have not all come in time, and when the client goes away. What still comes then is the error filter's
- * matter.
+ * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with
+ * a 408 when they have not all come in time, and when the client goes away. The error filter handles what still arrives
+ * then.
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { maxBytes, timeoutMs, hold, turns } = limits;
@@ -67,7 +67,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   });
 }
 
-/** Bytes in one piece of memory, however small the pieces are in which they come. */
+/** Bytes in one piece of memory, however small the pieces in which they arrive. */
 class ReceivedBytes {
   size = 0;
   private pieces = 0;
@@ -80,10 +80,10 @@ class ReceivedBytes {
     this.pieces += 1;
     const size = this.size + chunk.length;
     if (this.pieces > MANY_PIECES && size < this.pieces * SMALLEST_PIECE) {
-      throw invalid('REQUEST.INVALID', 'The body comes in too many small pieces.');
+      throw invalid('REQUEST.INVALID', 'The body arrived in too many small pieces.');
     }
     if (size > this.memory.length) {
-      // All of it at once for a large one, whose memory is given by the system as it is filled.
+      // A large one is allocated at once; the system provides its memory as it is filled.
       const larger = size > LARGE_FROM_BYTES ? this.length : Math.max(FIRST_BYTES, size, this.memory.length * 2);
       const memory = Buffer.allocUnsafeSlow(Math.min(this.length, larger));
       this.memory.copy(memory, 0, 0, this.size);
@@ -98,9 +98,9 @@ class ReceivedBytes {
   }
 }
 
-/** 413 for the body of an operation that takes less. */
+/** 413 for a body larger than the operation accepts. */
 export function bodyTooLarge(maxBytes: number): DomainError {
-  const message = `The body is larger than this operation accepts: ${maxBytes} bytes.`;
+  const message = `The body is larger than the ${maxBytes} bytes that this operation accepts.`;
   return new DomainError('too-large', 'REQUEST.TOO_LARGE', message);
 }
 

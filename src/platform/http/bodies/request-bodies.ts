@@ -13,7 +13,7 @@ import { JSON_BOUNDS, type ParsedJson } from './parse-json';
 import { unknownField, unusable } from './problems';
 import { bodyTooLarge, readBody } from './read-body';
 
-/** Largest JSON body of somebody who is not known yet, bytes: a login is some hundred. */
+/** Largest JSON body of a caller not yet known, bytes: a login takes a few hundred. */
 export const UNKNOWN_CALLER_BYTES = 16 * 1024;
 
 const INFLATE_STEP_BYTES = 64 * 1024;
@@ -25,12 +25,12 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: object) => Prom
 };
 
 /**
- * Reads the bodies that are kept in memory whole, once the guards know whose they are: bounded in bytes, time, structure, and in
- * what all of them together hold until their requests are answered.
+ * Reads the bodies that are kept whole in memory, once the guards know the caller: bounded in bytes, time, structure,
+ * and in the memory of all together until their requests are answered.
  */
 @Injectable()
 export class RequestBodies {
-  /** Apart from each other, so that neither strangers nor users keep nodes from reporting. */
+  /** Separate, so that neither strangers nor users keep nodes from reporting. */
   private readonly memory: Readonly<Record<'unknown' | 'user' | 'node', BodyMemory>>;
 
   constructor(
@@ -46,7 +46,7 @@ export class RequestBodies {
     };
   }
 
-  /** The body of a JSON operation, in the names that the code knows; an absent one is undefined. */
+  /** The body of a JSON operation, with the names that the code uses; an absent one is undefined. */
   async json(request: AuthenticatedRequest): Promise<unknown> {
     const length = request.get('content-length');
     const isChunked = request.get('transfer-encoding') !== undefined;
@@ -74,7 +74,7 @@ export class RequestBodies {
     return awaitClient(request, () => readBody(request, limits));
   }
 
-  /** Until the answer is out: what was made of the bytes is in use until then. */
+  /** Until the answer is sent: the parsed body is in use until then. */
   private hold(request: AuthenticatedRequest): HeldBytes {
     const { caller = { kind: 'unknown' as const, id: request.ip ?? '' } } = request;
     const held = this.memory[caller.kind].hold(String(caller.id));
@@ -92,7 +92,7 @@ export class RequestBodies {
 /** Without this, the fields of a body of another type would seem to be missing. */
 function assertJson(request: AuthenticatedRequest): void {
   if (request.is(['json', '+json']) === false) {
-    throw unsupported('The body of this operation is JSON: send it with Content-Type application/json.');
+    throw unsupported('The body of this operation must be JSON: send it with Content-Type application/json.');
   }
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw unsupported('The body must be UTF-8 JSON.');
@@ -107,7 +107,7 @@ async function decoded(
   const encoding = (request.get('content-encoding') ?? 'identity').toLowerCase();
   if (encoding === 'identity' || bytes.length === 0) return bytes;
   const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-  if (!decoder) throw unsupported('The Content-Encoding of a body is gzip, deflate or br.');
+  if (!decoder) throw unsupported('The Content-Encoding of a body must be gzip, deflate or br.');
   held.add(maxBytes);
   try {
     const plain = await decoder(bytes, { maxOutputLength: maxBytes, chunkSize: INFLATE_STEP_BYTES });
@@ -115,7 +115,7 @@ async function decoded(
     return plain;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(maxBytes);
-    throw invalid('REQUEST.INVALID', `The body is not what Content-Encoding says: ${encoding}.`);
+    throw invalid('REQUEST.INVALID', `The body is not encoded as its Content-Encoding says: ${encoding}.`);
   }
 }
 
@@ -131,7 +131,7 @@ function valueOf(parsed: ParsedJson): object {
   }
 }
 
-/** The code knows the product by one name; the wire by the configured one alone. */
+/** The code knows the product by one name, the wire only by the configured one. */
 function inOurNames(body: object): object {
   if (body instanceof Array) return body as unknown[];
   const fields = body as Record<string, unknown>;

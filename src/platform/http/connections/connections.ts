@@ -7,29 +7,32 @@ import { answerUnread } from './unread-requests';
 export interface ConnectionLimits {
   /** Open connections of any kind. */
   all: number;
-  /** Of them, those on which nobody has authenticated. */
+  /** How many of them may be unauthenticated. */
   unknown: number;
-  /** Of these, those of one address; null where addresses are those of proxies. */
+  /** How many of these one address may have; null if addresses are those of proxies. */
   unknownOfAddress: number | null;
-  /** How long a client may take for what is left of an answer that is complete, milliseconds; at most twice that. */
+  /** How long a client may take to receive the rest of a complete answer, milliseconds; at most twice that. */
   answerTakenMs: number;
 }
 
 /** Requests that a client sends ahead of their answers; ordinary ones send none. */
 const MAX_AHEAD = { known: 32, unknown: 4 };
 
-/** A connection, and what is known of it. It hears of the requests that come on it. */
+/** A connection, and what is known about it. It is told of the requests that arrive on it. */
 class Connection implements RequestListener {
   readonly address: string;
   /** Whether a request on it was admitted by a guard that knows its caller. */
   isKnown = false;
-  /** Requests that have come and are not answered. */
+  /** Requests that have arrived and are not answered. */
   requests = 0;
-  /** Of them, those that wait for the rest of their bodies. */
+  /** How many of them wait for the rest of their bodies. */
   awaited = 0;
   /** Of the latest request. */
   response: ServerResponse | null = null;
-  /** Since when the answer is complete and the client has not taken it whole; by the monotonic clock, milliseconds. */
+  /**
+   * Since when the answer has been complete without the client having received all of it; by the monotonic clock,
+   * milliseconds.
+   */
   untakenSince: number | null = null;
 
   constructor(
@@ -50,9 +53,9 @@ class Connection implements RequestListener {
 }
 
 /**
- * Bounds the connections of a server. Where one is too many, the one that has waited longest for its client is closed:
- * whoever opens connections and leaves them has closed the own ones, and a newcomer gets in. Connections whose requests
- * are at work are let be, so that a newcomer is refused only when there are no others.
+ * Bounds the connections of a server. If there is one too many, the one that has waited longest for its client is
+ * closed: whoever opens connections and abandons them loses their own, and a newcomer gets in. Connections with
+ * requests being served are left alone, so a newcomer is refused only if there are no others.
  */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
@@ -74,7 +77,7 @@ export class Connections {
     );
   }
 
-  /** A guard has found who sends a request on it. */
+  /** A guard has identified the caller of a request on it. */
   onKnown(connection: Connection): void {
     if (!this.open.has(connection.socket)) return;
     this.takeOut(connection);
@@ -83,13 +86,13 @@ export class Connections {
     this.onChange(connection);
   }
 
-  /** Puts a connection at the end of those that wait for their clients, or among none of them. */
+  /** Puts a connection at the end of those that wait for their clients, or takes it out of them. */
   onChange(connection: Connection): void {
     this.takeOut(connection);
     const { requests, awaited, isKnown, address } = connection;
     if (!this.open.has(connection.socket)) return;
     if (isKnown) {
-      // Its bodies are bounded otherwise; only one without a request is closed for another.
+      // Its bodies are bounded elsewhere; only one without a request is closed for another.
       if (requests === 0) this.waiting.known.add(connection);
     } else if (requests === awaited) {
       this.waiting.unknown.add(connection);
@@ -112,12 +115,12 @@ export class Connections {
     socket.once('close', () => this.forget(connection));
   }
 
-  /** What comes is no request, or no more of one. */
+  /** What arrives is not a request, or the rest of one is missing. */
   private onClientError(error: Error, socket: Socket): void {
     const connection = this.open.get(socket);
     const { requests = 0, response = null } = connection ?? {};
     const isAnswering = requests > 1 || (requests === 1 && response?.headersSent === true);
-    // An answer that has begun is not to be mistaken for a whole one.
+    // An answer that has begun must not be mistaken for a complete one.
     if (!connection || isAnswering) socket.destroy(error);
     else answerUnread(error, socket);
   }
@@ -139,7 +142,7 @@ export class Connections {
   private closeFirst(connections: Set<Connection> | undefined): boolean {
     for (const connection of connections ?? []) {
       connection.socket.destroy();
-      // Now, and not when the socket says so: the next newcomer counts on it.
+      // Now, not when the socket reports it: the next newcomer relies on it.
       this.forget(connection);
       return true;
     }
@@ -165,7 +168,7 @@ export class Connections {
     });
   }
 
-  /** What is left of a complete answer is kept in memory: a client must not leave it there. */
+  /** The rest of a complete answer stays in memory: a client must not leave it there. */
   private closeUntaken(): void {
     const now = performance.now();
     for (const connection of this.open.values()) {

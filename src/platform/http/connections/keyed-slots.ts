@@ -4,14 +4,16 @@ export interface SlotLimits {
   ofKey: number;
 }
 
-/** Something that only so many may hold at once, in all and by key. */
+/** Slots for something that only a limited number may hold at once, in all and by key. */
 export class KeyedSlots {
   private held = 0;
   private readonly heldOfKey = new Map<string, number>();
 
   constructor(private readonly limits: SlotLimits) {}
 
-  /** Takes a slot; answers how to give it back, which may be called again, or which of the limits is reached. */
+  /**
+   * Takes a slot; returns how to give it back, which may be called more than once, or which of the limits is reached.
+   */
   take(key: string): (() => void) | keyof SlotLimits {
     const ofKey = this.heldOfKey.get(key) ?? 0;
     if (ofKey >= this.limits.ofKey) return 'ofKey';

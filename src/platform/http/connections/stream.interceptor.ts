@@ -7,8 +7,8 @@ import { refuse } from './request-caller';
 import { Streams } from './streams';
 
 /**
- * Counts an operation that carries a stream, in either direction, among the {@link Streams}, and ends it when its caller is
- * admitted no more: by an error answer, or by breaking off the one that is under way.
+ * Counts an operation that carries a stream, in either direction, among the {@link Streams}, and ends it when its
+ * caller is no longer admitted: with an error answer, or by breaking off the answer under way.
  */
 @Injectable()
 export class StreamInterceptor implements NestInterceptor {

@@ -7,8 +7,8 @@ import { overloaded, tooMany } from '../../errors/domain-error';
 import { KeyedSlots } from './keyed-slots';
 
 /**
- * Bounds the streams that a process carries at once, which may take any time: uploads, downloads and logs, in all and of one
- * caller. Users and nodes do not keep each other out.
+ * Bounds the streams that a process carries at once, which may take any time: uploads, downloads and logs, in all and
+ * per caller. Users and nodes do not keep each other out.
  */
 @Injectable()
 export class Streams {
@@ -22,8 +22,8 @@ export class Streams {
   }
 
   /**
-   * Counts the request as a stream until its answer is out, and ends it when the client ceases to read. Throws a 429 where
-   * the caller, and a 503 where the process has too many.
+   * Counts the request as a stream until its answer is out, and ends it when the client stops reading. Throws a 429 if
+   * the caller, and a 503 if the process has too many.
    */
   take({ caller }: AuthenticatedRequest, response: Response): void {
     if (!caller) throw new Error('A stream needs a known caller');
@@ -31,10 +31,10 @@ export class Streams {
     if (slot === 'ofKey')
       throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads and downloads are under way.');
     if (slot === 'all') throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads and downloads are under way.');
-    // Those who send it have listeners of their own beside the usual ones.
+    // Its senders have listeners of their own besides the usual ones.
     response.setMaxListeners(20).once('close', slot);
     response.setTimeout(this.stallMs).on('timeout', (socket: Socket) => {
-      // With nothing left to write it is the source that takes its time, or the upload: they have limits of their own.
+      // With nothing left to write, the source or the upload is the slow one: they have limits of their own.
       if (socket.writableLength > 0) socket.destroy();
     });
   }

@@ -4,17 +4,17 @@ import { KeyedSlots, type SlotLimits } from './keyed-slots';
 import { follow } from './request-caller';
 
 /**
- * Bounds the requests under way whose callers are not known, in all and of one address. For use behind proxies, where
- * connections tell nothing of it.
+ * Bounds the requests under way from unknown callers, in all and per address. For use behind proxies, where connections
+ * say nothing about them.
  */
 export function unknownRequestsMiddleware(limits: SlotLimits) {
   const slots = new KeyedSlots(limits);
   return (request: Request, response: Response, next: NextFunction): void => {
     const slot = slots.take(request.ip ?? '');
     if (typeof slot === 'string') {
-      const whose = slot === 'ofKey' ? 'of this address ' : '';
-      // Never a 429: agents of nodes take that for an answer of the platform to them.
-      next(overloaded('REQUEST.TOO_MANY', `Too many requests ${whose}that have not authenticated are under way.`));
+      const whose = slot === 'ofKey' ? 'from this address ' : '';
+      // Never a 429: node agents would take that for the platform's answer to them.
+      next(overloaded('REQUEST.TOO_MANY', `Too many unauthenticated requests ${whose}are under way.`));
       return;
     }
     follow(request, { onKnown: slot });

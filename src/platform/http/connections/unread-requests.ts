@@ -6,12 +6,12 @@ import { answerError } from '../../errors/error-answer';
 import { DomainError, type ErrorKind } from '../../errors/domain-error';
 
 /**
- * Largest head of a request, its line and headers together, bytes: a filter by a thousand ids fits, each a parameter of its
- * own, and no more than that, since a stranger on every connection may have one in memory.
+ * Largest head of a request, line and headers together, bytes: just enough for a filter by a thousand ids, each a
+ * parameter of its own, since a stranger may keep one in memory on every connection.
  */
 export const MAX_HEAD_BYTES = 40 * 1024;
 
-/** How long a client that has its answer may go on sending before its connection is closed. */
+/** How long a client that was answered may go on sending before its connection is closed. */
 const LINGER_MS = 2_000;
 
 /** By the parser's and the server's codes; the head is malformed otherwise. */
@@ -19,21 +19,21 @@ const REFUSALS: Readonly<Record<string, [kind: ErrorKind, code: string, message:
   HPE_HEADER_OVERFLOW: [
     'head-too-large',
     'REQUEST.HEAD_TOO_LARGE',
-    `The head of a request, its address and headers, has at most ${MAX_HEAD_BYTES} bytes.`,
+    `The head of a request, its address and headers, may have at most ${MAX_HEAD_BYTES} bytes.`,
   ],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['too-large', 'REQUEST.TOO_LARGE', 'The extensions of a chunk are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['timeout', 'REQUEST.TIMEOUT', 'The head of the request took too long to arrive.'],
 };
-const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is no HTTP request.'];
+const MALFORMED: [ErrorKind, string, string] = ['invalid', 'REQUEST.MALFORMED', 'This is not an HTTP request.'];
 
 const answered = new WeakSet<Socket>();
 
 /**
- * Answers with the error body of the API what never became a request, and closes the connection. The client is given a
- * moment to stop sending: a connection that is closed under its hands is reset, and the answer lost.
+ * Answers what never became a request with the error body of the API, and closes the connection. The client gets a
+ * moment to stop sending: if it were closed while sending, the connection would be reset and the answer lost.
  */
 export function answerUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  // The parser says it of everything that comes after, too.
+  // The parser repeats it for everything that comes after, too.
   if (answered.has(socket)) return;
   answered.add(socket);
   if (!socket.writable) {

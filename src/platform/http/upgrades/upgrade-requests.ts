@@ -4,7 +4,7 @@ import { CORRELATION_HEADER } from '../../../../libs/contracts/agent-protocol';
 import { overloaded } from '../../errors/domain-error';
 import { answerError } from '../../errors/error-answer';
 
-/** The connection of a request that asks for a WebSocket, and what its client has sent behind the head. */
+/** The connection of a request that asks for a WebSocket, and what its client sent after the head. */
 export interface AskedUpgrade {
   socket: Socket;
   head: Buffer;
@@ -18,8 +18,8 @@ export function askedUpgrade(request: IncomingMessage): AskedUpgrade | undefined
 }
 
 /**
- * A request that is taken for an upgrade only if it asks for a WebSocket. Node hands every request with an `Upgrade` header
- * to whoever listens to upgrades, without its body; clients that offer h2c with it want an ordinary answer.
+ * A request that counts as an upgrade only if it asks for a WebSocket. Node hands every request with an `Upgrade`
+ * header to the upgrade listener, without its body; but clients that offer h2c want an ordinary answer.
  */
 export class WebSocketOnlyRequest extends IncomingMessage {
   private offersUpgrade = false;
@@ -34,8 +34,9 @@ export class WebSocketOnlyRequest extends IncomingMessage {
 }
 
 /**
- * Has requests for WebSockets served like all others, so that they pass the same middlewares, guards and filters: with a
- * response of their own, which carries an error, or stays unused once the handshake is done. It is closed with the connection.
+ * Serves requests for WebSockets like all others, so that they pass the same middlewares, guards and filters: with a
+ * response of their own, which carries an error or stays unused once the handshake is done. It is closed with the
+ * connection.
  * @param handshakeMs how long it may take until either
  */
 export function serveUpgrades(server: Server, handshakeMs: number): void {
@@ -43,7 +44,7 @@ export function serveUpgrades(server: Server, handshakeMs: number): void {
     // Node has taken off its own listeners; without one an error would end the process.
     socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
-    // There is nobody left who would read another request.
+    // Nobody is left to read another request.
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     socket.on('drain', () => response.emit('drain'));
@@ -58,7 +59,7 @@ export function serveUpgrades(server: Server, handshakeMs: number): void {
 /** Event of the response of an upgrade: the handshake is done. */
 export const ACCEPTED = 'accepted';
 
-/** Whoever finds out more later finds the answer given. */
+/** Whatever comes later finds the answer already given. */
 function refuseLate(response: ServerResponse): void {
   if (response.headersSent) return;
   const id = response.getHeader(CORRELATION_HEADER);

@@ -4,7 +4,7 @@ import { map, type Observable } from 'rxjs';
 import type { AuthenticatedRequest } from '../../auth/request-principal';
 import { type UpgradeHandler, Upgrades } from './upgrades';
 
-/** Accepts the WebSocket of an operation that has nothing against it. */
+/** Accepts the WebSocket unless the operation refuses it. */
 @Injectable()
 export class UpgradeInterceptor implements NestInterceptor {
   constructor(private readonly upgrades: Upgrades) {}

@@ -10,14 +10,15 @@ export interface UpgradeOptions {
   id: string;
   summary: string;
   tag: string;
-  /** Somebody has to be known: it is counted by caller, and ends when the caller may no more. */
+  /** The caller must be known: it is counted by caller, and ends when the caller loses access. */
   access: Access;
 }
 
 /**
- * Declares a method as what answers a request for a WebSocket. Its parameters are filled and validated as those of an
- * {@link Operation}; it looks at whatever can refuse the request, by an error as anywhere, and answers an `UpgradeHandler`,
- * which gets the socket once the handshake is done. The socket is closed when the caller would be admitted no more.
+ * Declares a method that answers a request for a WebSocket. Its parameters are filled and validated like those of an
+ * {@link Operation}; it checks whatever can refuse the request, throwing errors as usual, and returns an
+ * `UpgradeHandler`, which gets the socket once the handshake is done. The socket is closed when the caller would no
+ * longer be admitted.
  */
 export function Upgrade(options: UpgradeOptions): MethodDecorator {
   return applyDecorators(
@@ -28,14 +29,14 @@ export function Upgrade(options: UpgradeOptions): MethodDecorator {
       answer: { kind: 'none' },
       status: 101,
       isUpgrade: true,
-      // Whatever is done over it shows in the audit log as this.
+      // The audit log shows whatever is done over it as this.
       changesRecords: true,
       internal: true,
     }),
   );
 }
 
-/** Tells Nest that the answer is given otherwise, as a handler does that has the response among its parameters. */
+/** Tells Nest that the answer is sent elsewhere, like a handler with the response among its parameters. */
 function takeResponse(prototype: object, method: string | symbol): void {
   const types = (Reflect.getMetadata('design:paramtypes', prototype, method) ?? []) as object[];
   Res()(prototype, method, types.length);

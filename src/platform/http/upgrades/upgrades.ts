@@ -13,7 +13,7 @@ import { ACCEPTED, type AskedUpgrade, askedUpgrade } from './upgrade-requests';
 
 /** How often a peer has to show that it is there, and to have taken what was sent. */
 const ALIVE_MS = 15_000;
-/** Not taken by a client, bytes. */
+/** Most bytes that a client may leave unread. */
 const MAX_BUFFERED = 16 * 1024 ** 2;
 /** How long a client has to answer the close of a socket. */
 const CLOSE_MS = 250;
@@ -23,7 +23,10 @@ const CLOSE = { goingAway: 1001, policy: 1008, failed: 1011 } as const;
 /** Takes over the accepted socket; what it throws closes the socket. */
 export type UpgradeHandler = (socket: WebSocket) => void;
 
-/** The WebSockets of a process: bounded in number and in what they hold, and closed when their callers are admitted no more. */
+/**
+ * The WebSockets of a process: bounded in number and in what they hold, and closed when their callers are no longer
+ * admitted.
+ */
 @Injectable()
 export class Upgrades implements OnModuleDestroy {
   private readonly server: WebSocketServer;
@@ -48,7 +51,7 @@ export class Upgrades implements OnModuleDestroy {
       perMessageDeflate: false,
       maxPayload: http.maxJsonBytes,
     });
-    // Without this listener it would answer by itself, in words of its own.
+    // Without this listener it would answer by itself, in its own words.
     this.server.on('wsClientError', (error: Error, _socket: unknown, request: IncomingMessage) => {
       this.refusals.set(request, error);
     });
@@ -63,7 +66,7 @@ export class Upgrades implements OnModuleDestroy {
     for (const socket of this.open.keys()) socket.terminate();
   }
 
-  /** What an admitted request asks for, counted from now on; throws what refuses it, by status 4xx or 503. */
+  /** Counts the upgrade of an admitted request from now on; throws a refusal with status 4xx or 503. */
   take(request: AuthenticatedRequest, response: Response): AskedUpgrade {
     const upgrade = askedUpgrade(request);
     if (!upgrade) throw new DomainError('upgrade-required', 'REQUEST.NO_UPGRADE', 'Ask for a WebSocket here.');
@@ -77,7 +80,10 @@ export class Upgrades implements OnModuleDestroy {
     return upgrade;
   }
 
-  /** Does the handshake and hands the socket over. Throws where the request is no proper handshake, or is answered already. */
+  /**
+   * Does the handshake and hands over the socket. Throws if the request is not a proper handshake, or is already
+   * answered.
+   */
   accept(
     request: AuthenticatedRequest,
     response: Response,
@@ -89,7 +95,10 @@ export class Upgrades implements OnModuleDestroy {
     this.server.handleUpgrade(request, socket, head, (webSocket) => (accepted = webSocket));
     const webSocket = accepted as WebSocket | null;
     if (!webSocket) {
-      throw invalid('REQUEST.NO_HANDSHAKE', this.refusals.get(request)?.message ?? 'This is no WebSocket handshake.');
+      throw invalid(
+        'REQUEST.NO_HANDSHAKE',
+        this.refusals.get(request)?.message ?? 'This is not a WebSocket handshake.',
+      );
     }
     response.emit(ACCEPTED);
     this.keep(webSocket);
@@ -124,14 +133,14 @@ export class Upgrades implements OnModuleDestroy {
   }
 }
 
-/** A browser names the page that asks; no other site's may speak for whoever sits in front of it. */
+/** A browser names the page that asks; pages of other sites must not act for its user. */
 function assertOwnOrigin(request: AuthenticatedRequest): void {
   const origin = request.get('origin');
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host)) return;
   throw forbidden('REQUEST.FOREIGN_ORIGIN', 'Pages of other sites may not open a WebSocket here.');
 }
 
-/** Tells the client why, and does not wait for it for long. */
+/** Tells the client why, and does not wait long for it. */
 function end(webSocket: WebSocket, code: number, reason: string): void {
   webSocket.close(code, reason);
   setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();

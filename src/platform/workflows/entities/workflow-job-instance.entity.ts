@@ -11,7 +11,7 @@ export interface WorkflowFailure {
   message: string;
 }
 
-/** A final failure, and what kept the latest compensation from its end. */
+/** A final failure, and what kept the latest compensation from finishing. */
 export interface RecordedFailure extends WorkflowFailure {
   problem?: string;
 }
@@ -35,9 +35,9 @@ export class WorkflowJobInstance extends ValidityColumns {
   @Col.text({ nullable: true }) lease_owner: string | null;
   @Col.time({ nullable: true }) lease_until: Date | null;
   @Col.bool({ default: false }) wake_requested: boolean;
-  /** When the reconciler must look if nothing happened before. */
+  /** When the reconciler must look if nothing happens before. */
   @Col.time({ nullable: true }) due_at: Date | null;
-  /** Of the steps; after a failure that of the compensation. */
+  /** Deadline of the steps; after a failure, of the compensation. */
   @Col.time({ nullable: true }) deadline_at: Date | null;
   @Col.time({ nullable: true }) ended_at: Date | null;
   @Col.text() correlation_id: string;

@@ -12,7 +12,7 @@ export type SubjectKind = keyof typeof SUBJECT_COLUMNS;
 @Index('ix_workflow_jobs_run', ['run_id'])
 @Check('ck_workflow_jobs_subject', `num_nonnulls(${Object.values(SUBJECT_COLUMNS).join(', ')}) = 1`)
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_workflow_jobs_cluster' })
-// A run names its workflow as the workflow names the run: the first of the two waits for the other until the commit.
+// A run and its workflow name each other: the check of the first is deferred to the commit.
 @ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], {
   name: 'fk_workflow_jobs_run',
   deferrable: 'INITIALLY DEFERRED',

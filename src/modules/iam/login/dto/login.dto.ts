@@ -8,13 +8,13 @@ export class AuthTypeAnswer {
 
 @Example({ username: 'admin', password: 'the password that the quickstart prints' })
 export class LoginRequest {
-  @Field.text({ optional: true, minLength: 1, maxLength: 256, description: 'May come as HTTP Basic instead' })
+  @Field.text({ optional: true, minLength: 1, maxLength: 256, description: 'May be sent as HTTP Basic instead' })
   username?: string;
 
-  @Field.text({ optional: true, minLength: 1, maxLength: 1024, description: 'May come as HTTP Basic instead' })
+  @Field.text({ optional: true, minLength: 1, maxLength: 1024, description: 'May be sent as HTTP Basic instead' })
   password?: string;
 
-  @Field.oneOf(AUTH_TYPES, { optional: true, description: 'Must be the announced type' })
+  @Field.oneOf(AUTH_TYPES, { optional: true, description: 'Must be the type that this server announces' })
   auth_type?: string;
 
   @Field.text({ optional: true, maxLength: 64, default: '48h', description: '24h, 1700s, 2 days or infinity' })
@@ -22,7 +22,7 @@ export class LoginRequest {
 }
 
 export class LoginResult {
-  @Field.text({ optional: true, description: 'Absent where the login goes on at loginURL' }) token?: string;
+  @Field.text({ optional: true, description: 'Absent if the login continues at loginURL' }) token?: string;
   @Field.text({ optional: true, description: 'Page of the provider to log in at; AZURE_SSO only' }) loginURL?: string;
   @Field.validityEnd({ optional: true, nullable: false, description: 'ISO 8601, or infinity; given with the token' })
   expires_at?: Date | 'infinity';

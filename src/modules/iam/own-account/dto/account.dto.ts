@@ -24,7 +24,7 @@ export class TenantSelection {
 }
 
 export class MyRolesQuery {
-  @Param.uuid({ description: 'The selected tenant when left out' }) tenant_id?: string;
+  @Param.uuid({ description: 'The selected tenant if absent' }) tenant_id?: string;
 }
 
 @Example({ current_password: 'another-long-password', new_password: 'yet-another-long-password' })

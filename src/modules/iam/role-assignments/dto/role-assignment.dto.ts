@@ -5,11 +5,11 @@ import { PageQuery, ResultSet } from '../../../../platform/http/page';
 import { GroupRead, UserRead } from '../../users-and-groups/dto/people.dto';
 
 export class TenantUserSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, in any letter case' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
 }
 
 export class TenantGroupSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, in any letter case' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
 }
 
 export class UserRoles {
@@ -51,7 +51,7 @@ export class RoleGroupsPage {
 
 /** Where a role is given or taken. */
 export class RolePlaceQuery {
-  @Param.uuid({ description: 'Tenant of ADMIN, CAN MANAGE CLUSTER and USER; left out for the platform-wide roles' })
+  @Param.uuid({ description: 'Required for ADMIN, CAN MANAGE CLUSTER and USER; absent for the platform-wide roles' })
   tenant_id?: string;
 
   place(): { kind: 'named'; tenantId: string | null } {

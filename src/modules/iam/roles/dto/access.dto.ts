@@ -5,7 +5,7 @@ import { Validity } from '../../../../platform/http/answers';
 import { Field } from '../../../../platform/http/fields';
 
 export class AccessResourceRef {
-  @Field.id({ description: 'Made of the path: it stays the same for as long as the path exists' }) resource_id: number;
+  @Field.id({ description: 'Derived from the path: it stays the same as long as the path exists' }) resource_id: number;
   @Field.text({ example: '/cluster/start' }) resource_path: string;
 }
 
@@ -28,7 +28,7 @@ export class AccessPermissionRead extends IntersectionType(AccessPermissionRef, 
 export class AccessRoleRead extends IntersectionType(AccessRoleRef, Validity) {}
 
 export class AccessRuleRead extends Validity {
-  @Field.id({ description: 'Made of verb, path and role: it stays the same for as long as the three exist' })
+  @Field.id({ description: 'Derived from verb, path and role: it stays the same as long as all three exist' })
   rule_id: number;
   @Field.object(() => AccessPermissionRef) permission_type: AccessPermissionRef;
   @Field.object(() => AccessResourceRef) resource: AccessResourceRef;

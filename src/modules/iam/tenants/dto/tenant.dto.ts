@@ -11,7 +11,7 @@ export class TenantSummary {
 }
 
 export class TenantSearchQuery extends PageQuery {
-  @Param.text({ optional: false, description: 'Part of the name, in any letter case' }) tenant_name: string;
+  @Param.text({ optional: false, description: 'Part of the name, case-insensitive' }) tenant_name: string;
 }
 
 export class TenantSelector extends UuidSelectorQuery('tenant') {}

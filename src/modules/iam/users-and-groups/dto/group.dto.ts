@@ -7,19 +7,19 @@ export class GroupListQuery extends PageQuery {
 }
 
 export class GroupSearchQuery extends GroupListQuery {
-  @Param.text({ optional: false, description: 'Part of the group name, in any letter case' }) groupname: string;
+  @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
 }
 
 @Example({ group_name: 'example-group', group_mail: 'group@example.org' })
 export class CreateGroup {
   @Field.name() group_name: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;
-  @Field.ids({ optional: true, default: [], description: 'Users that become members' }) user_ids: number[] = [];
+  @Field.ids({ optional: true, default: [], description: 'Users who become members' }) user_ids: number[] = [];
   @Field.ids({
     optional: true,
     default: [],
     description:
-      'Roles of the group: those of a tenant are given in the selected one, a PLATFORM ADMIN may name the others, too',
+      'Roles of the group: roles of a tenant apply in the selected one; a PLATFORM ADMIN may also name platform-wide roles',
   })
   role_ids: number[] = [];
 }

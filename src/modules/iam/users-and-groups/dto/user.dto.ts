@@ -10,7 +10,7 @@ export class UserListQuery extends PageQuery {
 }
 
 export class UserSearchQuery extends UserListQuery {
-  @Param.text({ optional: false, description: 'Part of the user name, in any letter case' }) username: string;
+  @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
 }
 
 @Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password' })
@@ -25,7 +25,7 @@ export class CreateUser {
     optional: true,
     default: [],
     description:
-      'Roles of the account: those of a tenant are given in the selected one, a PLATFORM ADMIN may name the others, too',
+      'Roles of the account: roles of a tenant apply in the selected one; a PLATFORM ADMIN may also name platform-wide roles',
   })
   role_ids: number[] = [];
 }
