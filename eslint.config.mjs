@@ -12,6 +12,23 @@ const readsEnvironment = [
 ];
 /** What is plain JavaScript and type-checked all the same, by its JSDoc. */
 const scripts = ['scripts/**/*.mjs'];
+/** In SQL: that a column names a certain tenant. What a statement sets is no condition. */
+const IS_TENANT = String.raw`(?<!SET )\b\w*tenant_id(?:::uuid)?\s*(?:=|<>|!=|IN\b|IS (?:NOT )?DISTINCT FROM\b)\s*`;
+/** What leads along a composite foreign key holds by the key: the tenants are equal because the ids are. */
+const BY_KEY = String.raw`\s+AND (?:(?:\w+\.)?(\w+_id) = \w+\.\1\b|(?:\w+\.)?$)`;
+const OWN_TENANT_CONDITIONS = [
+  ...['Literal[value', 'TemplateElement[value.raw'].flatMap((node) => [
+    String.raw`${node}=/${IS_TENANT}(?:\$\d|\?|\(|ANY\b)/]`,
+    String.raw`${node}=/${IS_TENANT}\w+\.\w*tenant_id\b(?!${BY_KEY})/]`,
+    String.raw`${node}=/(?:\$\d+|\?)(?:::uuid)?\s*=\s*(?:\w+\.)?\w*tenant_id\b/]`,
+  ]),
+  String.raw`TemplateElement[value.raw=/${IS_TENANT}$/] + TemplateElement:not([value.raw=/^\.tenant_id\s+AND /])`,
+  ...[
+    'Property[key.name="where"]',
+    'CallExpression[callee.property.name=/^(?:(?:find|findOne|findAndCount|count|exists)(?:By|ByOrFail)|delete|(?:and|or)?where)$/i]',
+  ].map((where) => `${where} > ObjectExpression > Property[key.name=/tenant_id$/]`),
+  'CallExpression[callee.name="updateRows"] > ObjectExpression:nth-child(4) > Property[key.name=/tenant_id$/]',
+];
 const tests = ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'];
 
 export default defineConfig(
@@ -91,6 +108,10 @@ export default defineConfig(
         ...['Literal[value', 'TemplateElement[value.raw'].map((node) => ({
           selector: `${node}=/(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP/]`,
           message: 'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
+        })),
+        ...OWN_TENANT_CONDITIONS.map((selector) => ({
+          selector,
+          message: 'Conditions on a tenant are made by ofTenant() or inTenant(), which the access matrix takes away.',
         })),
       ],
       'no-restricted-imports': [

@@ -3,6 +3,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { invalid } from '../../platform/errors/domain-error';
 import type { Page } from '../../platform/http/page';
 import { Conditions } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { AuditRepository } from './audit.repository';
 import type { AuditEventQuery, AuditEventRead, PlatformAuditEventQuery } from './dto/audit-event.dto';
 
@@ -15,12 +16,12 @@ export class AuditService {
   constructor(private readonly repository: AuditRepository) {}
 
   ofTenant(scope: TenantScope, query: AuditEventQuery): Promise<Page<AuditEventRead>> {
-    return this.list(new Conditions().add('tenant_id = ?', scope.tenantId), query);
+    return this.list(new Conditions().add(ofTenant('audit_events'), scope.tenantId), query);
   }
 
   ofPlatform(query: PlatformAuditEventQuery): Promise<Page<AuditEventRead>> {
     const tenantId = query.tenant_id;
-    return this.list(new Conditions().addIf(tenantId !== undefined, 'tenant_id = ?', tenantId), query);
+    return this.list(new Conditions().addIf(tenantId !== undefined, ofTenant('audit_events'), tenantId), query);
   }
 
   private async list(conditions: Conditions, query: AuditEventQuery): Promise<Page<AuditEventRead>> {

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { TenantScope } from '../../platform/auth/principal';
 import type { AuthorNames } from '../../platform/http/answers';
 import { rows } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { CLOUD_ENV_REFS, type CloudEnvRefs, cloudEnvJoins } from './cloud-envs.contract';
 import { CloudEnv } from './entities/cloud-env.entity';
@@ -26,7 +27,7 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
     const found = await rows<{ endpoint: string }>(
       this.dataSource.manager,
       `SELECT DISTINCT ce.endpoint FROM cloud_envs ce
-       WHERE ce.tenant_id = $1 AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
+       WHERE ${ofTenant('ce', '$1')} AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
       [scope.tenantId, credentialsConfId],
     );
     return found.map(({ endpoint }) => endpoint);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../../platform/errors/domain-error';
 import { firstRow, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 
 /** Which tenants something may come to life in. */
 @Injectable()
@@ -13,7 +14,7 @@ export class OpenTenantsService {
     // Waits for a deletion in progress only, not for changes of the tenant's name.
     const open = await firstRow(
       tx,
-      `SELECT 1 FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity' FOR KEY SHARE`,
+      `SELECT 1 FROM tenants t WHERE ${ofTenant('t', '$1')} AND to_date = 'infinity' FOR KEY SHARE`,
       [tenantId],
     );
     if (!open) throw unauthenticated('The tenant of the session is closed. Log in again.');

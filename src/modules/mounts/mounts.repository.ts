@@ -4,6 +4,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CredentialsConfData, credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
 import { Mount } from './entities/mount.entity';
@@ -28,7 +29,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       tx,
       `SELECT t.*, t.to_date < 'infinity' AS deleted FROM mounts t
          JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
-       WHERE cm.tenant_id = $1 AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
+       WHERE ${ofTenant('cm', '$1')} AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
       [tenantId, clusterId],
     );
   }
@@ -39,7 +40,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       tx,
       `SELECT jsonb_agg(cm.mount_id) AS mount_ids FROM cluster_mounts own
          JOIN cluster_mounts cm ON cm.tenant_id = own.tenant_id AND cm.cluster_id = own.cluster_id
-       WHERE own.tenant_id = $1 AND own.mount_id = $2 GROUP BY cm.cluster_id`,
+       WHERE ${ofTenant('own', '$1')} AND own.mount_id = $2 GROUP BY cm.cluster_id`,
       [scope.tenantId, mountId],
     );
     return clusters.map(({ mount_ids }) => mount_ids);
@@ -49,7 +50,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
   async assertCluster(scope: TenantScope, clusterId: number): Promise<void> {
     const cluster = await firstRow(
       this.dataSource.manager,
-      'SELECT 1 FROM clusters WHERE tenant_id = $1 AND cluster_id = $2',
+      `SELECT 1 FROM clusters t WHERE ${ofTenant('t', '$1')} AND cluster_id = $2`,
       [scope.tenantId, clusterId],
     );
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);

@@ -4,7 +4,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import { parentOf } from '../../platform/files/file-path';
 import type { AuthorNames } from '../../platform/http/answers';
 import { literalPattern, rows, type Tx } from '../../platform/persistence/sql';
-import { inTenant } from '../../platform/persistence/tenant-condition';
+import { inTenant, ofTenant } from '../../platform/persistence/tenant-condition';
 import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../platform/resources/resource-repository';
 import { ObjectStorageFile } from './entities/object-storage-file.entity';
 
@@ -53,7 +53,7 @@ export class ObjectStorageFilesRepository {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
       `UPDATE object_storage_files SET modified_by_user_id = $5, last_update_date = platform_now()
-       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
+       WHERE ${ofTenant('object_storage_files', '$1')} AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
       [scope.tenantId, managerId, key.path, key.isDir, scope.userId],
     );
     return this.identify(scope, managerId, [key], tx);
@@ -63,7 +63,7 @@ export class ObjectStorageFilesRepository {
   async close(tx: Tx, scope: TenantScope, managerId: number, { path, isDir }: FileKey): Promise<void> {
     await tx.query(
       `UPDATE object_storage_files SET to_date = platform_now(), modified_by_user_id = $6, last_update_date = platform_now()
-       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND to_date = 'infinity'
+       WHERE ${ofTenant('object_storage_files', '$1')} AND object_storage_manager_id = $2 AND to_date = 'infinity'
          AND ((path = $3 AND is_dir = $4) OR ($4 AND path LIKE $5))`,
       [scope.tenantId, managerId, path, isDir, `${literalPattern(path)}/%`, scope.userId],
     );
@@ -74,7 +74,7 @@ export class ObjectStorageFilesRepository {
       tx,
       `SELECT t.*, ${AUTHOR_NAMES} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
        JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUTHOR_JOINS}
-       WHERE t.tenant_id = $1 AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
+       WHERE ${ofTenant('t', '$1')} AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
       [scope.tenantId, managerId, ...columnsOf(keys)],
     );
   }

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { SecretBox, SecretBoxError, type MasterKey } from '../../../libs/secret-box/secret-box';
 import { firstRow, rows } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 
 export interface RewrapOutcome {
   /** Data keys that the first master key wraps from now on. */
@@ -37,12 +38,12 @@ async function rewrap(dataSource: DataSource, box: SecretBox, tenantId: string):
   await dataSource.transaction(async (tx) => {
     const row = await firstRow<{ wrapped_key: Buffer }>(
       tx,
-      'SELECT wrapped_key FROM tenant_data_keys WHERE tenant_id = $1 FOR UPDATE',
+      `SELECT wrapped_key FROM tenant_data_keys t WHERE ${ofTenant('t', '$1')} FOR UPDATE`,
       [tenantId],
     );
     if (!row) return;
     const dataKey = box.unwrapKey(row.wrapped_key, tenantId);
-    await tx.query('UPDATE tenant_data_keys SET wrapped_key = $2, master_key_id = $3 WHERE tenant_id = $1', [
+    await tx.query(`UPDATE tenant_data_keys t SET wrapped_key = $2, master_key_id = $3 WHERE ${ofTenant('t', '$1')}`, [
       tenantId,
       box.wrapKey(dataKey, tenantId),
       box.currentKeyId,

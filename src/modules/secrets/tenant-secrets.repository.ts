@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { firstRow, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 
 @Injectable()
 export class TenantSecretsRepository {
   async wrappedKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
     const row = await firstRow<{ wrapped_key: Buffer }>(
       tx,
-      'SELECT wrapped_key FROM tenant_data_keys WHERE tenant_id = $1',
+      `SELECT wrapped_key FROM tenant_data_keys t WHERE ${ofTenant('t', '$1')}`,
       [tenantId],
     );
     return row?.wrapped_key ?? null;

@@ -155,9 +155,9 @@ export class ResourceRepository<
     return new Conditions().add(ofTenant('t'), scope.tenantId);
   }
 
-  /** Columns that say the same of a row. */
+  /** Columns that say the same of a new row. */
   protected placeOf(scope: Scope): Partial<E> {
-    return inTenant(scope) as Partial<E>;
+    return { tenant_id: scope.tenantId } as Partial<E>;
   }
 
   /** Where a record was looked for, at the end of a sentence. */
@@ -188,7 +188,11 @@ export class ResourceRepository<
 
   protected async write(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.placeOf(scope) });
+    await updateRows(tx, this.sql.entity, change, {
+      [this.idColumn]: id,
+      ...this.placeOf(scope),
+      ...inTenant(scope),
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../../platform/auth/principal';
 import { conflict } from '../../../platform/errors/domain-error';
 import { firstRow, type Tx } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import { heldRoles, ROLES_OF_USERS } from './held-roles';
 
 /** Any number that no other advisory lock of the application uses. */
@@ -57,7 +58,7 @@ async function platformAdminExists(tx: Tx): Promise<boolean> {
 async function isAdmin(tx: Tx, { userId, tenantId }: Principal): Promise<boolean> {
   const found = await firstRow(
     tx,
-    `SELECT 1 FROM (${heldRoles('$1::bigint')}) h WHERE h.role = 'ADMIN' AND h.tenant_id = $2 LIMIT 1`,
+    `SELECT 1 FROM (${heldRoles('$1::bigint')}) h WHERE h.role = 'ADMIN' AND ${ofTenant('h', '$2')} LIMIT 1`,
     [userId, tenantId],
   );
   return found !== null;

@@ -14,6 +14,7 @@ import {
   updateRows,
   type Values,
 } from '../../../platform/persistence/sql';
+import { inTenant, ofTenant } from '../../../platform/persistence/tenant-condition';
 import { AUTHOR_JOINS, AUTHOR_NAMES } from '../../../platform/resources/resource-repository';
 import { Tenant } from '../entities/tenant.entity';
 
@@ -42,7 +43,7 @@ export class TenantsRepository {
     lock = false,
   ): Promise<TenantRecordRow> {
     const conditions = current();
-    if (selector.id !== undefined) conditions.add('t.tenant_id = ?', selector.id);
+    if (selector.id !== undefined) conditions.add(ofTenant('t'), selector.id);
     if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
     const row = await firstRow<TenantRecordRow>(
       tx,
@@ -61,7 +62,7 @@ export class TenantsRepository {
 
   async update(tx: Tx, userId: number, tenantId: string, values: Values<Tenant>): Promise<void> {
     const change = { ...values, modified_by_user_id: userId, last_update_date: NOW };
-    await updateRows(tx, Tenant, change, { tenant_id: tenantId });
+    await updateRows(tx, Tenant, change, inTenant({ tenantId }));
   }
 
   /** Makes the accounts and groups that the tenant owns the platform's. */
@@ -69,7 +70,7 @@ export class TenantsRepository {
     for (const table of ['users', 'groups']) {
       await tx.query(
         `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = platform_now()
-         WHERE owner_tenant_id = $1`,
+         WHERE ${ofTenant(table, '$1', 'owner_tenant_id')}`,
         [tenantId, userId],
       );
     }
@@ -80,7 +81,7 @@ export class TenantsRepository {
     for (const table of ['user_roles', 'group_roles']) {
       await tx.query(
         `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $2, last_update_date = platform_now()
-         WHERE tenant_id = $1 AND to_date = 'infinity'`,
+         WHERE ${ofTenant(table, '$1')} AND to_date = 'infinity'`,
         [tenantId, userId],
       );
     }

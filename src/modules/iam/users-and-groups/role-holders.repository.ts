@@ -16,6 +16,7 @@ import {
   updateRows,
   type Values,
 } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import { lockClause, type RowLock } from '../../../platform/resources/resource-repository';
 import type { Group } from '../entities/group.entity';
 import type { User } from '../entities/user.entity';
@@ -122,20 +123,16 @@ export class RoleHoldersRepository<E extends User | Group, Row extends RoleHolde
   /** Those that hold a role in the tenant. */
   ofTenant(tenantId: string): HolderFilter {
     const { idColumn, roles } = this.sql;
-    return (conditions) =>
-      conditions.add(`t.${idColumn} IN (SELECT h.${idColumn} FROM (${roles}) h WHERE h.tenant_id = ?)`, tenantId);
+    const sql = `t.${idColumn} IN (SELECT h.${idColumn} FROM (${roles}) h WHERE ${ofTenant('h')})`;
+    return (conditions) => conditions.add(sql, tenantId);
   }
 
   /** Those that hold the role in the tenant or everywhere. */
   withRole(roleId: number, tenantId: string): HolderFilter {
     const { idColumn, roles } = this.sql;
-    return (conditions) =>
-      conditions.add(
-        `t.${idColumn} IN (SELECT h.${idColumn} FROM (${roles}) h
-           WHERE h.role_id = ? AND (h.tenant_id = ? OR h.tenant_id IS NULL))`,
-        roleId,
-        tenantId,
-      );
+    const sql = `t.${idColumn} IN (SELECT h.${idColumn} FROM (${roles}) h
+      WHERE h.role_id = ? AND (${ofTenant('h')} OR h.tenant_id IS NULL))`;
+    return (conditions) => conditions.add(sql, roleId, tenantId);
   }
 
   /** Roles that each of the ids holds in the tenant and everywhere, by id; none for those without. */
@@ -143,7 +140,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends RoleHolde
     const held = await rows<HeldRoleRow & { id: number }>(
       this.dataSource.manager,
       `SELECT DISTINCT h.${this.sql.idColumn} AS id, h.role, h.through_group FROM (${this.sql.roles}) h
-       WHERE h.${this.sql.idColumn} = ANY($1) AND (h.tenant_id = $2 OR h.tenant_id IS NULL)`,
+       WHERE h.${this.sql.idColumn} = ANY($1) AND (${ofTenant('h', '$2')} OR h.tenant_id IS NULL)`,
       [ids, tenantId],
     );
     const byId = new Map<number, HeldRoleRow[]>(ids.map((id) => [id, []]));
@@ -197,7 +194,7 @@ export class RoleHoldersRepository<E extends User | Group, Row extends RoleHolde
     const removed = await returning(
       tx,
       `UPDATE ${rolesTable} SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
-       WHERE ${idColumn} = $1 AND role_id = $2 AND tenant_id IS NOT DISTINCT FROM $3 AND to_date = 'infinity' RETURNING 1`,
+       WHERE ${idColumn} = $1 AND role_id = $2 AND (${ofTenant(rolesTable, '$3')} OR ($3 IS NULL AND tenant_id IS NULL)) AND to_date = 'infinity' RETURNING 1`,
       [holderId, roleId, tenantId, caller.userId],
     );
     return removed.length > 0;
