@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
-//   --long                also what takes long to prepare: MinIO, for what stores are tested with, once more
+//   --long                also what takes long: stores once more on MinIO, and a crash at every moment of every step
 //   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium, attacks, stores and e2e, the files whose path matches
 // Phases run side by side as the machine has cores. Closes with `N passed, N failed`: a static check counts as one, a phase
@@ -20,6 +20,7 @@ import { withDeadline } from './embedded/deadline.mjs';
 
 const MINUTE = 60_000;
 const OVERALL_LIMIT = 58 * MINUTE;
+const LONG_LIMIT = 180 * MINUTE;
 
 /** Characters of a failed command's output that are shown. */
 const OUTPUT_KEPT = 200_000;
@@ -162,11 +163,12 @@ class CheckFailed extends Error {}
 
 /** What the phases of a run share. */
 class Run {
-  /** @param {AbortSignal} signal @param {string | undefined} match */
-  constructor(signal, match) {
+  /** @param {AbortSignal} signal @param {{match?: string, long?: boolean}} options */
+  constructor(signal, { match, long = false }) {
     this.signal = signal;
     this.match = match;
     this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
+    if (long) this.services.env.TEST_LONG = '1';
   }
 
   /** @param {Phase} phase @returns {Promise<Counts>} */
@@ -409,7 +411,7 @@ function selectPhases() {
   const isUsual = (/** @type {Phase} */ { quick, long }) => (values.quick ? quick : values.long || !long);
   const wanted = PHASES.filter((phase) => (only ? only.includes(phase.name) : isUsual(phase)));
   const needed = new Set(wanted.flatMap(({ name, needs = [] }) => [name, ...needs]));
-  return { phases: PHASES.filter(({ name }) => needed.has(name)), match: values.match };
+  return { phases: PHASES.filter(({ name }) => needed.has(name)), match: values.match, long: values.long };
 }
 
 /**
@@ -472,11 +474,12 @@ async function main() {
   }
   const controller = new AbortController();
   const stop = (/** @type {string} */ reason) => controller.abort(new Error(reason));
-  const timer = setTimeout(() => stop(`Not done within ${OVERALL_LIMIT / MINUTE} minutes.`), OVERALL_LIMIT);
+  const limit = selection.long ? LONG_LIMIT : OVERALL_LIMIT;
+  const timer = setTimeout(() => stop(`Not done within ${limit / MINUTE} minutes.`), limit);
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => stop(`Interrupted by ${signal}.`));
   }
-  const { passed, failed } = await runPhases(new Run(controller.signal, selection.match), selection.phases);
+  const { passed, failed } = await runPhases(new Run(controller.signal, selection), selection.phases);
   clearTimeout(timer);
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;

@@ -19,7 +19,7 @@ let foreignTenant: string;
 let foreign: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.create({ name: 'slice' });
+  platform = await PlatformUnderTest.create({ name: 'slice', startsEmpty: true });
   await platform.startApi();
   admin = await platform.admin();
   estate = await describeEstate(admin, platform.runtime.sparkVersion);

@@ -12,7 +12,7 @@ import { PASSWORD, People } from './harness/people';
 import {
   ADMIN_PASSWORD,
   configure,
-  createTestDatabase,
+  createEmptyDatabase,
   prepare,
   soon,
   TestApi,
@@ -73,7 +73,7 @@ describe('identity', () => {
   let people: People;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     const config = configure(database.url, { LOGIN_ATTEMPTS: '1000' });
     await Promise.all([prepare(config), prepare(config), prepare(config)]);
     api = await TestApi.start([IamModule, IamApiModule, ProbeModule]);
@@ -112,7 +112,7 @@ describe('identity', () => {
   });
 
   it('prints a password that it made, once', async () => {
-    const empty = await createTestDatabase();
+    const empty = await createEmptyDatabase();
     const write = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
     try {
       const config = configure(empty.url, { BOOTSTRAP_ADMIN_PASSWORD: '' });

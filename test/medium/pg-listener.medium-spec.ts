@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { eventually } from '../../libs/testing/eventually';
 import { createLogger } from '../../src/platform/logging/logger';
 import { notify, PgListener } from '../../src/platform/wakeups/pg-listener';
-import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
+import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
 /** The first try is after half a second, so this sees several of them fail. */
 const FAILED_TRIES = 4;
@@ -16,7 +16,7 @@ describe('PgListener', () => {
   let heard: string[];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     admin = new Client({ connectionString: database.url });
     await admin.connect();
     server = new Client({ connectionString: process.env['TEST_DATABASE_ADMIN_URL'] });

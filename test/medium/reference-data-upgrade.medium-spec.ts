@@ -6,7 +6,7 @@ import { createDataSource } from '../../src/database/data-source';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from '../../src/modules/reference-data/lookup-tables';
 import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
-import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
+import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
 type Row = Record<string, unknown>;
 
@@ -41,7 +41,7 @@ describe.each([
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     dataSource = await createDataSource(configure(database.url).database, 'test').initialize();
     await dataSource.runMigrations();
   });

@@ -20,6 +20,7 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
 import { eventually } from '../../../libs/testing/eventually';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 import { ApiClient, type Json } from './api-client';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
@@ -41,6 +42,8 @@ export interface PlatformOptions {
   user?: ProcessUser;
   /** Whether agents have an API process of their own, as in production. */
   agentsApart?: boolean;
+  /** Whether the first API finds an empty database instead of one with schema and reference data. */
+  startsEmpty?: boolean;
 }
 
 /** A user of the machine, and the words before a command line that make it theirs. */
@@ -82,7 +85,7 @@ export class PlatformUnderTest {
   private constructor(
     private readonly options: PlatformOptions,
     private readonly folder: string,
-    private readonly databaseName: string,
+    private readonly testDatabase: TestDatabase,
     private readonly port: number,
     private readonly agentsPort: number,
   ) {
@@ -109,10 +112,9 @@ export class PlatformUnderTest {
 
   /** Makes the database and the folders; nothing runs yet. */
   static async create(options: PlatformOptions): Promise<PlatformUnderTest> {
-    const databaseName = `e2e_${randomBytes(6).toString('hex')}`;
-    await administer(`CREATE DATABASE ${databaseName}`);
+    const database = options.startsEmpty ? await createEmptyDatabase('e2e') : await createTestDatabase('e2e');
     const folder = mkdtempSync(join(tmpdir(), 'e2e-'));
-    const platform = new PlatformUnderTest(options, folder, databaseName, await freePort(), await freePort());
+    const platform = new PlatformUnderTest(options, folder, database, await freePort(), await freePort());
     await platform.database.connect();
     return platform;
   }
@@ -131,9 +133,7 @@ export class PlatformUnderTest {
   }
 
   get databaseUrl(): string {
-    const url = new URL(required('TEST_DATABASE_ADMIN_URL'));
-    url.pathname = `/${this.databaseName}`;
-    return url.href;
+    return this.testDatabase.url;
   }
 
   /** Starts the API, that of agents included, and returns when it is healthy. */
@@ -277,7 +277,7 @@ export class PlatformUnderTest {
     await attempt(() => stopAllLocalNodes(this.localDir));
     await attempt(() => this.assertNothingLeft());
     await attempt(() => this.database.end());
-    await attempt(() => administer(`DROP DATABASE IF EXISTS ${this.databaseName} WITH (FORCE)`));
+    await attempt(() => this.testDatabase.drop());
     await attempt(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     if (problems.length === 1) throw problems[0];
     if (problems.length > 1) throw new AggregateError(problems, problems.map(String).join('\n'));
@@ -413,16 +413,6 @@ function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: required('TEST_DATABASE_ADMIN_URL') });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 async function freePort(): Promise<number> {

@@ -10,6 +10,7 @@ import { WORKSPACE_AUTHORIZER, type WorkspaceAuthorizer } from '../../../src/pla
 import type { Principal } from '../../../src/platform/auth/principal';
 import type { AuthenticatedRequest } from '../../../src/platform/auth/request-principal';
 import type { Role } from '../../../src/platform/auth/roles';
+import type { Cell } from './cells';
 import { AccessMatrix, concurrently, type Failure, firstFailure } from './matrix';
 import { Declarations, wideningsOf } from './mutations';
 
@@ -36,9 +37,10 @@ describe('the access matrix notices', () => {
       let count = 0;
       const unnoticed = await concurrently(matrix.operations, 4, async ({ id }) => {
         const survivors: string[] = [];
-        for (const { name, access } of wideningsOf(declarations.accessOf(id))) {
+        for (const { name, access, letsIn } of wideningsOf(declarations.accessOf(id))) {
           count += 1;
-          const noticed = await declarations.declaring(id, access, () => firstFailure(matrix, [id]));
+          const likely = ({ caller }: Cell) => letsIn(caller);
+          const noticed = await declarations.declaring(id, access, () => firstFailure(matrix, [id], { likely }));
           if (noticed === null) survivors.push(`${id}: ${name}`);
         }
         return survivors;

@@ -68,8 +68,8 @@ describe('access', () => {
       const needed: string[] = [];
       for (const site of sites) {
         const operations = [...site.operations].slice(0, OPERATIONS_PER_SITE);
-        const concerned = ({ caller }: Cell) => concernsBothTenants(caller);
-        const failure = await without(site, () => firstFailure(matrix, operations, concerned));
+        const only = ({ caller }: Cell) => concernsBothTenants(caller);
+        const failure = await without(site, () => firstFailure(matrix, operations, { only }));
         if (failure === null && !isListed(site.key)) unnoticed.push(`${site.key} (${operations.join(', ')})`);
         if (failure !== null && isListed(site.key)) needed.push(`${site.key}: ${failure.cell}`);
       }

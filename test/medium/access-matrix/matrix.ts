@@ -29,6 +29,8 @@ interface RunOptions {
   stopAtFirst?: boolean;
   /** Only these cells. */
   only?: (cell: Cell) => boolean;
+  /** These cells first. */
+  likely?: (cell: Cell) => boolean;
 }
 
 /** Enables the endpoint local://, whose nodes the API only tells of; nothing is looked for in the directories. */
@@ -126,8 +128,9 @@ export class AccessMatrix {
    * Every call of one operation: first those that must change nothing, then those of admitted callers, each on records
    * that no other call has changed.
    */
-  async run(operation: Operation, { fresh = false, stopAtFirst = false, only }: RunOptions = {}): Promise<Failure[]> {
-    const cells = cellsOf(operation, this.expectedOf(operation)).filter(only ?? (() => true));
+  async run(operation: Operation, options: RunOptions = {}): Promise<Failure[]> {
+    const { fresh = false, stopAtFirst = false } = options;
+    const cells = chosenOf(cellsOf(operation, this.expectedOf(operation)), options);
     const [harmless, changing] = byHarm(operation, cells);
     const base = await this.baseWorld();
     const isAlone = ALONE.has(operation.id);
@@ -228,6 +231,11 @@ export class AccessMatrix {
   }
 }
 
+function chosenOf(cells: Cell[], { only = () => true, likely = () => false }: RunOptions): Cell[] {
+  const wanted = cells.filter(only);
+  return [...wanted.filter(likely), ...wanted.filter((cell) => !likely(cell))];
+}
+
 /** The cells that change nothing if they are answered as expected, and the others. */
 function byHarm(operation: Operation, cells: Cell[]): [Cell[], Cell[]] {
   const isHarmless = ({ expected }: Cell) => !operation.changes || !isAdmitted(expected);
@@ -260,11 +268,11 @@ class World {
 export async function firstFailure(
   matrix: AccessMatrix,
   operationIds: Iterable<string>,
-  only?: (cell: Cell) => boolean,
+  options: Pick<RunOptions, 'only' | 'likely'> = {},
 ): Promise<Failure | null> {
   const wanted = new Set(operationIds);
   for (const operation of matrix.operations.filter(({ id }) => wanted.has(id))) {
-    const [failure] = await matrix.run(operation, { fresh: true, stopAtFirst: true, only });
+    const [failure] = await matrix.run(operation, { fresh: true, stopAtFirst: true, ...options });
     if (failure) return failure;
   }
   return null;

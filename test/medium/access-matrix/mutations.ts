@@ -6,25 +6,40 @@ import { parse } from 'yaml';
 import { type Access, Allow } from '../../../src/platform/auth/access';
 import { EVERY_TENANT_ROLE, type Role, ROLES, WORKSPACE_PERMISSIONS } from '../../../src/platform/auth/roles';
 import { OPERATION_METADATA, type OperationOptions } from '../../../src/platform/http/operation-options';
+import type { CallerSpec } from './callers';
 
 /** A way to let more people call an operation than its declaration does. */
 export interface Widening {
   name: string;
   access: Access;
+  /** Whether the caller is likely to be let in by it: their calls are made first, for one of them is to notice. */
+  letsIn: (caller: CallerSpec) => boolean;
 }
 
 /** Every smallest way to widen an access, and the widest ones. */
 export function wideningsOf(access: Access): Widening[] {
-  const everyone = { name: 'public', access: Allow.everyone };
-  const signedIn = { name: 'signed in', access: Allow.signedIn };
-  const member = { name: 'any role of the tenant', access: Allow.tenant() };
+  const everyone: Widening = {
+    name: 'public',
+    access: Allow.everyone,
+    letsIn: ({ badToken }) => badToken !== undefined,
+  };
+  const signedIn: Widening = {
+    name: 'signed in',
+    access: Allow.signedIn,
+    letsIn: ({ roles, badToken }) => roles.length === 0 && !badToken,
+  };
+  const member: Widening = {
+    name: 'any role of the tenant',
+    access: Allow.tenant(),
+    letsIn: ({ session, roles, permission }) => session === 'own' && roles.length > 0 && !permission,
+  };
   switch (access.kind) {
     case 'public':
       return [];
     case 'node':
-      return [{ name: 'bootstrap tokens', access: Allow.bootstrap }, signedIn, everyone];
+      return [{ name: 'bootstrap tokens', access: Allow.bootstrap, letsIn: isToken }, signedIn, everyone];
     case 'bootstrap':
-      return [{ name: 'nodes', access: Allow.nodes }, signedIn, everyone];
+      return [{ name: 'nodes', access: Allow.nodes, letsIn: isToken }, signedIn, everyone];
     case 'signed-in':
       return [everyone];
     case 'tenant': {
@@ -37,7 +52,12 @@ export function wideningsOf(access: Access): Widening[] {
       return [...withFurtherRole(access), signedIn, everyone];
     case 'workspace': {
       const lower = WORKSPACE_PERMISSIONS.slice(0, WORKSPACE_PERMISSIONS.indexOf(access.permission));
-      return [...lower.map((level) => ({ name: level, access: Allow.workspace(level) })), member, signedIn];
+      const widened = lower.map((level): Widening => ({
+        name: level,
+        access: Allow.workspace(level),
+        letsIn: ({ permission }) => permission?.level === level,
+      }));
+      return [...widened, member, signedIn];
     }
   }
 }
@@ -46,7 +66,12 @@ function withFurtherRole({ kind, roles }: { kind: 'tenant' | 'platform'; roles: 
   return ROLES.filter((role) => !roles.includes(role)).map((role) => ({
     name: `also ${role}`,
     access: { kind, roles: [...roles, role] },
+    letsIn: (caller) => caller.roles.some((held) => held.role === role),
   }));
+}
+
+function isToken({ badToken }: CallerSpec): boolean {
+  return badToken === 'of a node' || badToken === 'that is a bootstrap token';
 }
 
 /** The declarations of the running API, which the guard reads at every request. */

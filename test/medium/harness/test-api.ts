@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
-import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { eventually } from '../../../libs/testing/eventually';
 import { Config } from '../../../src/config/config';
@@ -20,33 +19,11 @@ import { createValidationPipe } from '../../../src/platform/http/validation';
 import { createLogger } from '../../../src/platform/logging/logger';
 import { PlatformModule } from '../../../src/platform/platform.module';
 import { PgListener, type WakeUpChannel } from '../../../src/platform/wakeups/pg-listener';
+import { createTestDatabase, type TestDatabase } from '../../harness/test-databases';
+
+export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 
 export const ADMIN_PASSWORD = 'the password of the first administrator';
-
-export interface TestDatabase {
-  url: string;
-  drop(): Promise<void>;
-}
-
-/** An empty database of its own on the server that the test run started. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const adminUrl = required('TEST_DATABASE_ADMIN_URL');
-  const name = `medium_${randomBytes(6).toString('hex')}`;
-  await onServer(adminUrl, `CREATE DATABASE ${name}`);
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
-}
-
-async function onServer(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Sets what the process' configuration reads; the signing keys are the same for every API of a test file. */
 export function configure(databaseUrl: string, more: Record<string, string> = {}): Config {
