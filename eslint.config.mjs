@@ -16,7 +16,7 @@ const scripts = ['scripts/**/*.mjs'];
 const IS_TENANT = String.raw`(?<!SET )\b\w*tenant_id(?:::uuid)?\s*(?:=|<>|!=|IN\b|IS (?:NOT )?DISTINCT FROM\b)\s*`;
 /** What leads along a composite foreign key holds by the key: the tenants are equal because the ids are. */
 const BY_KEY = String.raw`\s+AND (?:(?:\w+\.)?(\w+_id) = \w+\.\1\b|(?:\w+\.)?$)`;
-const OWN_TENANT_CONDITIONS = [
+const tenantConditions = [
   ...['Literal[value', 'TemplateElement[value.raw'].flatMap((node) => [
     String.raw`${node}=/${IS_TENANT}(?:\$\d|\?|\(|ANY\b)/]`,
     String.raw`${node}=/${IS_TENANT}\w+\.\w*tenant_id\b(?!${BY_KEY})/]`,
@@ -28,8 +28,40 @@ const OWN_TENANT_CONDITIONS = [
     'CallExpression[callee.property.name=/^(?:(?:find|findOne|findAndCount|count|exists)(?:By|ByOrFail)|delete|(?:and|or)?where)$/i]',
   ].map((where) => `${where} > ObjectExpression > Property[key.name=/tenant_id$/]`),
   'CallExpression[callee.name="updateRows"] > ObjectExpression:nth-child(4) > Property[key.name=/tenant_id$/]',
-];
+].map((selector) => ({
+  selector,
+  message: 'Conditions on a tenant are made by ofTenant() or inTenant(), which the access matrix takes away.',
+}));
 const tests = ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'];
+
+/**
+ * Refuses literals that hold what the pattern finds.
+ * @param {string} pattern as between slashes, with slashes escaped
+ * @param {string} message
+ */
+const noText = (pattern, message) =>
+  ['Literal[value', 'TemplateElement[value.raw'].map((node) => ({ selector: `${node}=/${pattern}/]`, message }));
+
+const time = noText(
+  '(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP',
+  'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
+);
+const SQL_PLACE =
+  'SQL stands in repositories: give a *.repository.ts of the domain a method for it, whose result is picked from entities. ' +
+  'Plain reads and writes of one table are findOneBy, insertRow and updateRows. See docs/adr/0014.';
+const sqlStatements = [
+  ...noText('\\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|FROM|WHERE)(\\s|$)', SQL_PLACE),
+  { selector: 'CallExpression[callee.property.name="query"]', message: SQL_PLACE },
+  {
+    selector:
+      'ImportDeclaration[source.value=/persistence\\/sql$/] > ImportSpecifier[imported.name=/^(rows|firstRow|returning|Conditions)$/]',
+    message: SQL_PLACE,
+  },
+];
+const sqlFragments = noText(
+  "\\b(JOIN|ORDER BY|GROUP BY|RETURNING|ILIKE|IS NULL|IS NOT NULL|FOR UPDATE|FOR SHARE|ANY\\()|\\bt\\.\\w+ (=|<|>)|= (\\?|\\$\\d)|'infinity'|platform_(now|clock)\\(\\)",
+  SQL_PLACE,
+);
 
 export default defineConfig(
   globalIgnores(['dist/', 'coverage/', 'node_modules/', '.runtime*/']),
@@ -103,17 +135,7 @@ export default defineConfig(
         'error',
         { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
       ],
-      'no-restricted-syntax': [
-        'error',
-        ...['Literal[value', 'TemplateElement[value.raw'].map((node) => ({
-          selector: `${node}=/(?<![\\w.])(now|clock_timestamp)\\(\\)|CURRENT_TIMESTAMP/]`,
-          message: 'SQL takes the time from platform_now() or platform_clock(), which a test can set.',
-        })),
-        ...OWN_TENANT_CONDITIONS.map((selector) => ({
-          selector,
-          message: 'Conditions on a tenant are made by ofTenant() or inTenant(), which the access matrix takes away.',
-        })),
-      ],
+      'no-restricted-syntax': ['error', ...time, ...tenantConditions],
       'no-restricted-imports': [
         'error',
         {
@@ -125,6 +147,16 @@ export default defineConfig(
         },
       ],
     },
+  },
+  {
+    files: ['src/modules/**/*.ts'],
+    ignores: ['**/*.repository.ts', '**/*.entity.ts', '**/*.contract.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...time, ...tenantConditions, ...sqlStatements, ...sqlFragments] },
+  },
+  {
+    // What the schema says of a table, and how the repositories of other domains join one.
+    files: ['src/modules/**/*.entity.ts', 'src/modules/**/*.contract.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...time, ...tenantConditions, ...sqlStatements] },
   },
   {
     // Generated; as long as the schema is wide.

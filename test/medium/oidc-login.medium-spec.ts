@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Config } from '../../src/config/config';
+import { SsoLoginsRepository } from '../../src/modules/iam/login/sso-logins.repository';
 import { SsoLoginSweeper } from '../../src/modules/iam/login/workflows/sso-login-sweeper';
 import { giveGroupRole, startIamApi } from './harness/directory-api';
 import { type Fault, type OidcPerson, OidcServer } from './harness/oidc-server';
@@ -320,7 +321,7 @@ describe.each([true, false])('logins at the provider’s page (AZURE_SSO), claim
     const query = await fixture.oidc.browse(await begin(), 'jane', `jane's password`);
     await fixture.api.database.query(`UPDATE sso_logins SET expires_at = expires_at - interval '10 minutes'`);
     expect((await comeBack(query)).status).toBe(401);
-    await new SsoLoginSweeper(fixture.api.database, fixture.api.app.get(Config)).reconcile();
+    await new SsoLoginSweeper(fixture.api.database, new SsoLoginsRepository(), fixture.api.app.get(Config)).reconcile();
     expect(await fixture.api.database.query('SELECT * FROM sso_logins')).toEqual([]);
   });
 

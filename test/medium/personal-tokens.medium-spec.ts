@@ -2,10 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { AccessTokens } from '../../src/modules/iam/sessions/access-tokens';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
+import { setClock } from './harness/clock';
 import { PASSWORD, People } from './harness/people';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
 const DAY_MS = 86_400_000;
+
+function claimsOf(token: string): { sub: string; sid: string; iat: number } {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+}
 
 // Real: PostgreSQL, Redis, guards, pipes and filters. Two APIs stand for two pods.
 describe('personal tokens', () => {
@@ -49,6 +54,24 @@ describe('personal tokens', () => {
     );
     expect(event).toMatchObject({ username: 'ada', subject: { token_id: Number(body.token_id), tenant_id: tenantId } });
     expect(JSON.stringify(event)).not.toContain(body.token);
+  });
+
+  it('last, as logins do, from the moment at which the database has them begin', async () => {
+    const ahead = 2 * 3_600_000;
+    const inTime = (end: string) => Math.abs(Date.parse(end) - Date.now() - ahead - 3_600_000) < 60_000;
+    await setClock(api.database, '2 hours');
+    try {
+      const { body } = await make({ timeout: '1h' });
+      const session = await api.call('POST', '/login', {
+        body: { username: 'ada', password: PASSWORD, timeout: '1h' },
+      });
+      expect([body.expires_at, session.body.expires_at].map(inTime)).toEqual([true, true]);
+      const issuedAt = [body.token, session.body.token].map((token) => claimsOf(token).iat * 1000);
+      expect(issuedAt.map((at) => Math.abs(at - Date.now() - ahead) < 60_000)).toEqual([true, true]);
+      expect([await statusOf(api, body.token), await statusOf(api, session.body.token)]).toEqual([200, 200]);
+    } finally {
+      await setClock(api.database, '0');
+    }
   });
 
   it('are made for the selected tenant and work on every pod', async () => {
@@ -262,7 +285,7 @@ describe('personal tokens', () => {
     it.each(['a login', 'a personal token'])('refuse another token that a stolen key signs for %s', async (what) => {
       const token = what === 'a login' ? login : (await make()).body.token;
       expect(await statusOf(api, token)).toBe(200);
-      const { sub, sid } = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString('utf8'));
+      const { sub, sid } = claimsOf(token);
       const forged = api.app
         .get(AccessTokens)
         .sign({ userId: Number(sub), sessionId: sid, issuedAt: 1_790_000_000 }, null);

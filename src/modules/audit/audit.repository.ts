@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { limitClause, type Page, type PageRequest, pageOf } from '../../platform/http/page';
+import { AuditEvent } from '../../platform/audit/audit-event.entity';
+import { limitClause, type Page, pageOf } from '../../platform/http/page';
+import { columnsOf } from '../../platform/persistence/entity-table';
 import { Conditions, firstRow, rows } from '../../platform/persistence/sql';
-import type { AuditEventRead } from './dto/audit-event.dto';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { PlatformAuditEventQuery } from './dto/audit-event.dto';
 
-const COLUMNS = `audit_event_id, at, tenant_id, user_id, username, session_id, session_kind, ip, user_agent, operation,
-  method, path, subject, outcome, status, error_code, correlation_id`;
+const COLUMNS = columnsOf(AuditEvent)
+  .map((column) => `t.${column}`)
+  .join(', ');
 
 /** Reads the audit log. Rows are appended by the platform, in the transactions they tell of. */
 @Injectable()
@@ -16,18 +20,29 @@ export class AuditRepository {
    * A page of matching events, newest first.
    * @param reach events from the newest on that are counted and can be paged to
    */
-  async list(conditions: Conditions, page: PageRequest, reach: number): Promise<Page<AuditEventRead>> {
-    const from = `FROM audit_events WHERE ${conditions.sql}`;
+  async list(query: PlatformAuditEventQuery, reach: number): Promise<Page<AuditEvent>> {
+    const { tenant_id: tenantId, from, to } = query;
+    const conditions = new Conditions<AuditEvent>()
+      .addIf(tenantId !== undefined, ofTenant('t'), tenantId)
+      .only('user_id', query.user_id)
+      .only('username', query.username?.toLowerCase())
+      .only('operation', query.operation)
+      .only('outcome', query.outcome)
+      .addIf(from !== undefined, 't.at >= ?', from)
+      .addIf(to !== undefined, 't.at <= ?', to)
+      .only('correlation_id', query.correlation_id);
+    const matching = `FROM audit_events t WHERE ${conditions.sql}`;
     const counted = await firstRow<{ total: number }>(
       this.dataSource.manager,
-      `SELECT count(*) AS total FROM (SELECT 1 ${from} ORDER BY at DESC, audit_event_id DESC LIMIT ${reach}) AS reached`,
+      `SELECT count(*) AS total
+       FROM (SELECT 1 ${matching} ORDER BY t.at DESC, t.audit_event_id DESC LIMIT ${reach}) AS reached`,
       conditions.params,
     );
-    const data = await rows<AuditEventRead>(
+    const data = await rows<AuditEvent>(
       this.dataSource.manager,
-      `SELECT ${COLUMNS} ${from} ORDER BY at DESC, audit_event_id DESC ${limitClause(page)}`,
+      `SELECT ${COLUMNS} ${matching} ORDER BY t.at DESC, t.audit_event_id DESC ${limitClause(query)}`,
       conditions.params,
     );
-    return pageOf(data, counted?.total ?? 0, page);
+    return pageOf(data, counted?.total ?? 0, query);
   }
 }

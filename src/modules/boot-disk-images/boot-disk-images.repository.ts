@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { BootDiskImage } from './entities/boot-disk-image.entity';
 
 export type BootDiskImageRow = BootDiskImage & AuthorNames;
@@ -12,5 +12,16 @@ export class BootDiskImagesRepository extends ResourceRepository<BootDiskImage, 
     super(dataSource, {
       entity: BootDiskImage,
     });
+  }
+
+  /** Those for machines of the architecture; all without one. */
+  ofArchitecture(name: string | undefined): ResourceFilter<BootDiskImage> {
+    return (conditions) =>
+      conditions.addIf(
+        name !== undefined,
+        `t.architecture_type_id IN (SELECT a.machine_architecture_type_id FROM machine_architecture_types a
+           WHERE a.machine_architecture_type = ?)`,
+        name,
+      );
   }
 }

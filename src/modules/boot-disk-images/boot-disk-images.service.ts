@@ -7,7 +7,7 @@ import { known } from '../../platform/resources/known';
 import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
+import { askedProviderId, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import { bootDiskImageRef } from './boot-disk-images.contract';
 import { type BootDiskImageRow, BootDiskImagesRepository } from './boot-disk-images.repository';
 import type {
@@ -32,23 +32,17 @@ export class BootDiskImagesService extends ResourceService<
 > {
   constructor(
     transactions: Transactions,
-    repository: BootDiskImagesRepository,
+    protected override readonly repository: BootDiskImagesRepository,
     private readonly referenceData: ReferenceData,
     private readonly references: References,
   ) {
     super(transactions, repository);
   }
 
-  protected filter(query: BootDiskImageListQuery): ResourceFilter {
+  protected filter(query: BootDiskImageListQuery): ResourceFilter<BootDiskImage> {
     return (conditions) => {
-      addProvider(conditions, query.cloud_provider);
-      if (query.architecture_type !== undefined) {
-        conditions.add(
-          `t.architecture_type_id IN (SELECT a.machine_architecture_type_id FROM machine_architecture_types a
-             WHERE a.machine_architecture_type = ?)`,
-          query.architecture_type,
-        );
-      }
+      conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+      this.repository.ofArchitecture(query.architecture_type)(conditions);
     };
   }
 

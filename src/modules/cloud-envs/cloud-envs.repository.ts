@@ -4,7 +4,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import type { AuthorNames } from '../../platform/http/answers';
 import { rows } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { CLOUD_ENV_REFS, type CloudEnvRefs, cloudEnvJoins } from './cloud-envs.contract';
 import { CloudEnv } from './entities/cloud-env.entity';
 
@@ -20,6 +20,19 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
         .join(', '),
       joins: cloudEnvJoins('t'),
     });
+  }
+
+  /** Those for machines of the architecture; all without one. */
+  ofArchitecture(name: string | undefined): ResourceFilter<CloudEnv> {
+    return (conditions) =>
+      conditions.addIf(
+        name !== undefined,
+        `EXISTS (SELECT 1 FROM boot_disk_images b
+           JOIN machine_architecture_types a ON a.machine_architecture_type_id = b.architecture_type_id
+           WHERE b.tenant_id = t.tenant_id AND b.boot_disk_image_id = t.boot_disk_image_id
+             AND a.machine_architecture_type = ?)`,
+        name,
+      );
   }
 
   /** Endpoints of the current OnPrem environments that use the credentials. */

@@ -15,7 +15,7 @@ import { BootDiskImagesService } from '../boot-disk-images/boot-disk-images.serv
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
 import { NetworkConfsService } from '../network-confs/network-confs.service';
 import {
-  addProvider,
+  askedProviderId,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -53,7 +53,7 @@ export class CloudEnvsService extends ResourceService<
 > {
   constructor(
     transactions: Transactions,
-    repository: CloudEnvsRepository,
+    protected override readonly repository: CloudEnvsRepository,
     private readonly referenceData: ReferenceData,
     private readonly references: References,
     private readonly networkConfs: NetworkConfsService,
@@ -65,18 +65,10 @@ export class CloudEnvsService extends ResourceService<
     super(transactions, repository);
   }
 
-  protected filter(query: CloudEnvListQuery): ResourceFilter {
+  protected filter(query: CloudEnvListQuery): ResourceFilter<CloudEnv> {
     return (conditions) => {
-      addProvider(conditions, query.cloud_provider);
-      if (query.architecture_type !== undefined) {
-        conditions.add(
-          `EXISTS (SELECT 1 FROM boot_disk_images b
-             JOIN machine_architecture_types a ON a.machine_architecture_type_id = b.architecture_type_id
-             WHERE b.tenant_id = t.tenant_id AND b.boot_disk_image_id = t.boot_disk_image_id
-               AND a.machine_architecture_type = ?)`,
-          query.architecture_type,
-        );
-      }
+      conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
+      this.repository.ofArchitecture(query.architecture_type)(conditions);
     };
   }
 

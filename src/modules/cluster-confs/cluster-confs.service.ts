@@ -56,7 +56,7 @@ export class ClusterConfsService extends ResourceService<
     );
   }
 
-  protected filter(query: ClusterConfListQuery): ResourceFilter {
+  protected filter(query: ClusterConfListQuery): ResourceFilter<ClusterConf> {
     const { cloud_provider: provider, compute_type: computeType, architecture_type: architecture } = query;
     return (conditions) => {
       if ([provider, computeType, architecture].every((wanted) => wanted === undefined)) return;
@@ -67,8 +67,8 @@ export class ClusterConfsService extends ResourceService<
           (architecture === undefined || info.machine_architecture_type.machine_architecture_type === architecture),
       );
       // Ids rather than a subquery, of which PostgreSQL cannot tell how many records it leaves (ADR 0009).
-      conditions.add(
-        't.machine_type_id = ANY(?)',
+      conditions.only(
+        'machine_type_id',
         machineTypes.map(({ info }) => info.machine_type_id),
       );
     };

@@ -26,7 +26,7 @@ import {
   invalidState,
 } from './cluster-rules';
 import { EDITABLE_STATUSES } from './cluster-state';
-import { type ClusterRow, ClustersRepository, USES_CLOUD_ENV, USES_CLUSTER_CONF } from './clusters.repository';
+import { type ClusterRow, ClustersRepository } from './clusters.repository';
 import type { ClusterRead, ClusterWrite } from './dto/cluster-answers.dto';
 import type {
   ClusterListQuery,
@@ -67,23 +67,19 @@ export class ClusterDefinitionsService {
       scope,
       query,
       (conditions) => {
-        if (query.cluster_status) conditions.add('t.status = ANY(?)', query.cluster_status);
-        if (query.cluster_conf_id !== undefined) conditions.add('t.cluster_conf_id = ?', query.cluster_conf_id);
-        if (query.cluster_conf_name !== undefined)
-          conditions.add(`${USES_CLUSTER_CONF} AND f.name = ?)`, query.cluster_conf_name);
-        if (query.enable !== undefined)
-          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
-        if (query.cloud_providers) {
-          const ids = query.cloud_providers.map((name) => CLOUD_PROVIDER_ID[name as CloudProviderName]);
-          conditions.add(`${USES_CLOUD_ENV} AND f.cloud_provider_id = ANY(?))`, ids);
-        }
-        if (query.cluster_types) conditions.add('t.cluster_type = ANY(?)', query.cluster_types);
-        if (query.spark_infra_version_ids)
-          conditions.add('t.spark_infra_version_id = ANY(?)', query.spark_infra_version_ids);
-        if (query.machine_type_ids)
-          conditions.add(`${USES_CLUSTER_CONF} AND f.machine_type_id = ANY(?))`, query.machine_type_ids);
-        if (query.created_by_ids) conditions.add('t.created_by_user_id = ANY(?)', query.created_by_ids);
-        if (query.modified_by_ids) conditions.add('t.modified_by_user_id = ANY(?)', query.modified_by_ids);
+        conditions
+          .only('status', query.cluster_status)
+          .only('cluster_conf_id', query.cluster_conf_id)
+          .onlyEnabled(query.enable)
+          .only('cluster_type', query.cluster_types)
+          .only('spark_infra_version_id', query.spark_infra_version_ids)
+          .only('created_by_user_id', query.created_by_ids)
+          .only('modified_by_user_id', query.modified_by_ids);
+        this.repository.madeOf({
+          clusterConfName: query.cluster_conf_name,
+          machineTypeIds: query.machine_type_ids,
+          cloudProviderIds: query.cloud_providers?.map((name) => CLOUD_PROVIDER_ID[name as CloudProviderName]),
+        })(conditions);
       },
       'cluster_name' in query ? query.cluster_name : undefined,
     );

@@ -73,7 +73,7 @@ export class ClusterRowsRepository {
     to: ClusterStatus,
     workflowInstanceId: number | null,
   ): Promise<number> {
-    const [updated] = await returning<{ node_count: number }>(
+    const [updated] = await returning<Pick<ClusterStateEntry, 'node_count'>>(
       tx,
       `UPDATE clusters SET status = $2, workflow_job_instance_id = coalesce($3, workflow_job_instance_id),
          last_active_at = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE last_active_at END

@@ -7,7 +7,7 @@ import type { Moment } from '../../platform/persistence/columns';
 import { firstRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
 import type { RecordSelector } from '../../platform/http/selector';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
 import {
@@ -49,9 +49,9 @@ type NodeStateRow = StateFacts &
   Pick<ClusterNode, 'node_number'>;
 
 /** Beginnings of conditions on what cluster `t` is made of, `f`; they end in a parenthesis. */
-export const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
+const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
   WHERE f.tenant_id = t.tenant_id AND f.cloud_env_id = t.cloud_env_id`;
-export const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
+const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
   WHERE f.tenant_id = t.tenant_id AND f.cluster_conf_id = t.cluster_conf_id`;
 
 const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'status', n.status,
@@ -74,6 +74,20 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
         ${objectStorageManagerJoins()}
         LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
     });
+  }
+
+  /** Those that are made of what is named, as far as it is. */
+  madeOf(asked: {
+    clusterConfName?: string;
+    machineTypeIds?: readonly number[];
+    cloudProviderIds?: readonly number[];
+  }): ResourceFilter<Cluster> {
+    const { clusterConfName: name, machineTypeIds, cloudProviderIds } = asked;
+    return (conditions) =>
+      conditions
+        .addIf(name !== undefined, `${USES_CLUSTER_CONF} AND f.name = ?)`, name)
+        .addIf(machineTypeIds !== undefined, `${USES_CLUSTER_CONF} AND f.machine_type_id = ANY(?))`, machineTypeIds)
+        .addIf(cloudProviderIds !== undefined, `${USES_CLOUD_ENV} AND f.cloud_provider_id = ANY(?))`, cloudProviderIds);
   }
 
   async states(clusterId: number, page: PageRequest): Promise<Page<ClusterStateRow>> {

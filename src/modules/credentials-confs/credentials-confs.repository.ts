@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import type { Tx } from '../../platform/persistence/sql';
 import { inTenant } from '../../platform/persistence/tenant-condition';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { CredentialsConf } from './entities/credentials-conf.entity';
 
 /** Without `sealed`, so that no reader handles it by accident. */
@@ -16,6 +16,16 @@ export class CredentialsConfsRepository extends ResourceRepository<CredentialsCo
       entity: CredentialsConf,
       without: ['sealed'],
     });
+  }
+
+  /** Those for the provider; all without one. */
+  ofProvider(cloudProviderId: number | undefined): ResourceFilter<CredentialsConf> {
+    return (conditions) =>
+      conditions.addIf(
+        cloudProviderId !== undefined,
+        't.credential_type_id IN (SELECT l.credential_type_id FROM credential_types l WHERE l.cloud_provider_id = ?)',
+        cloudProviderId,
+      );
   }
 
   /** The sealed values, of a closed record too: what was made with them must still be ended. */

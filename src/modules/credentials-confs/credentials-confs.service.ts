@@ -12,7 +12,7 @@ import { known } from '../../platform/resources/known';
 import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { addProvider, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
+import { askedProviderId, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { ENDPOINT_REFUSED, parseCredentials } from './credential-content';
 import type { RevealedCredentials } from './credentials-confs.contract';
@@ -65,9 +65,8 @@ export class CredentialsConfsService extends ResourceService<
     }
   }
 
-  protected filter(query: CredentialsConfListQuery): ResourceFilter {
-    return (conditions) =>
-      addProvider(conditions, query.cloud_provider, { table: 'credential_types', id: 'credential_type_id' });
+  protected filter(query: CredentialsConfListQuery): ResourceFilter<CredentialsConf> {
+    return this.repository.ofProvider(askedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateCredentialsConf): Promise<Values<CredentialsConf>> {

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { HealthRepository } from './health.repository';
 
 const ANSWER_WITHIN_MS = 2000;
 
@@ -22,7 +22,7 @@ export class HealthService implements OnApplicationShutdown {
   private readonly redis: Redis;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly repository: HealthRepository,
     config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -43,7 +43,7 @@ export class HealthService implements OnApplicationShutdown {
   }
 
   async check(): Promise<{ healthy: boolean; message: string }> {
-    const [database, redis] = await Promise.all([within(this.dataSource.query('SELECT 1')), within(this.redis.ping())]);
+    const [database, redis] = await Promise.all([within(this.repository.ping()), within(this.redis.ping())]);
     const down = [...(database ? [] : ['PostgreSQL']), ...(redis ? [] : ['Redis'])];
     if (down.length > 0) this.logger.warn({ down }, 'The health check fails');
     return {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { AuthConfig } from '../../config/auth.config';
 import type { Logger } from '../../platform/logging/logger';
-import { firstRow, insertRow, type Tx } from '../../platform/persistence/sql';
+import { advisoryLock, insertRow, type Tx } from '../../platform/persistence/sql';
 import { ROLE_RECORDS, roleId } from './roles/role-records';
+import { RolesRepository } from './roles/roles.repository';
 import { hashPassword } from './users-and-groups/passwords';
 import { Tenant } from './entities/tenant.entity';
 import { User } from './entities/user.entity';
@@ -20,9 +21,9 @@ export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig
   const password = auth.bootstrapPassword ?? randomBytes(24).toString('base64url');
   const username = auth.bootstrapUsername.toLowerCase();
   const created = await dataSource.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
-    await writeRoles(tx);
-    if (await firstRow(tx, 'SELECT 1 FROM users LIMIT 1')) return false;
+    await advisoryLock(tx, BOOTSTRAP_LOCK);
+    await new RolesRepository(dataSource).write(tx, ROLE_RECORDS);
+    if (await tx.exists(User)) return false;
     await createAdministrator(tx, { tenant: auth.bootstrapTenant, username, password });
     return true;
   });
@@ -31,16 +32,6 @@ export async function bootstrapIdentity(dataSource: DataSource, auth: AuthConfig
   if (auth.bootstrapPassword === null) {
     process.stdout.write(`\nPassword of the administrator "${username}", shown only now: ${password}\n\n`);
   }
-}
-
-async function writeRoles(tx: Tx): Promise<void> {
-  await tx.query(
-    `INSERT INTO roles AS t (role_id, role, description)
-     SELECT role_id, role, description FROM jsonb_to_recordset($1::jsonb) AS r(role_id integer, role text, description text)
-     ON CONFLICT (role_id) DO UPDATE SET role = excluded.role, description = excluded.description
-     WHERE (t.role, t.description) IS DISTINCT FROM (excluded.role, excluded.description)`,
-    [JSON.stringify(ROLE_RECORDS)],
-  );
 }
 
 async function createAdministrator(

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
+import { OpenTenantsRepository } from './open-tenants.repository';
 import { OpenTenantsService } from './open-tenants.service';
 
-@Module({ providers: [OpenTenantsService], exports: [OpenTenantsService] })
+@Module({ providers: [OpenTenantsRepository, OpenTenantsService], exports: [OpenTenantsService] })
 export class OpenTenantsModule {}

@@ -20,7 +20,7 @@ import {
   type JobSettings,
   settingsOf,
 } from './dto/job-conf.dto';
-import { type JobConfRow, JobConfsRepository, LAST_RUN_STATUS } from './job-confs.repository';
+import { type JobConfRow, JobConfsRepository, type LockedJobConf } from './job-confs.repository';
 import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -46,14 +46,14 @@ export class JobConfsService {
       inWorkspace(scope, workspace),
       query,
       (conditions) => {
-        if (query.enable !== undefined)
-          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
-        if (query.cluster_ids) conditions.add('t.cluster_id = ANY(?)', query.cluster_ids);
-        if (query.job_type) conditions.add('t.job_type = ANY(?)', query.job_type);
-        if (query.job_type_langs) conditions.add('t.language = ANY(?)', query.job_type_langs);
-        if (query.last_run_status) conditions.add(`${LAST_RUN_STATUS} = ANY(?)`, query.last_run_status);
-        if (query.created_by_ids) conditions.add('t.created_by_user_id = ANY(?)', query.created_by_ids);
-        if (query.modified_by_ids) conditions.add('t.modified_by_user_id = ANY(?)', query.modified_by_ids);
+        conditions
+          .onlyEnabled(query.enable)
+          .only('cluster_id', query.cluster_ids)
+          .only('job_type', query.job_type)
+          .only('language', query.job_type_langs)
+          .only('created_by_user_id', query.created_by_ids)
+          .only('modified_by_user_id', query.modified_by_ids);
+        this.repository.lastRunIs(query.last_run_status)(conditions);
       },
       partOfName,
     );
@@ -94,6 +94,11 @@ export class JobConfsService {
       });
       return write(row);
     });
+  }
+
+  /** The configuration as it is, for a run of it; see {@link JobConfsRepository.lock}. */
+  lock(tx: Tx, jobConfId: number): Promise<LockedJobConf | null> {
+    return this.repository.lock(tx, jobConfId);
   }
 
   /** The configuration of this workspace that the selector names; another workspace's is a 404. */

@@ -89,11 +89,7 @@ export class RunReportsService {
     const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
     const run = await this.runs.lock(tx, runId);
     if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return;
-    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
-      runId,
-      report.seq,
-      report.application_id,
-    ]);
+    await this.runs.noteReport(tx, runId, report);
     if (ended) {
       await this.scheduler.end(tx, run, {
         to: STATUS_OF_OUTCOME[report.outcome ?? 'terminated'] as 'DONE',

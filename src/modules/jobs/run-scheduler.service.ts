@@ -14,7 +14,6 @@ export interface RunEnd {
   code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED';
   reason: string;
   exitCode: number | null;
-  columns?: Readonly<Record<string, unknown>>;
 }
 
 /** Gives runs their nodes and their ends. Slots are counted under the cluster's row lock. */
@@ -46,7 +45,7 @@ export class RunScheduler {
       to: end.to,
       reason: end.reason,
       userId: null,
-      columns: { ...end.columns, reason_code: end.code, exit_code: end.exitCode },
+      columns: { reason_code: end.code, exit_code: end.exitCode },
     });
     const workflowState = end.to === 'DONE' ? 'DONE' : end.to === 'ERROR' ? 'ERROR' : 'TERMINATED';
     const error = end.to === 'ERROR' || end.to === 'TERMINATED' ? end.reason : null;

@@ -4,6 +4,7 @@ import type { AuthorNames } from '../../platform/http/answers';
 import { appendState, type History } from '../../platform/history/state-history';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import { Run } from './entities/run.entity';
@@ -29,7 +30,7 @@ export interface RunTransition {
   /** Null for the platform and the agents. */
   userId: number | null;
   /** Further columns to set with the status. */
-  columns?: Readonly<Record<string, unknown>>;
+  columns?: Partial<Run>;
 }
 
 @Injectable()
@@ -44,9 +45,29 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     });
   }
 
+  /** Those whose configuration was as asked for when they were submitted. */
+  submittedAs(asked: {
+    name?: string;
+    partOfName?: string;
+    jobTypes?: readonly string[];
+    languages?: readonly string[];
+  }): ResourceFilter<Run> {
+    const { name, partOfName, jobTypes, languages } = asked;
+    return (conditions) => {
+      if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
+      conditions
+        .addIf(name !== undefined, `t.job_conf_snapshot->>'name' = ?`, name)
+        .addIf(jobTypes !== undefined, `t.job_conf_snapshot->>'job_type' = ANY(?)`, jobTypes)
+        .addIf(languages !== undefined, `t.job_conf_snapshot->>'language' = ANY(?)`, languages);
+    };
+  }
+
   /** Id of a run to come, for what has to name it before. */
   async nextId(tx: Tx): Promise<number> {
-    const row = await firstRow<{ id: number }>(tx, `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`);
+    const row = await firstRow<{ id: Run['run_id'] }>(
+      tx,
+      `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`,
+    );
     if (!row) throw new Error('The sequence of runs answered nothing');
     return row.id;
   }
@@ -57,7 +78,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Locks the cluster of a run; answers its id. */
   async lockCluster(tx: Tx, runId: number): Promise<number | null> {
-    const row = await firstRow<{ cluster_id: number }>(
+    const row = await firstRow<Pick<Run, 'cluster_id'>>(
       tx,
       `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1) FOR UPDATE`,
       [runId],
@@ -75,20 +96,18 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     if (!runMayBecome(run.status, change.to)) {
       throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
     }
-    const entries = Object.entries({
+    const columns: Partial<Run> = {
       ...change.columns,
       status: change.to,
       ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
       ...(isFinished(change.to) ? { reason: change.reason } : {}),
-    });
+    };
+    const times: (keyof Run)[] = ['last_update_date', ...(isFinished(change.to) ? (['ended_at'] as const) : [])];
     const set = [
-      ...entries.map(([column], index) => `"${column}" = $${index + 2}`),
-      ...['last_update_date', ...(isFinished(change.to) ? ['ended_at'] : [])].map((time) => `${time} = platform_now()`),
+      ...Object.keys(columns).map((column, index) => `"${column}" = $${index + 2}`),
+      ...times.map((time) => `${time} = platform_now()`),
     ];
-    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [
-      run.run_id,
-      ...entries.map(([, value]) => value),
-    ]);
+    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [run.run_id, ...Object.values(columns)]);
     await appendState(tx, HISTORY, run.run_id, {
       from: run.status,
       to: change.to,
@@ -115,6 +134,19 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     run.node_id = nodeId;
   }
 
+  /** Notes the last report of the agent that was taken in; the application id stays once it is known. */
+  async noteReport(
+    tx: Tx,
+    runId: number,
+    { seq, application_id }: { seq: number; application_id: string | null },
+  ): Promise<void> {
+    await tx.query('UPDATE runs SET report_seq = $2, application_id = coalesce($3, application_id) WHERE run_id = $1', [
+      runId,
+      seq,
+      application_id,
+    ]);
+  }
+
   async unfinishedOf(tx: Tx, jobConfId: number): Promise<number> {
     const row = await firstRow<{ count: number }>(
       tx,
@@ -137,9 +169,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return firstRow<Run>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
   }
 
-  async history(
-    runId: number,
-  ): Promise<{ status: RunStatus; reason: string | null; start_time: Date; end_time: Date | number }[]> {
+  async history(runId: number): Promise<Pick<RunStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'>[]> {
     return rows(
       this.dataSource.manager,
       'SELECT status, reason, start_time, end_time FROM run_states WHERE run_id = $1 ORDER BY sequence',
@@ -153,7 +183,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     column: 'cluster_id' | 'workspace_id',
     id: number,
   ): Promise<Map<string, number>> {
-    const counted = await rows<{ status: string; count: number }>(
+    const counted = await rows<Pick<Run, 'status'> & { count: number }>(
       this.dataSource.manager,
       `SELECT status, count(*) FROM runs WHERE ${ofTenant('runs', '$1')} AND ${column} = $2 GROUP BY status`,
       [tenantId, id],
@@ -162,7 +192,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   }
 
   /** Unfinished runs whose node can carry them no more. */
-  async onDeadNodes(): Promise<{ run_id: number; node_status: string }[]> {
+  async onDeadNodes(): Promise<(Pick<Run, 'run_id'> & { node_status: string })[]> {
     return rows(
       this.dataSource.manager,
       `SELECT r.run_id, n.status AS node_status FROM runs r JOIN cluster_nodes n ON n.node_id = r.node_id
@@ -172,7 +202,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Clusters with runs that wait for a slot. */
   async clustersWithWaitingRuns(): Promise<number[]> {
-    const found = await rows<{ cluster_id: number }>(
+    const found = await rows<Pick<Run, 'cluster_id'>>(
       this.dataSource.manager,
       'SELECT DISTINCT cluster_id FROM runs WHERE ended_at IS NULL AND node_id IS NULL LIMIT 500',
     );

@@ -7,7 +7,7 @@ import type { LogSlice } from '../../platform/files/content';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
@@ -109,17 +109,18 @@ export class RunsService {
   ): Promise<Page<JobRead>> {
     const page = await this.repository.list(inWorkspace(scope, workspace), query, (conditions) => {
       const clusterIds = [...(query.cluster_ids ?? []), ...(query.cluster_id === undefined ? [] : [query.cluster_id])];
-      if (clusterIds.length > 0) conditions.add('t.cluster_id = ANY(?)', clusterIds);
+      if (clusterIds.length > 0) conditions.only('cluster_id', clusterIds);
       const confIds = [...(query.job_conf_ids ?? []), ...(query.job_conf_id === undefined ? [] : [query.job_conf_id])];
-      if (confIds.length > 0) conditions.add('t.job_conf_id = ANY(?)', confIds);
-      if (partOfName !== undefined) conditions.addContains(`(t.job_conf_snapshot->>'name')`, partOfName);
-      else if (query.job_conf_name !== undefined)
-        conditions.add(`t.job_conf_snapshot->>'name' = ?`, query.job_conf_name);
-      if (query.job_status) conditions.add('t.status = ANY(?)', query.job_status);
-      if (query.job_type) conditions.add(`t.job_conf_snapshot->>'job_type' = ANY(?)`, query.job_type);
-      if (query.job_type_langs) conditions.add(`t.job_conf_snapshot->>'language' = ANY(?)`, query.job_type_langs);
-      if (query.created_by_ids) conditions.add('t.created_by_user_id = ANY(?)', query.created_by_ids);
-      if (query.modified_by_ids) conditions.add('t.modified_by_user_id = ANY(?)', query.modified_by_ids);
+      if (confIds.length > 0) conditions.only('job_conf_id', confIds);
+      conditions
+        .only('status', query.job_status)
+        .only('created_by_user_id', query.created_by_ids)
+        .only('modified_by_user_id', query.modified_by_ids);
+      this.repository.submittedAs({
+        ...(partOfName === undefined ? { name: query.job_conf_name } : { partOfName }),
+        jobTypes: query.job_type,
+        languages: query.job_type_langs,
+      })(conditions);
     });
     return { ...page, data: page.data.map(read) };
   }
@@ -232,12 +233,8 @@ export class RunsService {
   }
 
   private async assertMayRun(tx: Tx, jobConfId: number): Promise<void> {
-    const conf = await firstRow<{ active: boolean; name: string; max_concurrency: number }>(
-      tx,
-      `SELECT to_date = 'infinity' AS active, name, max_concurrency FROM job_confs WHERE job_conf_id = $1 FOR UPDATE`,
-      [jobConfId],
-    );
-    if (!conf?.active)
+    const conf = await this.jobConfs.lock(tx, jobConfId);
+    if (!conf || openEnded(conf.to_date) !== null)
       throw conflict('JOB_CONF.DISABLED', `The job configuration "${conf?.name ?? jobConfId}" is disabled.`);
     if (conf.max_concurrency === 0) return;
     const unfinished = await this.repository.unfinishedOf(tx, jobConfId);

@@ -5,7 +5,7 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { type CredentialsConfData, credentialsConfJson } from '../credentials-confs/credentials-confs.contract';
 import { Mount } from './entities/mount.entity';
 
@@ -21,6 +21,17 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       joins: `JOIN credentials_confs mc ON mc.tenant_id = t.tenant_id
         AND mc.credentials_conf_id = t.credentials_conf_id`,
     });
+  }
+
+  /** Those that the cluster does not have; all without one. */
+  notAttachedTo(clusterId: number | undefined): ResourceFilter<Mount> {
+    return (conditions) =>
+      conditions.addIf(
+        clusterId !== undefined,
+        `NOT EXISTS (SELECT 1 FROM cluster_mounts cm
+           WHERE cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id AND cm.cluster_id = ?)`,
+        clusterId,
+      );
   }
 
   /** Mounts attached to a cluster, by mount point, and whether each was deleted. */

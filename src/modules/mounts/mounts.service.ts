@@ -61,19 +61,11 @@ export class MountsService extends ResourceService<
     return new Map(mounts.map((row) => [row.mount_id, this.read(row)]));
   }
 
-  protected filter({ storage_types, exclude_cluster_id }: MountListQuery): ResourceFilter {
+  protected filter({ storage_types, exclude_cluster_id }: MountListQuery): ResourceFilter<Mount> {
     return (conditions) => {
-      if (storage_types) {
-        const ids = storage_types.map((name) => STORAGE_TYPE_ID[name as StorageTypeName]);
-        conditions.add('t.storage_type_id = ANY(?)', ids);
-      }
-      if (exclude_cluster_id !== undefined) {
-        conditions.add(
-          `NOT EXISTS (SELECT 1 FROM cluster_mounts cm
-             WHERE cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id AND cm.cluster_id = ?)`,
-          exclude_cluster_id,
-        );
-      }
+      const storageTypeIds = storage_types?.map((name) => STORAGE_TYPE_ID[name as StorageTypeName]);
+      conditions.only('storage_type_id', storageTypeIds);
+      this.repository.notAttachedTo(exclude_cluster_id)(conditions);
     };
   }
 

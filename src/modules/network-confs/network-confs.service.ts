@@ -10,7 +10,7 @@ import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
 import {
-  addProvider,
+  askedProviderId,
   type CloudProviderName,
   type CloudProviderRef,
   ReferenceData,
@@ -47,8 +47,8 @@ export class NetworkConfsService extends ResourceService<
     super(transactions, repository);
   }
 
-  protected filter(query: NetworkConfListQuery): ResourceFilter {
-    return (conditions) => addProvider(conditions, query.cloud_provider);
+  protected filter(query: NetworkConfListQuery): ResourceFilter<NetworkConf> {
+    return (conditions) => conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(_scope: TenantScope, body: CreateNetworkConf): Promise<Values<NetworkConf>> {

@@ -9,7 +9,7 @@ import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
 import { CredentialsConfsService } from '../credentials-confs/credentials-confs.service';
-import { addProvider, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
+import { askedProviderId, type CloudProviderRef, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
   CreateObjectStorageManager,
   ObjectStorageManagerListQuery,
@@ -47,8 +47,8 @@ export class ObjectStorageManagersService extends ResourceService<
     super(transactions, repository);
   }
 
-  protected filter(query: ObjectStorageManagerListQuery): ResourceFilter {
-    return (conditions) => addProvider(conditions, query.cloud_provider);
+  protected filter(query: ObjectStorageManagerListQuery): ResourceFilter<ObjectStorageManager> {
+    return (conditions) => conditions.only('cloud_provider_id', askedProviderId(query.cloud_provider));
   }
 
   protected async columnsOfNew(

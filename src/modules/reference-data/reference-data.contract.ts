@@ -1,5 +1,4 @@
 import { Field } from '../../platform/http/fields';
-import type { Conditions } from '../../platform/persistence/sql';
 
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
@@ -18,19 +17,9 @@ export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'Custom S3': 3,
 };
 
-/**
- * Limits a list of records `t` to a provider, if one is named. Records that do not name their provider themselves refer to
- * a row of the lookup table `via.table` that does, by the column `via.id` of both.
- */
-export function addProvider(
-  conditions: Conditions,
-  provider: string | undefined,
-  via?: { table: string; id: string },
-): void {
-  if (provider === undefined) return;
-  const column = 'cloud_provider_id';
-  const sql = via ? `t.${via.id} IN (SELECT l.${via.id} FROM ${via.table} l WHERE l.${column} = ?)` : `t.${column} = ?`;
-  conditions.add(sql, CLOUD_PROVIDER_ID[provider as CloudProviderName]);
+/** Id of the provider that a list is asked for by its name, if it is. */
+export function askedProviderId(name: string | undefined): number | undefined {
+  return name === undefined ? undefined : CLOUD_PROVIDER_ID[name as CloudProviderName];
 }
 
 export const ARCHITECTURES = ['x86_64', 'aarch64'] as const;

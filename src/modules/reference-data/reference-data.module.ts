@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { ReferenceData } from './reference-data.contract';
+import { ReferenceDataRepository } from './reference-data.repository';
 import { ReferenceDataStore } from './reference-data.store';
 
 @Module({
-  providers: [ReferenceDataStore, { provide: ReferenceData, useExisting: ReferenceDataStore }],
+  providers: [ReferenceDataRepository, ReferenceDataStore, { provide: ReferenceData, useExisting: ReferenceDataStore }],
   exports: [ReferenceData, ReferenceDataStore],
 })
 export class ReferenceDataModule {}

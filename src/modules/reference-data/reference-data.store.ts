@@ -2,7 +2,6 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { DataSource } from 'typeorm';
 import { isPgError } from '../../platform/errors/database-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
-import { rows } from '../../platform/persistence/sql';
 import { PgListener } from '../../platform/wakeups/pg-listener';
 import {
   type DatedRows,
@@ -11,16 +10,12 @@ import {
   type LookupSnapshot,
   renderLookups,
 } from './lookup-snapshot';
-import { LOOKUP_NAMES, type LookupName, lookupTable } from './lookup-tables';
+import { LOOKUP_NAMES } from './lookup-tables';
 import { type LookupRecords, ReferenceData } from './reference-data.contract';
+import { ReferenceDataRepository } from './reference-data.repository';
 
 const POLL_MS = 30_000;
 const UNDEFINED_TABLE = '42P01';
-
-/** One statement over all tables, so that what it reads fits together. */
-const ALL_ROWS = LOOKUP_NAMES.map((name) => `SELECT '${name}' AS lookup, to_json(t) AS row FROM ${name} t`).join(
-  ' UNION ALL ',
-);
 
 /** Holds the lookup tables in memory and reads them again when they change. */
 @Injectable()
@@ -34,6 +29,7 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly repository: ReferenceDataRepository,
     private readonly listener: PgListener,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -122,24 +118,10 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
   /** Before the first migration there are no tables: the data comes with the wake-up that follows the seeding. */
   private async load(): Promise<void> {
     try {
-      this.snapshot = renderLookups(await this.allRows());
+      this.snapshot = renderLookups(await this.repository.all(this.dataSource.manager));
     } catch (error) {
       if (!isPgError(error, UNDEFINED_TABLE)) throw error;
     }
-  }
-
-  private async allRows(): Promise<DatedRows> {
-    const result = emptyRows();
-    const lists = result as Record<LookupName, Record<string, unknown>[]>;
-    for (const { lookup, row } of await rows<StoredRow>(this.dataSource.manager, ALL_ROWS)) {
-      const { from_date, to_date, ...columns } = row;
-      lists[lookup].push({ ...columns, from_date: new Date(from_date).toISOString(), to_date });
-    }
-    for (const name of LOOKUP_NAMES) {
-      const { idColumn } = lookupTable(name);
-      lists[name].sort((a, b) => Number(a[idColumn]) - Number(b[idColumn]));
-    }
-    return result;
   }
 }
 
@@ -156,11 +138,6 @@ function recordsOf(maps: () => LookupMaps): LookupRecords {
     storageType: (id) => maps().storageTypes.get(id),
     encryptionType: (id) => maps().encryptionTypes.get(id),
   };
-}
-
-interface StoredRow {
-  lookup: LookupName;
-  row: { from_date: string; to_date: string } & Record<string, unknown>;
 }
 
 function emptyRows(): DatedRows {

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { SecretBox, SecretBoxError, type MasterKey } from '../../../libs/secret-box/secret-box';
-import { firstRow, rows } from '../../platform/persistence/sql';
-import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { Tx } from '../../platform/persistence/sql';
+import { TenantSecretsRepository } from './tenant-secrets.repository';
 
 export interface RewrapOutcome {
   /** Data keys that the first master key wraps from now on. */
@@ -16,15 +16,12 @@ export interface RewrapOutcome {
  */
 export async function rewrapDataKeys(dataSource: DataSource, masterKeys: readonly MasterKey[]): Promise<RewrapOutcome> {
   const box = new SecretBox(masterKeys);
-  const due = await rows<{ tenant_id: string; master_key_id: string }>(
-    dataSource.manager,
-    'SELECT tenant_id, master_key_id FROM tenant_data_keys WHERE master_key_id <> $1 ORDER BY tenant_id',
-    [box.currentKeyId],
-  );
+  const keys = new TenantSecretsRepository();
+  const due = await keys.wrappedByOthers(dataSource.manager, box.currentKeyId);
   const outcome: RewrapOutcome = { rewrapped: 0, failed: [] };
   for (const { tenant_id: tenantId, master_key_id: masterKeyId } of due) {
     try {
-      await rewrap(dataSource, box, tenantId);
+      await dataSource.transaction((tx) => rewrap(tx, keys, box, tenantId));
       outcome.rewrapped += 1;
     } catch (error) {
       if (!(error instanceof SecretBoxError)) throw error;
@@ -34,19 +31,9 @@ export async function rewrapDataKeys(dataSource: DataSource, masterKeys: readonl
   return outcome;
 }
 
-async function rewrap(dataSource: DataSource, box: SecretBox, tenantId: string): Promise<void> {
-  await dataSource.transaction(async (tx) => {
-    const row = await firstRow<{ wrapped_key: Buffer }>(
-      tx,
-      `SELECT wrapped_key FROM tenant_data_keys t WHERE ${ofTenant('t', '$1')} FOR UPDATE`,
-      [tenantId],
-    );
-    if (!row) return;
-    const dataKey = box.unwrapKey(row.wrapped_key, tenantId);
-    await tx.query(`UPDATE tenant_data_keys t SET wrapped_key = $2, master_key_id = $3 WHERE ${ofTenant('t', '$1')}`, [
-      tenantId,
-      box.wrapKey(dataKey, tenantId),
-      box.currentKeyId,
-    ]);
-  });
+async function rewrap(tx: Tx, keys: TenantSecretsRepository, box: SecretBox, tenantId: string): Promise<void> {
+  const wrapped = await keys.lockKey(tx, tenantId);
+  if (!wrapped) return;
+  const dataKey = box.unwrapKey(wrapped, tenantId);
+  await keys.replaceKey(tx, tenantId, box.wrapKey(dataKey, tenantId), box.currentKeyId);
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { VolumeConf } from './entities/volume-conf.entity';
 
 export type VolumeConfRow = VolumeConf & AuthorNames;
@@ -12,5 +12,15 @@ export class VolumeConfsRepository extends ResourceRepository<VolumeConf, Volume
     super(dataSource, {
       entity: VolumeConf,
     });
+  }
+
+  /** Those whose disks are of the provider; all without one. */
+  ofProvider(cloudProviderId: number | undefined): ResourceFilter<VolumeConf> {
+    return (conditions) =>
+      conditions.addIf(
+        cloudProviderId !== undefined,
+        't.disk_type_id IN (SELECT l.disk_type_id FROM disk_types l WHERE l.cloud_provider_id = ?)',
+        cloudProviderId,
+      );
   }
 }

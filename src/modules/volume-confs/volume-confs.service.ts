@@ -8,7 +8,7 @@ import { known } from '../../platform/resources/known';
 import { References } from '../../platform/resources/references';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { ResourceService } from '../../platform/resources/resource-service';
-import { addProvider, type DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
+import { askedProviderId, type DiskTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import type {
   CreateVolumeConf,
   UpdateVolumeConf,
@@ -47,7 +47,7 @@ export class VolumeConfsService extends ResourceService<
 > {
   constructor(
     transactions: Transactions,
-    repository: VolumeConfsRepository,
+    protected override readonly repository: VolumeConfsRepository,
     private readonly referenceData: ReferenceData,
     private readonly references: References,
   ) {
@@ -59,8 +59,8 @@ export class VolumeConfsService extends ResourceService<
     return (await this.repository.find(scope, { id }, tx, 'share')) !== null;
   }
 
-  protected filter(query: VolumeConfListQuery): ResourceFilter {
-    return (conditions) => addProvider(conditions, query.cloud_provider, { table: 'disk_types', id: 'disk_type_id' });
+  protected filter(query: VolumeConfListQuery): ResourceFilter<VolumeConf> {
+    return this.repository.ofProvider(askedProviderId(query.cloud_provider));
   }
 
   protected columnsOfNew(_scope: TenantScope, body: CreateVolumeConf): Promise<Values<VolumeConf>> {

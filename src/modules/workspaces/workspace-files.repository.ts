@@ -5,7 +5,8 @@ import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
+import type { WorkspaceFileListQuery } from './dto/workspace-file.dto';
 import { WorkspaceFile } from './entities/workspace-file.entity';
 import { ancestorsOf, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 
@@ -35,6 +36,24 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     });
   }
 
+  /** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
+  entriesOf(
+    { workspaceId }: WorkspaceContext,
+    place: WorkspaceFileRow | null,
+    query: Pick<WorkspaceFileListQuery, 'recursive' | 'is_dir' | 'is_git'>,
+  ): ResourceFilter<WorkspaceFile> {
+    return (conditions) => {
+      if (place?.is_dir === false) {
+        conditions.only('workspace_file_id', place.workspace_file_id);
+        return;
+      }
+      conditions.only('workspace_id', workspaceId);
+      if (!query.recursive) conditions.only('parent_path', place?.path ?? '');
+      else if (place) conditions.add('t.path LIKE ?', `${literalPattern(place.path)}/%`);
+      conditions.only('is_dir', query.is_dir).addIf(query.is_git === true, 'FALSE');
+    };
+  }
+
   /** The file of the workspace that the selector names; 404 when there is none. */
   async select(
     scope: TenantScope,
@@ -46,7 +65,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     if (id === undefined && path === undefined) {
       throw invalid('REQUEST.SELECTOR_MISSING', 'One of file_id or file_path is required.');
     }
-    const found = await firstRow<{ workspace_file_id: number }>(
+    const found = await firstRow<Pick<WorkspaceFile, 'workspace_file_id'>>(
       tx ?? this.dataSource.manager,
       `SELECT workspace_file_id FROM workspace_files t WHERE ${ofTenant('t', '$1')} AND workspace_id = $2 AND to_date = 'infinity'
          AND ($3::bigint IS NULL OR workspace_file_id = $3) AND ($4::text IS NULL OR path = $4)`,
@@ -116,7 +135,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
 
   /** Which of the given blobs a current file of any workspace has. */
   async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
-    const used = await rows<{ blob_key: string }>(
+    const used = await rows<{ blob_key: NonNullable<WorkspaceFile['blob_key']> }>(
       this.dataSource.manager,
       `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'`,
       [keys],

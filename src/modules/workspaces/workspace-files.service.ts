@@ -11,9 +11,8 @@ import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import type { Page } from '../../platform/http/page';
 import { assertUploadSize, type Upload, type UploadBody } from '../../platform/http/upload-body';
 import { UploadSlots } from '../../platform/http/upload-slots';
-import { literalPattern, type Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
-import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import type {
   UploadQuery,
   WorkspaceFileListQuery,
@@ -21,6 +20,7 @@ import type {
   WorkspaceFileUsage,
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
+import type { WorkspaceFile } from './entities/workspace-file.entity';
 import { fileType, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import {
   type FileSelector,
@@ -65,7 +65,12 @@ export class WorkspaceFilesService {
       query.file_id === undefined && isRoot(query.file_path)
         ? null
         : await this.repository.select(scope, workspace, query);
-    const page = await this.repository.list(scope, query, entriesOf(workspace, place, query), partOfName);
+    const page = await this.repository.list(
+      scope,
+      query,
+      this.repository.entriesOf(workspace, place, query),
+      partOfName,
+    );
     if (page.result_set.total_objects === 0) {
       const where = place ? `at "${place.path}" of` : 'in';
       throw notFound('FILE.NOT_FOUND', `There is no such file ${where} the workspace "${workspace.name}".`);
@@ -317,30 +322,11 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-/** Of a directory what is in it, or at any depth below; of a file itself; of the root by default. */
-function entriesOf(
-  { workspaceId }: WorkspaceContext,
-  place: WorkspaceFileRow | null,
-  query: WorkspaceFileListQuery,
-): ResourceFilter {
-  return (conditions) => {
-    if (place?.is_dir === false) {
-      conditions.add('t.workspace_file_id = ?', place.workspace_file_id);
-      return;
-    }
-    conditions.add('t.workspace_id = ?', workspaceId);
-    if (!query.recursive) conditions.add('t.parent_path = ?', place?.path ?? '');
-    else if (place) conditions.add('t.path LIKE ?', `${literalPattern(place.path)}/%`);
-    if (query.is_dir !== undefined) conditions.add('t.is_dir = ?', query.is_dir);
-    if (query.is_git === true) conditions.add('FALSE');
-  };
-}
-
 function notADirectory(path: string): DomainError {
   return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
 }
 
-function columnsOf(workspace: WorkspaceContext, path: string): Record<string, unknown> {
+function columnsOf(workspace: WorkspaceContext, path: string): Values<WorkspaceFile> {
   return { workspace_id: workspace.workspaceId, path, parent_path: parentOf(path), name: nameOf(path) };
 }
 

@@ -4,7 +4,7 @@ import type { TenantScope } from '../../platform/auth/principal';
 import type { WorkspacePermission } from '../../platform/auth/roles';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, insertRow, NOW, rows, type Tx } from '../../platform/persistence/sql';
-import { ResourceRepository } from '../../platform/resources/resource-repository';
+import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import { Workspace } from './entities/workspace.entity';
 import { WorkspaceUser } from './entities/workspace-permissions.entity';
 
@@ -13,8 +13,8 @@ export type WorkspaceRow = Workspace & AuthorNames;
 /** Permission ids of the lookup table. */
 export const PERMISSION_ID: Record<WorkspacePermission, number> = { VIEW: 0, RUN: 1, EDIT: 2, MANAGE: 3 };
 
-/** Condition that user `$user` holds a permission on workspace `t`, directly or through a group. */
-export const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE wu.workspace_id = t.workspace_id
+/** Condition that a user, who is named twice, holds a permission on workspace `t`, directly or through a group. */
+const HOLDS_PERMISSION = `EXISTS (SELECT 1 FROM workspace_users wu WHERE wu.workspace_id = t.workspace_id
     AND wu.user_id = ? AND wu.to_date = 'infinity')
   OR EXISTS (SELECT 1 FROM workspace_groups wg JOIN group_users gu ON gu.group_id = wg.group_id AND gu.to_date = 'infinity'
     WHERE wg.workspace_id = t.workspace_id AND gu.user_id = ? AND wg.to_date = 'infinity')`;
@@ -36,6 +36,16 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     super(dataSource, {
       entity: Workspace,
     });
+  }
+
+  /** The workspace as it is, which it stays until `tx` ends; null when there is none. */
+  async hold(tx: Tx, workspaceId: number): Promise<Pick<Workspace, 'name' | 'to_date'> | null> {
+    return firstRow(tx, 'SELECT name, to_date FROM workspaces WHERE workspace_id = $1 FOR SHARE', [workspaceId]);
+  }
+
+  /** Those on which the user holds a permission, directly or through a group. */
+  sharedWith(userId: number): ResourceFilter<Workspace> {
+    return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
   }
 
   /** The strongest permission of the user on the workspace, directly or through a group. */

@@ -7,7 +7,7 @@ import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/an
 import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type {
   CreateWorkspace,
@@ -17,7 +17,7 @@ import type {
   WorkspaceSearchQuery,
   WorkspaceWrite,
 } from './dto/workspace.dto';
-import { HOLDS_PERMISSION, type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
+import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
 /** Workspaces and who may do what in them. */
 @Injectable()
@@ -66,9 +66,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       scope,
       query,
       (conditions) => {
-        if (query.enable !== undefined)
-          conditions.add(query.enable ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
-        if (!isTenantAdmin(principal)) conditions.add(HOLDS_PERMISSION, principal.userId, principal.userId);
+        conditions.onlyEnabled(query.enable);
+        if (!isTenantAdmin(principal)) this.repository.sharedWith(principal.userId)(conditions);
       },
       partOfName,
     );
@@ -104,12 +103,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
 
   /** Locks the workspace against a concurrent disable; 409 when it is disabled. */
   async lockActive(tx: Tx, workspaceId: number): Promise<void> {
-    const row = await firstRow<{ active: boolean; name: string }>(
-      tx,
-      `SELECT to_date = 'infinity' AS active, name FROM workspaces WHERE workspace_id = $1 FOR SHARE`,
-      [workspaceId],
-    );
-    if (row?.active !== true) {
+    const row = await this.repository.hold(tx, workspaceId);
+    if (!row || openEnded(row.to_date) !== null) {
       throw conflict('WORKSPACE.DISABLED', `The workspace "${row?.name ?? workspaceId}" is disabled. Enable it first.`);
     }
   }

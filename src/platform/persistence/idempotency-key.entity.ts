@@ -1,8 +1,10 @@
-import { Entity, PrimaryColumn } from 'typeorm';
+import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { Col } from './columns';
 
 /** Answer of a request that carried an `Idempotency-Key`, written with its effect. */
 @Entity('idempotency_keys')
+// For the sweep of the old ones.
+@Index('ix_idempotency_keys_created_at', ['created_at'])
 export class IdempotencyKey {
   @PrimaryColumn({ type: 'bigint', primaryKeyConstraintName: 'pk_idempotency_keys' }) user_id: number;
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'pk_idempotency_keys' }) key: string;

@@ -11,7 +11,7 @@ export interface PagedSelect {
   /** What the columns need besides `t`. Each record has one row of it: joins neither add records nor leave any out. */
   joins?: string;
   /** About `t` alone. */
-  conditions: Conditions;
+  conditions: Pick<Conditions, 'sql' | 'params'>;
   /** A total order by columns of `t`: without one, records could be on two pages or on none. */
   order: string;
 }

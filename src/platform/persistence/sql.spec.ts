@@ -15,3 +15,27 @@ describe('a condition that a column contains a text', () => {
     expect(contains('50%_\\').params).toEqual(['%50\\%\\_\\\\%']);
   });
 });
+
+describe('conditions on the columns of an entity', () => {
+  class Thing {
+    thing_id: number;
+    kind: 'a' | 'b' | null;
+  }
+  const conditions = () => new Conditions<Thing>();
+
+  it('ask for one value, or for any of several, of which there may be none', () => {
+    expect(conditions().only('kind', 'a').only('thing_id', []).sql).toBe('(t.kind = $1) AND (t.thing_id = ANY($2))');
+    expect(conditions().only('kind', ['a', 'b']).params).toEqual([['a', 'b']]);
+  });
+
+  it('are none where nothing is asked for', () => {
+    expect(conditions().only('kind', undefined).onlyEnabled(undefined).sql).toBe('TRUE');
+  });
+
+  it('name no column that the entity lacks, and no value of another type', () => {
+    // @ts-expect-error the entity has no such column
+    conditions().only('name', 'a');
+    // @ts-expect-error ids are numbers
+    conditions().only('thing_id', 'a');
+  });
+});

@@ -30,6 +30,11 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
   return result as T[];
 }
 
+/** Waits for an advisory lock, which is given back with the end of `tx`. Each number has one meaning in the whole application. */
+export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+}
+
 /** Values for columns of an entity's table, or SQL for them; what is `undefined` keeps its value or takes its default. */
 export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 
@@ -76,8 +81,14 @@ export async function updateRows<E extends object>(
  */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
-/** Collects conditions and their parameters for a query whose shape depends on the request. */
-export class Conditions {
+/** A value that a list can be asked for by: any text for a union of texts, of which the request has checked it. */
+type Asked<V> = V extends string ? string : V extends number ? number : V;
+
+/**
+ * Collects conditions and their parameters for a query whose shape depends on the request. `E` is the entity whose table is
+ * read under the alias `t`.
+ */
+export class Conditions<E extends object = object> {
   readonly params: SqlValue[] = [];
   private readonly parts: string[] = [];
 
@@ -96,6 +107,21 @@ export class Conditions {
 
   addIf(present: boolean, sql: string, ...values: SqlValue[]): this {
     return present ? this.add(sql, ...values) : this;
+  }
+
+  /** Adds that the column has the value, or one of the values; nothing where none is asked for. */
+  only<K extends keyof E & string>(
+    column: K,
+    asked: Asked<NonNullable<E[K]>> | readonly Asked<NonNullable<E[K]>>[] | undefined,
+  ): this {
+    if (asked === undefined) return this;
+    return this.add(Array.isArray(asked) ? `t.${column} = ANY(?)` : `t.${column} = ?`, asked);
+  }
+
+  /** Adds that the record is current, or that it is not; nothing where neither is asked for. */
+  onlyEnabled(enabled: boolean | undefined): this {
+    if (enabled === undefined) return this;
+    return this.add(enabled ? `t.to_date = 'infinity'` : `t.to_date < 'infinity'`);
   }
 
   /** Adds that a column contains the text, whatever the case of its letters. */

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
 import type { AuthorNames } from '../http/answers';
-import type { TenantColumns } from '../persistence/columns';
+import type { AuditColumns, TenantColumns } from '../persistence/columns';
 import { columnsOf, type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
 import { Conditions, firstRow, insertRow, NOW, rows, type Tx, updateRows, type Values } from '../persistence/sql';
 import { inTenant, ofTenant } from '../persistence/tenant-condition';
@@ -14,6 +14,10 @@ import { kindOf, type RecordKindNames } from './record-kind';
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql<E extends object> {
   entity: EntityClass<E>;
+  /** The column by which users call a record; `name` by default. */
+  name?: keyof E & string;
+  /** Of lists; the newest first by their ids by default. */
+  order?: string;
   /** What is read besides the columns of the table and the names of the authors. */
   further?: string;
   /** Columns that are not read: what is large, or secret. */
@@ -23,7 +27,7 @@ export interface ResourceSql<E extends object> {
 }
 
 /** Conditions of a list, one per filter that was given. */
-export type ResourceFilter = (conditions: Conditions) => void;
+export type ResourceFilter<E extends object> = (conditions: Conditions<E>) => void;
 
 /** Names of who made and who changed a record `t`, {@link AuthorNames}; with {@link AUTHOR_JOINS}. */
 export const AUTHOR_NAMES = 'cb.username AS created_by_name, mb.username AS modified_by_name';
@@ -33,27 +37,38 @@ export const AUTHOR_JOINS = `LEFT JOIN users cb ON cb.user_id = t.created_by_use
 /** `true` locks for a change; `share` keeps the record as it is while another comes to refer to it. */
 export type RowLock = boolean | 'share';
 
+/** Who writes a record. */
+export interface Author {
+  userId: number;
+}
+
+/** Scope of what belongs to no tenant: the whole deployment. Who passes it on has admitted the caller to that. */
+export const EVERYWHERE = {};
+
 /**
- * Reads and writes the current records of one kind, always within a tenant. `Row` is the entity, {@link AuthorNames} and
- * what `further` reads.
+ * Reads and writes the current records of one kind within a scope: of all there are, unless `within` and `placeOf` say
+ * less. Tenants' records have {@link ResourceRepository}. `Row` is the entity, {@link AuthorNames} and what `further` reads.
  */
-export class ResourceRepository<
-  E extends TenantColumns,
-  Row extends object = E & AuthorNames,
-  Scope extends TenantScope = TenantScope,
+export class RecordRepository<
+  E extends AuditColumns,
+  Row extends object,
+  Scope extends object,
+  Id extends number | string = number,
 > {
   /** What the records are called, and their key. */
   readonly kind: RecordKindNames;
   readonly idColumn: keyof E & string;
+  private readonly nameColumn: string;
   private readonly source: Omit<PagedSelect, 'conditions'>;
 
   constructor(
     protected readonly dataSource: DataSource,
     protected readonly sql: ResourceSql<E>,
   ) {
-    const { entity, further, without = [] } = sql;
+    const { entity, further, without = [], name = 'name' } = sql;
     this.kind = kindOf(entity);
     this.idColumn = keyOf(entity);
+    this.nameColumn = name;
     const read = columnsOf(entity).filter((column) => !without.includes(column));
     const own = without.length === 0 ? 't.*' : read.map((column) => `t.${column}`).join(', ');
     this.source = {
@@ -61,7 +76,7 @@ export class ResourceRepository<
       key: this.idColumn,
       columns: [own, further, AUTHOR_NAMES].filter(Boolean).join(', '),
       joins: `${sql.joins ?? ''} ${AUTHOR_JOINS}`,
-      order: `t.${this.idColumn} DESC`,
+      order: sql.order ?? `t.${this.idColumn} DESC`,
     };
   }
 
@@ -69,20 +84,20 @@ export class ResourceRepository<
   async list(
     scope: Scope,
     page: PageRequest,
-    filter: ResourceFilter = () => undefined,
+    filter: ResourceFilter<E> = () => undefined,
     partOfName?: string,
   ): Promise<Page<Row>> {
     const conditions = this.within(scope);
     this.addValidity(conditions);
-    if (partOfName !== undefined) conditions.addContains('t.name', partOfName);
+    if (partOfName !== undefined) conditions.addContains(`t.${this.nameColumn}`, partOfName);
     filter(conditions);
     return pagedRows<Row>(this.dataSource.manager, { ...this.source, conditions }, page);
   }
 
-  /** The current record that the selector names; 404 when this tenant has none. */
+  /** The current record that the selector names; 404 when there is none in the scope. */
   async get(
     scope: Scope,
-    selector: RecordSelector,
+    selector: RecordSelector<Id>,
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row> {
@@ -98,14 +113,14 @@ export class ResourceRepository<
 
   async find(
     scope: Scope,
-    selector: RecordSelector,
+    selector: RecordSelector<Id>,
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row | null> {
     const conditions = this.within(scope);
     this.addValidity(conditions);
     if (selector.id !== undefined) conditions.add(`t.${this.idColumn} = ?`, selector.id);
-    if (selector.name !== undefined) conditions.add('t.name = ?', selector.name);
+    if (selector.name !== undefined) conditions.add(`t.${this.nameColumn} = ?`, selector.name);
     const { table, columns, joins, order } = this.source;
     // A name is that of the current record, where there are disabled ones that had it, too.
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
@@ -116,48 +131,57 @@ export class ResourceRepository<
   /** The current records among those with the ids, by id. */
   async findAll(
     scope: Scope,
-    ids: readonly number[],
+    ids: readonly Id[],
     tx: Tx = this.dataSource.manager,
     lock: RowLock = false,
   ): Promise<Row[]> {
-    return this.allOf(scope, ids, tx, lock, true);
+    if (ids.length === 0) return [];
+    return this.findWhere(scope, this.among(ids), tx, lock);
   }
 
   /** The records among those with the ids, by id, closed ones included: for what names them still. */
-  async findAllEver(scope: Scope, ids: readonly number[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
-    return this.allOf(scope, ids, tx, false, false);
+  async findAllEver(scope: Scope, ids: readonly Id[], tx: Tx = this.dataSource.manager): Promise<Row[]> {
+    if (ids.length === 0) return [];
+    const conditions = this.within(scope);
+    this.among(ids)(conditions);
+    return this.rowsOf(conditions, tx);
   }
 
-  /** Inserts a record of the scope's tenant and answers it as `get` does. */
-  async insert(tx: Tx, scope: Scope, values: Values<E>): Promise<Row> {
+  /** Inserts a record of the scope and answers it as `get` does. */
+  async insert(tx: Tx, scope: Scope & Author, values: Values<E>): Promise<Row> {
     const inserted = await insertRow(tx, this.sql.entity, {
       ...values,
       ...this.placeOf(scope),
       created_by_user_id: scope.userId,
       modified_by_user_id: scope.userId,
     });
-    return this.get(scope, { id: Number(inserted[this.idColumn]) }, tx);
+    return this.get(scope, { id: inserted[this.idColumn] as Id }, tx);
   }
 
-  /** Changes the given columns and the audit columns of a record of the scope's tenant. */
-  async update(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<Row> {
+  /** Changes the given columns and the audit columns of a record of the scope, and answers it as `get` does. */
+  async update(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<Row> {
     await this.write(tx, scope, id, values);
     return this.get(scope, { id }, tx);
   }
 
   /** Ends the record's validity; its history stays readable. */
-  async close(tx: Tx, scope: Scope, id: number): Promise<void> {
+  async close(tx: Tx, scope: Scope & Author, id: Id): Promise<void> {
     await this.write(tx, scope, id, { to_date: NOW });
   }
 
   /** Conditions that keep a statement about `t` within the scope. */
-  protected within(scope: Scope): Conditions {
-    return new Conditions().add(ofTenant('t'), scope.tenantId);
+  protected within(_scope: Scope): Conditions<E> {
+    return new Conditions<E>();
+  }
+
+  /** What keeps a change of rows there. */
+  protected rowsOfScope(scope: Scope): Partial<E> {
+    return this.placeOf(scope);
   }
 
   /** Columns that say the same of a new row. */
-  protected placeOf(scope: Scope): Partial<E> {
-    return { tenant_id: scope.tenantId } as Partial<E>;
+  protected placeOf(_scope: Scope): Partial<E> {
+    return {};
   }
 
   /** Where a record was looked for, at the end of a sentence. */
@@ -166,33 +190,50 @@ export class ResourceRepository<
   }
 
   /** Lists show current records; kinds that keep closed ones in their lists override this. */
-  protected addValidity(conditions: Conditions): void {
+  protected addValidity(conditions: Conditions<E>): void {
     conditions.add(`t.to_date = 'infinity'`);
   }
 
-  private async allOf(
-    scope: Scope,
-    ids: readonly number[],
-    tx: Tx,
-    lock: RowLock,
-    onlyCurrent: boolean,
-  ): Promise<Row[]> {
-    if (ids.length === 0) return [];
+  /** The current records that the filter leaves, by id. */
+  protected async findWhere(scope: Scope, filter: ResourceFilter<E>, tx: Tx, lock: RowLock = false): Promise<Row[]> {
     const conditions = this.within(scope);
-    if (onlyCurrent) this.addValidity(conditions);
-    conditions.add(`t.${this.idColumn} = ANY(?)`, ids);
+    this.addValidity(conditions);
+    filter(conditions);
+    return this.rowsOf(conditions, tx, lock);
+  }
+
+  protected async write(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<void> {
+    const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
+    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.rowsOfScope(scope) });
+  }
+
+  private among(ids: readonly Id[]): ResourceFilter<E> {
+    return (conditions) => conditions.add(`t.${this.idColumn} = ANY(?)`, ids);
+  }
+
+  private rowsOf(conditions: Conditions<E>, tx: Tx, lock: RowLock = false): Promise<Row[]> {
     const { table, columns, joins } = this.source;
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql} ORDER BY t.${this.idColumn} ${lockClause(lock)}`;
     return rows<Row>(tx, sql, conditions.params);
   }
+}
 
-  protected async write(tx: Tx, scope: Scope, id: number, values: Values<E>): Promise<void> {
-    const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, {
-      [this.idColumn]: id,
-      ...this.placeOf(scope),
-      ...inTenant(scope),
-    });
+/** Reads and writes the current records of one kind, always within a tenant. */
+export class ResourceRepository<
+  E extends TenantColumns,
+  Row extends object = E & AuthorNames,
+  Scope extends TenantScope = TenantScope,
+> extends RecordRepository<E, Row, Scope> {
+  protected override within(scope: Scope): Conditions<E> {
+    return super.within(scope).add(ofTenant('t'), scope.tenantId);
+  }
+
+  protected override placeOf(scope: Scope): Partial<E> {
+    return { tenant_id: scope.tenantId } as Partial<E>;
+  }
+
+  protected override rowsOfScope(scope: Scope): Partial<E> {
+    return { ...super.rowsOfScope(scope), ...inTenant(scope) };
   }
 }
 

@@ -73,7 +73,7 @@ export abstract class ResourceService<
   protected lockUsers?(tx: Tx, scope: TenantScope, id: number): Promise<void>;
 
   /** Conditions for the filters given in a list or search. */
-  protected abstract filter(query: ListQuery): ResourceFilter;
+  protected abstract filter(query: ListQuery): ResourceFilter<E>;
   /** Checks a create request and answers the columns to insert. */
   protected abstract columnsOfNew(scope: TenantScope, body: Create, tx: Tx): Promise<Values<E>>;
   /** Checks an update request against the locked record and answers the columns to change. */

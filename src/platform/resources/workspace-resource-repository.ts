@@ -18,7 +18,7 @@ export class WorkspaceResourceRepository<
   E extends TenantColumns & { workspace_id: number },
   Row extends object = E & AuthorNames,
 > extends ResourceRepository<E, Row, WorkspaceScope> {
-  protected override within(scope: WorkspaceScope): Conditions {
+  protected override within(scope: WorkspaceScope): Conditions<E> {
     return super.within(scope).add('t.workspace_id = ?', scope.workspace.workspaceId);
   }
 

@@ -144,8 +144,12 @@ export async function expectNoStrayNodes(platform: PlatformUnderTest): Promise<v
     `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' ORDER BY token::text`,
   );
   const tokens = rows.map(({ token }) => token);
-  const folders = readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
-  expect(folders.sort()).toEqual(tokens);
+  // A worker that has just begun still tries in a folder of its own whether it can confine jobs.
+  await eventually(() => {
+    const folders = readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
+    expect(folders.sort()).toEqual(tokens);
+    return true;
+  });
   const running = markedProcesses((nodeDir) => nodeDir.startsWith(`${platform.localDir}/`));
   const stray = running.filter(({ nodeDir }) => !tokens.some((token) => nodeDir.includes(token)));
   expect(stray).toEqual([]);

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { type FindOperator, Raw } from 'typeorm';
 import type * as tenantCondition from '../../../src/platform/persistence/tenant-condition';
@@ -22,8 +22,9 @@ interface KnownSite extends TenantSite {
   position: readonly [number, number];
 }
 
-/** Methods of this name make the conditions that others of the same object begin with: those are told apart. */
-const PASSED_ON = 'within';
+/** Methods of these names make the conditions that others of the same object begin with: those are told apart. */
+const PASSED_ON: readonly (string | null)[] = ['within', 'rowsOfScope'];
+const SRC = join(__dirname, '..', '..', '..', 'src');
 
 /** By key and position. */
 const sites = new Map<string, KnownSite>();
@@ -45,7 +46,10 @@ export const markedConditions: typeof tenantCondition = {
 
 /** A comment in the condition, which is void once ` OR TRUE` stands there instead. */
 function markOfCaller(helper: (...given: never[]) => unknown): string {
-  const caller = callsUntil(helper).find((call) => call.getFunctionName() !== PASSED_ON);
+  const calls = callsUntil(helper).filter((call) => call.getFileName()?.startsWith(SRC));
+  // A function without a name is known by who calls it; what a file makes when it is loaded, by the file.
+  const caller =
+    calls.find((call) => call.getFunctionName() && !PASSED_ON.includes(call.getFunctionName())) ?? calls[0];
   if (!caller) throw new Error('Nobody calls for the condition');
   const owner = classOf(caller) ?? basename(caller.getFileName() ?? '', '.ts');
   const key = [owner, caller.getFunctionName()].filter(Boolean).join('.');

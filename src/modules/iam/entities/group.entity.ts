@@ -1,5 +1,6 @@
 import { ForeignKey, Entity, Index } from 'typeorm';
 import { AuditColumns, Col, CURRENT, PartOfNameIndex } from '../../../platform/persistence/columns';
+import { RecordKind } from '../../../platform/resources/record-kind';
 import { Tenant } from './tenant.entity';
 
 @Entity('groups')
@@ -10,6 +11,7 @@ import { Tenant } from './tenant.entity';
 })
 @PartOfNameIndex('ix_groups_name_part', 'group_name', { where: CURRENT })
 @Index('ix_groups_owner', ['owner_tenant_id'], { where: 'owner_tenant_id IS NOT NULL' })
+@RecordKind({ code: 'GROUP', label: 'group' })
 export class Group extends AuditColumns {
   @Col.identity('pk_groups') group_id: number;
   @Col.text() group_name: string;

@@ -2,29 +2,34 @@ import { Injectable } from '@nestjs/common';
 import type { DirectoryGroup, DirectoryUser } from '../../../../libs/directories/directory';
 import { firstRow, returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { notify } from '../../../platform/wakeups/pg-listener';
+import type { Group } from '../entities/group.entity';
+import type { User } from '../entities/user.entity';
 import { EVERY_SESSION, sessionsOf } from '../sessions/sessions.repository';
 
-export interface AccountRow {
-  user_id: number;
-  username: string;
-  display_name: string | null;
-  email: string;
-  directory: string;
-  external_id: string | null;
-  from_date: Date;
-  /** `Infinity` while the account is enabled. */
-  to_date: Date | number;
-}
+const ACCOUNT_COLUMNS = [
+  'user_id',
+  'username',
+  'display_name',
+  'email',
+  'directory',
+  'external_id',
+  'from_date',
+  'to_date',
+] as const satisfies (keyof User)[];
 
-export interface DirectoryGroupRow {
-  group_id: number;
-  group_name: string;
-  group_mail: string | null;
-  group_object_id: string | null;
-  group_type: string | null;
-  from_date: Date;
-  to_date: Date | number;
-}
+const GROUP_COLUMNS = [
+  'group_id',
+  'group_name',
+  'group_mail',
+  'group_object_id',
+  'group_type',
+  'from_date',
+  'to_date',
+] as const satisfies (keyof Group)[];
+
+export type AccountRow = Pick<User, (typeof ACCOUNT_COLUMNS)[number]>;
+
+export type DirectoryGroupRow = Pick<Group, (typeof GROUP_COLUMNS)[number]>;
 
 /** Whose accounts and groups are written, and who asked for it: null for a login. */
 export interface Source {
@@ -32,8 +37,8 @@ export interface Source {
   actorId: number | null;
 }
 
-const ACCOUNT = 'user_id, username, display_name, email, directory, external_id, from_date, to_date';
-const GROUP = 'group_id, group_name, group_mail, group_object_id, group_type, from_date, to_date';
+const ACCOUNT = ACCOUNT_COLUMNS.join(', ');
+const GROUP = GROUP_COLUMNS.join(', ');
 
 /** Writes what an external directory says of people and groups. */
 @Injectable()
@@ -186,7 +191,7 @@ export class ExternalAccountsRepository {
 
   /** Disables the account and answers its id; null when there is no enabled one. */
   async disable(tx: Tx, source: Source, username: string): Promise<number | null> {
-    const [row] = await returning<{ user_id: number }>(
+    const [row] = await returning<Pick<User, 'user_id'>>(
       tx,
       `UPDATE users SET to_date = platform_now(), modified_by_user_id = $3, last_update_date = platform_now()
        WHERE username = $1 AND directory = $2 AND to_date = 'infinity' RETURNING user_id`,

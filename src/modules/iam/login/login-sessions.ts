@@ -4,7 +4,7 @@ import { auditActor } from '../../../platform/audit/audited-request';
 import { Transactions } from '../../../platform/persistence/transactions';
 import type { Tx } from '../../../platform/persistence/sql';
 import { AccessTokens, tokenHash } from '../sessions/access-tokens';
-import { expiryOf } from '../sessions/duration';
+import { expiryOf, inSeconds } from '../sessions/duration';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import { DirectoryRepository } from '../users-and-groups/directory.repository';
 
@@ -46,17 +46,18 @@ export class LoginSessions {
     durationMs: number,
     origin: LoginOrigin,
   ): Promise<OpenedSession | null> {
-    const expiresAt = expiryOf(durationMs);
-    const token = await this.transactions.run(async (tx) => {
+    return this.transactions.run(async (tx) => {
       const user = await admit(tx);
       if (!user) return null;
       const { user_id: userId, username } = user;
       const sessionId = randomUUID();
-      const signed = this.tokens.sign({ userId, sessionId }, expiresAt);
+      const begin = await this.sessions.now(tx);
+      const expiresAt = expiryOf(begin, durationMs);
+      const token = this.tokens.sign({ userId, sessionId, issuedAt: inSeconds(begin) }, expiresAt);
       const tenantId = await this.tenantFor(tx, userId);
       await this.sessions.open(tx, {
         sessionId,
-        tokenHash: tokenHash(signed),
+        tokenHash: tokenHash(token),
         kind: 'login',
         userId,
         tenantId,
@@ -66,9 +67,8 @@ export class LoginSessions {
         userAgent: origin.userAgent,
       });
       auditActor({ userId, username, tenantId, sessionId, sessionKind: 'login' });
-      return signed;
+      return { token, expires_at: expiresAt ?? 'infinity' };
     });
-    return token === null ? null : { token, expires_at: expiresAt ?? 'infinity' };
   }
 
   /**

@@ -11,7 +11,8 @@ import { LoginDirectory } from '../external-directory/login-directory';
 import { parseDuration } from '../sessions/duration';
 import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository } from '../sessions/sessions.repository';
-import { DirectoryRepository, type UserRow } from '../users-and-groups/directory.repository';
+import type { User } from '../entities/user.entity';
+import { DirectoryRepository } from '../users-and-groups/directory.repository';
 import { passwordMatches } from '../users-and-groups/passwords';
 import type { AuthTypeAnswer, LoginRequest, LoginResult } from './dto/login.dto';
 import { LoginLimiter } from './login-limiter';
@@ -89,7 +90,7 @@ export class LoginService {
   }
 
   /** Whose password was given, here or in the outside directory; null when it was nobody's. */
-  private async prove(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | DirectoryUser | null> {
+  private async prove(credentials: Credentials, origin: LoginOrigin): Promise<User | DirectoryUser | null> {
     const { username, password } = credentials;
     const { known, proven } = await this.checkHere(credentials, origin);
     const elsewhere = this.config.auth.directory !== 'local' && known?.directory !== 'local';
@@ -97,7 +98,7 @@ export class LoginService {
     return proven ?? person;
   }
 
-  private async proveHere(credentials: Credentials, origin: LoginOrigin): Promise<UserRow | null> {
+  private async proveHere(credentials: Credentials, origin: LoginOrigin): Promise<User | null> {
     const { proven } = await this.checkHere(credentials, origin);
     return proven;
   }
@@ -110,8 +111,8 @@ export class LoginService {
   private async checkHere(
     { username, password }: Credentials,
     { network }: LoginOrigin,
-  ): Promise<{ known: UserRow | null; proven: UserRow | null }> {
-    let known: UserRow | null = null;
+  ): Promise<{ known: User | null; proven: User | null }> {
+    let known: User | null = null;
     const readHash = async () => {
       const user = (known = await this.directory.userByName(username));
       return user?.directory === 'local' ? user.password_hash : null;
@@ -120,7 +121,7 @@ export class LoginService {
     return { known, proven: matches ? enabled(known) : null };
   }
 
-  private openSession<P extends UserRow | DirectoryUser>(
+  private openSession<P extends User | DirectoryUser>(
     { username }: Credentials,
     prove: () => Promise<P | null>,
     durationMs: number,
@@ -130,14 +131,14 @@ export class LoginService {
     return this.limiter.attempt({ username, network: origin.network }, prove, open);
   }
 
-  private async admit(tx: Tx, proven: UserRow | DirectoryUser): Promise<Admitted | null> {
+  private async admit(tx: Tx, proven: User | DirectoryUser): Promise<Admitted | null> {
     if (!('user_id' in proven)) return this.accounts.admit(tx, proven);
     await this.sessions.assertUnchanged(tx, proven);
     return proven;
   }
 }
 
-function enabled(user: UserRow | null): UserRow | null {
+function enabled(user: User | null): User | null {
   return user && !(user.to_date instanceof Date) ? user : null;
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { BrowserLogin } from '../../../../libs/directories/oidc-provider';
-import { returning, type Tx } from '../../../platform/persistence/sql';
+import { insertRow, returning, type Tx, updateRows } from '../../../platform/persistence/sql';
+import { SsoLogin } from '../entities/sso-login.entity';
 
 /** How long a browser has to come back, minutes. */
 const KEPT_MINUTES = 10;
@@ -19,11 +20,13 @@ export interface PendingSsoLogin {
 @Injectable()
 export class SsoLoginsRepository {
   async add(tx: Tx, { login, timeout }: PendingSsoLogin): Promise<void> {
-    await tx.query(
-      `INSERT INTO sso_logins (state_hash, nonce, code_verifier, timeout, expires_at)
-       VALUES ($1, $2, $3, $4, platform_now() + interval '${KEPT_MINUTES} minutes')`,
-      [hashOf(login.state), login.nonce, login.codeVerifier, timeout],
-    );
+    await insertRow(tx, SsoLogin, {
+      state_hash: hashOf(login.state),
+      nonce: login.nonce,
+      code_verifier: login.codeVerifier,
+      timeout,
+      expires_at: () => `platform_now() + interval '${KEPT_MINUTES} minutes'`,
+    });
   }
 
   /**
@@ -31,7 +34,7 @@ export class SsoLoginsRepository {
    * used or is another request's.
    */
   async claim(tx: Tx, state: string): Promise<PendingSsoLogin | null> {
-    const [row] = await returning<{ nonce: string; code_verifier: string; timeout: string }>(
+    const [row] = await returning<Pick<SsoLogin, 'nonce' | 'code_verifier' | 'timeout'>>(
       tx,
       `UPDATE sso_logins SET claimed_until = platform_now() + interval '${CLAIMED_SECONDS} seconds'
        WHERE state_hash = $1 AND expires_at > platform_now() AND (claimed_until IS NULL OR claimed_until < platform_now())
@@ -43,13 +46,18 @@ export class SsoLoginsRepository {
 
   /** Lets another request try. */
   async release(tx: Tx, state: string): Promise<void> {
-    await tx.query('UPDATE sso_logins SET claimed_until = NULL WHERE state_hash = $1', [hashOf(state)]);
+    await updateRows(tx, SsoLogin, { claimed_until: null }, { state_hash: hashOf(state) });
   }
 
   /** Ends the login; answers false when it is over already. */
   async take(tx: Tx, state: string): Promise<boolean> {
-    const sql = 'DELETE FROM sso_logins WHERE state_hash = $1 RETURNING state_hash';
-    return (await returning(tx, sql, [hashOf(state)])).length > 0;
+    const { affected } = await tx.delete(SsoLogin, { state_hash: hashOf(state) });
+    return affected !== 0;
+  }
+
+  /** Removes those that did not end in time. */
+  async deleteExpired(tx: Tx): Promise<void> {
+    await tx.query('DELETE FROM sso_logins WHERE expires_at < platform_now()');
   }
 }
 

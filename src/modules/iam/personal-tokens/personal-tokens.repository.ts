@@ -1,21 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Page, PageRequest } from '../../../platform/http/page';
+import type { ValidityColumns } from '../../../platform/persistence/columns';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
 import { Conditions, firstRow, type Tx } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
+import type { Session } from '../entities/session.entity';
 
-export interface TokenRow {
-  token_id: number;
-  description: string | null;
-  tenant_id: string | null;
-  /** `Infinity` for one without end. */
-  expires_at: Date | number;
-  last_used_at: Date | null;
-  from_date: Date;
-  /** When it expired, was revoked or lost its tenant; `Infinity` while it works. */
-  to_date: Date | number;
-}
+/** `to_date` is when it expired, was revoked or lost its tenant; `Infinity` while it works. */
+type TokenRow = Pick<Session, 'token_id' | 'description' | 'tenant_id' | 'expires_at' | 'last_used_at'> &
+  Pick<ValidityColumns, 'from_date' | 'to_date'>;
 
 /** Sessions of the kind `token`, as their users see them. */
 @Injectable()
@@ -39,7 +33,7 @@ export class PersonalTokensRepository {
 
   /** The session behind a token of the user that works still; locked. */
   async findActive(tx: Tx, userId: number, tokenId: number): Promise<string | null> {
-    const row = await firstRow<{ session_id: string }>(
+    const row = await firstRow<Pick<Session, 'session_id'>>(
       tx,
       `SELECT session_id FROM sessions
        WHERE user_id = $1 AND token_id = $2 AND kind = 'token' AND revoked_at IS NULL AND expires_at > platform_now() FOR UPDATE`,

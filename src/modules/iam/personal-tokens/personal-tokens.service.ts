@@ -6,7 +6,7 @@ import { idText, type Message, openEnded, validity } from '../../../platform/htt
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { Transactions } from '../../../platform/persistence/transactions';
 import { AccessTokens, tokenHash, tokenNonce } from '../sessions/access-tokens';
-import { expiryOf, parseDuration } from '../sessions/duration';
+import { expiryOf, inSeconds, parseDuration } from '../sessions/duration';
 import { SessionChanges } from '../sessions/session-changes';
 import { SessionsRepository } from '../sessions/sessions.repository';
 import type { CreateToken, TokenCreated, TokenRead } from './dto/token.dto';
@@ -35,14 +35,15 @@ export class PersonalTokensService {
     const duration = parseDuration(body.timeout);
     const { claims, ...record } = await this.transactions.run(async (tx) => {
       if (!(await this.sessions.holdOpen(tx, principal))) throw unauthenticated('The session was ended. Log in again.');
-      const expiresAt = expiryOf(duration);
+      const begin = await this.sessions.now(tx);
+      const expiresAt = expiryOf(begin, duration);
       const { userId } = principal;
       const sessionId = randomUUID();
       const made = {
         userId,
         sessionId,
         keyId: this.tokens.signingKeyId,
-        issuedAt: Math.floor(Date.now() / 1000),
+        issuedAt: inSeconds(begin),
         nonce: tokenNonce(),
       };
       const description = body.description ?? null;

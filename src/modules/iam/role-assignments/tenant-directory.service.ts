@@ -30,12 +30,12 @@ export class TenantDirectoryService {
 
   async getUser(tenantId: string, userId: number): Promise<UserRead> {
     await this.directory.currentTenant(tenantId);
-    return userRead(await this.users.getInTenant(tenantId, userId));
+    return userRead(await this.users.get({ holdingRolesIn: tenantId }, { id: userId }));
   }
 
   async getUserRoles(tenantId: string, userId: number): Promise<UserRoles> {
     await this.directory.currentTenant(tenantId);
-    const user = await this.users.getInTenant(tenantId, userId);
+    const user = await this.users.get({ holdingRolesIn: tenantId }, { id: userId });
     return userRoles(user, await this.users.rolesIn(tenantId, [userId]));
   }
 
@@ -50,10 +50,10 @@ export class TenantDirectoryService {
 
   async listRoleUsers(tenantId: string, roleId: number, page: PageRequest): Promise<RoleUsersPage> {
     await this.directory.currentTenant(tenantId);
-    const role = await this.roles.get(roleId);
-    const filters = [this.users.ofTenant(tenantId), this.users.withRole(roleId, tenantId)];
-    const { data, result_set } = await this.users.list(page, filters);
-    return { data: { ...role, users: data.map(userRead) }, result_set };
+    const { role_id, role, description } = await this.roles.get(roleId);
+    const withRole = this.users.withRole(roleId, tenantId);
+    const { data, result_set } = await this.users.list({ holdingRolesIn: tenantId }, page, withRole);
+    return { data: { role_id, role, description, users: data.map(userRead) }, result_set };
   }
 
   async listGroups(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<GroupRead>> {
@@ -63,12 +63,12 @@ export class TenantDirectoryService {
 
   async getGroup(tenantId: string, groupId: number): Promise<GroupRead> {
     await this.directory.currentTenant(tenantId);
-    return groupRead(await this.groups.getInTenant(tenantId, groupId));
+    return groupRead(await this.groups.get({ holdingRolesIn: tenantId }, { id: groupId }));
   }
 
   async getGroupRoles(tenantId: string, groupId: number): Promise<GroupRoles> {
     await this.directory.currentTenant(tenantId);
-    const group = await this.groups.getInTenant(tenantId, groupId);
+    const group = await this.groups.get({ holdingRolesIn: tenantId }, { id: groupId });
     return groupRoles(group, await this.groups.rolesIn(tenantId, [groupId]));
   }
 
@@ -83,20 +83,20 @@ export class TenantDirectoryService {
 
   async listRoleGroups(tenantId: string, roleId: number, page: PageRequest): Promise<RoleGroupsPage> {
     await this.directory.currentTenant(tenantId);
-    const role = await this.roles.get(roleId);
-    const filters = [this.groups.ofTenant(tenantId), this.groups.withRole(roleId, tenantId)];
-    const { data, result_set } = await this.groups.list(page, filters);
-    return { data: { ...role, groups: data.map(groupRead) }, result_set };
+    const { role_id, role, description } = await this.roles.get(roleId);
+    const withRole = this.groups.withRole(roleId, tenantId);
+    const { data, result_set } = await this.groups.list({ holdingRolesIn: tenantId }, page, withRole);
+    return { data: { role_id, role, description, groups: data.map(groupRead) }, result_set };
   }
 
   private async pageOfUsers(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<UserRecord>> {
     await this.directory.currentTenant(tenantId);
-    return this.users.list(page, [this.users.ofTenant(tenantId)], partOfName);
+    return this.users.list({ holdingRolesIn: tenantId }, page, undefined, partOfName);
   }
 
   private async pageOfGroups(tenantId: string, page: PageRequest, partOfName?: string): Promise<Page<GroupRecord>> {
     await this.directory.currentTenant(tenantId);
-    return this.groups.list(page, [this.groups.ofTenant(tenantId)], partOfName);
+    return this.groups.list({ holdingRolesIn: tenantId }, page, undefined, partOfName);
   }
 }
 

@@ -20,7 +20,8 @@ import type {
   AccessRoleRef,
   AccessRuleRead,
 } from './dto/access.dto';
-import { type RoleRecord, RolesRepository } from './roles.repository';
+import type { RoleRecord } from '../entities/role.entity';
+import { RolesRepository } from './roles.repository';
 
 const MEANING: Record<Permission, string> = {
   GET: 'Reads records',

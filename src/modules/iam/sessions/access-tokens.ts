@@ -24,7 +24,7 @@ export interface SignedClaims {
   sessionId: string;
   /** The key that signs; the first when left out. */
   keyId?: string;
-  /** Seconds since 1970; now when left out. */
+  /** Seconds since 1970, of the moment at which the session begins; now when left out. */
   issuedAt?: number;
   /** Makes the text one that nobody can work out from what is known of the session; random when left out. */
   nonce?: string;

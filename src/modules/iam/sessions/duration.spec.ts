@@ -1,4 +1,4 @@
-import { parseDuration } from './duration';
+import { expiryOf, parseDuration } from './duration';
 
 describe('parseDuration', () => {
   it.each([
@@ -24,4 +24,16 @@ describe('parseDuration', () => {
       expect(() => parseDuration(text)).toThrow(expect.objectContaining({ code: 'REQUEST.INVALID_DURATION' }));
     },
   );
+});
+
+describe('expiryOf', () => {
+  const begin = new Date('2026-01-01T00:00:00.250Z');
+
+  it('is in whole seconds, and not before the end', () => {
+    expect(expiryOf(begin, 60_000)).toEqual(new Date('2026-01-01T00:01:01Z'));
+  });
+
+  it('is nothing for what never ends', () => {
+    expect(expiryOf(begin, Infinity)).toBeNull();
+  });
 });

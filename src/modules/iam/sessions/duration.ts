@@ -4,9 +4,14 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 const DURATION = /^(\d{1,10})\s*(s|m|h|d|seconds?|minutes?|hours?|days?)$/i;
 const MAX_MS = 36_500 * 86_400_000;
 
-/** When what begins now and lasts so long ends, in whole seconds as tokens have them; null for never. */
-export function expiryOf(durationMs: number): Date | null {
-  return durationMs === Infinity ? null : new Date(Math.ceil((Date.now() + durationMs) / 1000) * 1000);
+/** When what begins then and lasts so long ends, in whole seconds as tokens have them; null for never. */
+export function expiryOf(begin: Date, durationMs: number): Date | null {
+  return durationMs === Infinity ? null : new Date(Math.ceil((begin.getTime() + durationMs) / 1000) * 1000);
+}
+
+/** A moment as tokens have it: whole seconds since 1970. */
+export function inSeconds(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000);
 }
 
 /**

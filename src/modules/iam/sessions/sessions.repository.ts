@@ -2,20 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
-import { firstRow, insertRow, rows, type Tx } from '../../../platform/persistence/sql';
+import { firstRow, insertRow, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
+import type { AgedRows } from '../../../platform/workflows/aged-row-sweeper';
 import { Session } from '../entities/session.entity';
-import { heldRoles } from '../roles/held-roles';
+import type { User } from '../entities/user.entity';
+import { heldRoles } from '../roles/roles.repository';
 
 /** A session with what decides whether it still admits its user, and as whom. */
-export interface SessionRow {
-  session_id: string;
-  user_id: number;
-  username: string;
+export interface SessionRow
+  extends Pick<Session, 'session_id' | 'user_id' | 'token_hash' | 'tenant_id'>, Pick<User, 'username'> {
   kind: 'login' | 'token';
-  /** Null for a session made before hashes were kept. */
-  token_hash: string | null;
-  tenant_id: string | null;
   /** Roles in the selected tenant and those held everywhere. */
   roles: Role[];
   revoked: boolean;
@@ -51,10 +48,7 @@ export interface NewSession {
   userAgent: string | null;
 }
 
-export interface OpenedSession {
-  token_id: number;
-  created_at: Date;
-}
+export type OpenedSession = Pick<Session, 'token_id' | 'created_at'>;
 
 /** For so long an address stays one that the account has logged in from. */
 const LATELY_DAYS = 30;
@@ -71,6 +65,16 @@ const SESSIONS = `
   FROM sessions s
   JOIN users u ON u.user_id = s.user_id
   LEFT JOIN tenants t ON ${ofTenant('t', 's.tenant_id')}`;
+
+/** Logins by when they ended: one way to end each, so that each has an index. */
+export const ENDED_LOGINS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
+  (endedAt) => ({
+    table: 'sessions',
+    key: 'session_id',
+    ended: `SELECT session_id FROM sessions
+            WHERE kind = 'login' AND ${endedAt} < platform_now() - $1 * interval '1 day' ORDER BY ${endedAt}`,
+  }),
+);
 
 /** Reads and writes sessions. Changes of open ones need the `session` wake-up, which SessionChanges sends. */
 @Injectable()
@@ -118,6 +122,13 @@ export class SessionsRepository {
       [user.user_id, user.password_hash],
     );
     if (!unchanged) throw unauthenticated('The account was changed during the login. Log in again.');
+  }
+
+  /** The moment of the transaction by the clock that decides when a session is over; what it opens begins then. */
+  async now(tx: Tx): Promise<Date> {
+    const row = await firstRow<{ now: Date }>(tx, 'SELECT platform_now() AS now');
+    if (!row) throw new Error('The database answered no time');
+    return row.now;
   }
 
   async open(tx: Tx, session: NewSession): Promise<OpenedSession> {
@@ -188,9 +199,6 @@ export class SessionsRepository {
 
   /** Binds a login session to a tenant; a personal token stays bound to its own. */
   async selectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
-    await tx.query(`UPDATE sessions SET tenant_id = $2 WHERE session_id = $1 AND kind = 'login'`, [
-      sessionId,
-      tenantId,
-    ]);
+    await updateRows(tx, Session, { tenant_id: tenantId }, { session_id: sessionId, kind: 'login' });
   }
 }

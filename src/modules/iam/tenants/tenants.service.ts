@@ -5,9 +5,9 @@ import { type Message, readAudit, writeAudit } from '../../../platform/http/answ
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import type { RecordSelector } from '../../../platform/http/selector';
-import { NOW } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
 import { References } from '../../../platform/resources/references';
+import { EVERYWHERE } from '../../../platform/resources/resource-repository';
 import { Tenant } from '../entities/tenant.entity';
 import { SessionChanges } from '../sessions/session-changes';
 import { EVERY_SESSION, SessionsRepository } from '../sessions/sessions.repository';
@@ -30,12 +30,12 @@ export class TenantsService {
   ) {}
 
   async list(query: PageRequest, partOfName?: string): Promise<Page<TenantRead>> {
-    const page = await this.repository.list(query, partOfName);
+    const page = await this.repository.list(EVERYWHERE, query, undefined, partOfName);
     return { ...page, data: page.data.map(read) };
   }
 
   async get(selector: TenantSelection): Promise<TenantRead> {
-    return read(await this.repository.get(selector));
+    return read(await this.repository.get(EVERYWHERE, selector));
   }
 
   /** The tenants that the user may select: those with a role of the user, for a PLATFORM ADMIN all. */
@@ -46,16 +46,15 @@ export class TenantsService {
     return this.directory.selectableTenants(userId, page);
   }
 
-  async create({ userId }: Principal, body: CreateTenant): Promise<TenantWrite> {
-    return this.transactions.run(async (tx) => write(await this.repository.insert(tx, userId, { ...body })));
+  async create(caller: Principal, body: CreateTenant): Promise<TenantWrite> {
+    return this.transactions.run(async (tx) => write(await this.repository.insert(tx, caller, { ...body })));
   }
 
-  async update({ userId }: Principal, selector: TenantSelection, body: UpdateTenant): Promise<TenantWrite> {
+  async update(caller: Principal, selector: TenantSelection, body: UpdateTenant): Promise<TenantWrite> {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
-      const { tenant_id: id } = await this.repository.get(selector, tx, true);
-      await this.repository.update(tx, userId, id, { ...body });
-      return write(await this.repository.get({ id }, tx));
+      const { tenant_id: id } = await this.repository.get(EVERYWHERE, selector, tx, true);
+      return write(await this.repository.update(tx, caller, id, { ...body }));
     });
   }
 
@@ -64,11 +63,12 @@ export class TenantsService {
    * had it selected is refused from the next request on, tokens bound to it for ever; only the caller's own login goes
    * on, without a tenant.
    */
-  async delete({ userId, sessionId }: Principal, selector: TenantSelection): Promise<Message> {
+  async delete(caller: Principal, selector: TenantSelection): Promise<Message> {
+    const { userId, sessionId } = caller;
     return this.changes.run(EVERY_SESSION, async (tx) => {
-      const tenant = await this.repository.get(selector, tx, true);
+      const tenant = await this.repository.get(EVERYWHERE, selector, tx, true);
       await this.references.assertNotKept(tx, Tenant, tenant.tenant_id);
-      await this.repository.update(tx, userId, tenant.tenant_id, { to_date: NOW });
+      await this.repository.close(tx, caller, tenant.tenant_id);
       await this.repository.endRoles(tx, userId, tenant.tenant_id);
       await this.repository.releaseOwned(tx, userId, tenant.tenant_id);
       await this.sessions.deselectTenant(tx, sessionId, tenant.tenant_id);

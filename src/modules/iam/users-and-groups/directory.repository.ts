@@ -1,65 +1,43 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Role } from '../../../platform/auth/roles';
 import { notFound } from '../../../platform/errors/domain-error';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
-import { Conditions, firstRow, returning, rows, type Tx } from '../../../platform/persistence/sql';
+import { Conditions, firstRow, NOW, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
-import { heldRoles } from '../roles/held-roles';
+import type { Group } from '../entities/group.entity';
+import type { RoleRecord } from '../entities/role.entity';
+import type { Tenant } from '../entities/tenant.entity';
+import type { UserRole } from '../entities/user-role.entity';
+import { User } from '../entities/user.entity';
+import { heldRoles } from '../roles/roles.repository';
 
-export interface UserRow {
-  user_id: number;
-  username: string;
-  display_name: string | null;
-  email: string;
-  password_hash: string | null;
-  /** `local` for accounts whose password is kept here. */
-  directory: string;
-  from_date: Date;
-  /** `Infinity` while the account is enabled. */
-  to_date: Date | number;
-}
+type GroupRow = Pick<Group, 'group_id' | 'group_name'>;
 
-export interface GroupRow {
-  group_id: number;
-  group_name: string;
-}
+type TenantRow = Pick<Tenant, 'tenant_id' | 'name' | 'description'>;
 
-export interface TenantRow {
-  tenant_id: string;
-  name: string;
-  description: string | null;
-}
-
-export interface HeldRole {
-  role: Role;
-  tenant_id: string | null;
-  through_group: boolean;
-}
+export type HeldRole = Pick<RoleRecord, 'role'> & Pick<UserRole, 'tenant_id'> & { through_group: boolean };
 
 /** Reads of users and of what they belong to and hold: groups, tenants, roles. */
 @Injectable()
 export class DirectoryRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  userByName(username: string): Promise<UserRow | null> {
-    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE username = $1', [
-      username.toLowerCase(),
-    ]);
+  userByName(username: string): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { username: username.toLowerCase() });
   }
 
-  userById(userId: number): Promise<UserRow | null> {
-    return firstRow<UserRow>(this.dataSource.manager, 'SELECT * FROM users WHERE user_id = $1', [userId]);
+  userById(userId: number): Promise<User | null> {
+    return this.dataSource.manager.findOneBy(User, { user_id: userId });
   }
 
   /** Gives a user another password unless it was changed meanwhile; answers whether it did. */
   async replacePassword(tx: Tx, userId: number, oldHash: string, newHash: string): Promise<boolean> {
-    const changed = await returning(
+    const changed = await updateRows(
       tx,
-      `UPDATE users SET password_hash = $3, modified_by_user_id = $1, last_update_date = platform_now()
-       WHERE user_id = $1 AND password_hash = $2 RETURNING user_id`,
-      [userId, oldHash, newHash],
+      User,
+      { password_hash: newHash, modified_by_user_id: userId, last_update_date: NOW },
+      { user_id: userId, password_hash: oldHash },
     );
     return changed.length > 0;
   }
@@ -87,8 +65,8 @@ export class DirectoryRepository {
    * The first two of the current tenants in which the user holds a role: those where the owner of the account or the
    * platform gave one (`own`) before those where only another tenant did, then by the age of the role.
    */
-  tenantsToPropose(tx: Tx, userId: number): Promise<{ tenant_id: string; own: boolean }[]> {
-    return rows<{ tenant_id: string; own: boolean }>(
+  tenantsToPropose(tx: Tx, userId: number): Promise<(Pick<Tenant, 'tenant_id'> & { own: boolean })[]> {
+    return rows<Pick<Tenant, 'tenant_id'> & { own: boolean }>(
       tx,
       `SELECT h.tenant_id,
          bool_or((h.given_by IS NULL OR h.given_by IS NOT DISTINCT FROM u.owner_tenant_id)

@@ -2,15 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import type { Role } from '../../../platform/auth/roles';
+import type { AuthorNames } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
-import { ROLES_OF_GROUPS } from '../roles/held-roles';
+import { EVERYWHERE, type ResourceFilter } from '../../../platform/resources/resource-repository';
+import { ROLES_OF_GROUPS } from '../roles/roles.repository';
 import { Group } from '../entities/group.entity';
+import type { GroupRole } from '../entities/group-role.entity';
 import type { GroupUser } from '../entities/group-user.entity';
+import type { RoleRecord } from '../entities/role.entity';
 import { actingTenant } from './admin-reach';
-import { AUDIT_COLUMNS, type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
+import { AUDIT_COLUMNS, RoleHoldersRepository } from './role-holders.repository';
 
-export type GroupRecord = Group;
+export type GroupRecord = Group & AuthorNames;
 
 export type MembershipRow = Omit<GroupUser, 'granted_by_tenant_id'>;
 
@@ -20,18 +24,18 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: Group,
-      idColumn: 'group_id',
-      nameColumn: 'group_name',
-      columns: 'group_mail, group_object_id, group_type',
-      exists: `t.to_date = 'infinity'`,
+      name: 'group_name',
       roles: ROLES_OF_GROUPS,
       rolesTable: 'group_roles',
-      code: 'GROUP',
-      label: 'group',
     });
   }
 
-  containing(userId: number): HolderFilter {
+  /** Those with this very name, one of each directory, oldest first. */
+  named(name: string): Promise<GroupRecord[]> {
+    return this.findWhere(EVERYWHERE, (conditions) => conditions.only('group_name', name), this.dataSource.manager);
+  }
+
+  containing(userId: number): ResourceFilter<Group> {
     return (conditions) =>
       conditions.add(
         `t.group_id IN (SELECT gu.group_id FROM group_users gu WHERE gu.user_id = ? AND gu.to_date = 'infinity')`,
@@ -41,7 +45,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
 
   /** Every role of the group, in whatever tenant. */
   async rolesOf(tx: Tx, groupId: number): Promise<Role[]> {
-    const held = await rows<{ role: Role }>(
+    const held = await rows<Pick<RoleRecord, 'role'>>(
       tx,
       `SELECT DISTINCT h.role FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1 ORDER BY h.role`,
       [groupId],
@@ -51,7 +55,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
 
   /** The tenants in which the group holds roles, null for everywhere; each once. */
   async placesOf(tx: Tx, groupId: number): Promise<(string | null)[]> {
-    const held = await rows<{ tenant_id: string | null }>(
+    const held = await rows<Pick<GroupRole, 'tenant_id'>>(
       tx,
       `SELECT DISTINCT h.tenant_id FROM (${ROLES_OF_GROUPS}) h WHERE h.group_id = $1`,
       [groupId],
@@ -64,7 +68,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
    * put in; locked for update.
    */
   async lockMembersKnownToTenants(tx: Tx, groupId: number): Promise<number[]> {
-    const members = await rows<{ user_id: number }>(
+    const members = await rows<Pick<GroupUser, 'user_id'>>(
       tx,
       `SELECT u.user_id FROM group_users gu JOIN users u ON u.user_id = gu.user_id
        WHERE gu.group_id = $1 AND gu.to_date = 'infinity'
@@ -78,7 +82,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
 
   /** Makes the group the platform's. */
   async moveToPlatform(tx: Tx, caller: Principal, groupId: number): Promise<void> {
-    await this.update(tx, caller, groupId, { owner_tenant_id: null });
+    await this.write(tx, caller, groupId, { owner_tenant_id: null });
   }
 
   /** Makes each user a member of each group; answers the memberships that are new. */

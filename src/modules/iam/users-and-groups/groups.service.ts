@@ -5,9 +5,9 @@ import { conflict, notFound } from '../../../platform/errors/domain-error';
 import { idText, type Message, writeAudit } from '../../../platform/http/answers';
 import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/http/page';
-import { NOW, type Tx } from '../../../platform/persistence/sql';
+import type { Tx } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
-import type { RowLock } from '../../../platform/resources/resource-repository';
+import { EVERYWHERE, type RowLock } from '../../../platform/resources/resource-repository';
 import { References } from '../../../platform/resources/references';
 import { Group } from '../entities/group.entity';
 import { LockoutProtection } from '../roles/lockout-protection';
@@ -40,9 +40,9 @@ export class GroupsService {
 
   async list(query: GroupListQuery, partOfName?: string): Promise<Page<GroupRead>> {
     const { user_id: userId } = query;
-    if (userId !== undefined) await this.users.get(userId);
-    const filters = userId === undefined ? [] : [this.groups.containing(userId)];
-    const page = await this.groups.list(query, filters, partOfName);
+    if (userId !== undefined) await this.users.get(EVERYWHERE, { id: userId });
+    const filter = userId === undefined ? undefined : this.groups.containing(userId);
+    const page = await this.groups.list(EVERYWHERE, query, filter, partOfName);
     return { ...page, data: page.data.map(groupRead) };
   }
 
@@ -53,7 +53,7 @@ export class GroupsService {
   }
 
   async get(groupId: number): Promise<GroupRead> {
-    return groupRead(await this.groups.get(groupId));
+    return groupRead(await this.groups.get(EVERYWHERE, { id: groupId }));
   }
 
   /** The group is owned by whom the caller acts for. */
@@ -80,8 +80,7 @@ export class GroupsService {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
       await this.lock(tx, caller, groupId, true);
-      await this.groups.update(tx, caller, groupId, { ...body });
-      return groupWrite(await this.groups.get(groupId, tx));
+      return groupWrite(await this.groups.update(tx, caller, groupId, { ...body }));
     });
   }
 
@@ -99,7 +98,7 @@ export class GroupsService {
       }
       await this.references.assertNotKept(tx, Group, groupId);
       await this.groups.removeMembers(tx, caller, groupId);
-      await this.groups.update(tx, caller, groupId, { to_date: NOW });
+      await this.groups.close(tx, caller, groupId);
       return { message: `The group "${group.group_name}" (id ${groupId}) is deleted.` };
     });
   }
@@ -107,7 +106,7 @@ export class GroupsService {
   async addMember(caller: Principal, groupId: number, userId: number): Promise<GroupMemberWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       const group = await this.lock(tx, caller, groupId, 'share');
-      const user = await this.users.get(userId, tx, lockToGive(caller));
+      const user = await this.users.get(EVERYWHERE, { id: userId }, tx, lockToGive(caller));
       assertFromBuiltIn('user', user);
       await this.takeover.ofUsers(tx, caller, [userId], await this.groups.placesOf(tx, groupId));
       const [membership] = await this.groups.addMembers(tx, caller, [groupId], [userId]);
@@ -130,7 +129,7 @@ export class GroupsService {
     return this.changes.run(sessionsOf(userId), (tx) =>
       this.lockout.keepAdmins(tx, caller, async () => {
         const group = await this.lock(tx, caller, groupId, 'share');
-        const user = await this.users.get(userId, tx);
+        const user = await this.users.get(EVERYWHERE, { id: userId }, tx);
         if ((await this.groups.removeMembers(tx, caller, groupId, userId)) === 0) {
           throw notFound(
             'GROUP.NOT_MEMBER',
@@ -144,7 +143,7 @@ export class GroupsService {
 
   /** The group, which the caller may change here, kept as it is until the transaction ends. */
   private async lock(tx: Tx, caller: Principal, groupId: number, lock: RowLock): Promise<GroupRecord> {
-    const group = await this.groups.get(groupId, tx, lock);
+    const group = await this.groups.get(EVERYWHERE, { id: groupId }, tx, lock);
     assertFromBuiltIn('group', group);
     assertReach(caller, 'group', group);
     return group;

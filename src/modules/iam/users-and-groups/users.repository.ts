@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
+import type { AuthorNames } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
 import { ofTenant } from '../../../platform/persistence/tenant-condition';
-import { ROLES_OF_USERS } from '../roles/held-roles';
+import type { ResourceFilter } from '../../../platform/resources/resource-repository';
+import { ROLES_OF_USERS } from '../roles/roles.repository';
 import { User } from '../entities/user.entity';
-import { type HolderFilter, RoleHoldersRepository } from './role-holders.repository';
+import { RoleHoldersRepository } from './role-holders.repository';
 
-export type UserRecord = Omit<User, 'password_hash' | 'external_id' | 'password_known_to_tenant'>;
+const HIDDEN = ['password_hash', 'external_id', 'password_known_to_tenant'] as const satisfies (keyof User)[];
+
+export type UserRecord = Omit<User, (typeof HIDDEN)[number]> & AuthorNames;
 
 /** Accounts, enabled and disabled; never their password hashes. */
 @Injectable()
@@ -15,18 +19,14 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
   constructor(dataSource: DataSource) {
     super(dataSource, {
       entity: User,
-      idColumn: 'user_id',
-      nameColumn: 'username',
-      columns: 'display_name, email',
-      exists: 'TRUE',
+      name: 'username',
+      without: HIDDEN,
       roles: ROLES_OF_USERS,
       rolesTable: 'user_roles',
-      code: 'USER',
-      label: 'user',
     });
   }
 
-  membersOf(groupId: number): HolderFilter {
+  membersOf(groupId: number): ResourceFilter<User> {
     return (conditions) =>
       conditions.add(
         `t.user_id IN (SELECT gu.user_id FROM group_users gu WHERE gu.group_id = ? AND gu.to_date = 'infinity')`,
@@ -44,7 +44,7 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
     userIds: readonly number[],
     tenantIds: readonly (string | null)[],
   ): Promise<void> {
-    const moving = await rows<{ user_id: number }>(
+    const moving = await rows<Pick<User, 'user_id'>>(
       tx,
       `SELECT u.user_id FROM users u
        WHERE u.user_id = ANY($1) AND u.owner_tenant_id IS NOT NULL
@@ -66,7 +66,7 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
 
   /** Takes the passwords that ADMINs of tenants may know; answers the ids of those who had one. */
   async takeKnownPasswords(tx: Tx, caller: Principal, userIds: readonly number[]): Promise<number[]> {
-    const taken = await returning<{ user_id: number }>(
+    const taken = await returning<Pick<User, 'user_id'>>(
       tx,
       `UPDATE users SET password_hash = NULL, password_known_to_tenant = false,
          modified_by_user_id = $2, last_update_date = platform_now()
@@ -74,5 +74,10 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
       [userIds, caller.userId],
     );
     return taken.map(({ user_id }) => user_id);
+  }
+
+  /** Disabled accounts are read and listed, too. */
+  protected override addValidity(): void {
+    return;
   }
 }

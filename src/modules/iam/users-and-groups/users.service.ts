@@ -7,6 +7,7 @@ import { assertChanges } from '../../../platform/http/changes';
 import type { Page } from '../../../platform/http/page';
 import { NOW, type Tx } from '../../../platform/persistence/sql';
 import { Transactions } from '../../../platform/persistence/transactions';
+import { EVERYWHERE } from '../../../platform/resources/resource-repository';
 import { LockoutProtection } from '../roles/lockout-protection';
 import { SessionChanges } from '../sessions/session-changes';
 import { sessionsOf, SessionsRepository } from '../sessions/sessions.repository';
@@ -36,20 +37,20 @@ export class UsersService {
 
   async list(query: UserListQuery, partOfName?: string): Promise<Page<UserRead>> {
     const { group_id: groupId } = query;
-    if (groupId !== undefined) await this.groups.get(groupId);
-    const filters = groupId === undefined ? [] : [this.users.membersOf(groupId)];
-    const page = await this.users.list(query, filters, partOfName);
+    if (groupId !== undefined) await this.groups.get(EVERYWHERE, { id: groupId });
+    const filter = groupId === undefined ? undefined : this.users.membersOf(groupId);
+    const page = await this.users.list(EVERYWHERE, query, filter, partOfName);
     return { ...page, data: page.data.map(userRead) };
   }
 
   async match(username: string): Promise<UserRead> {
-    const [user] = await this.users.named(username.toLowerCase());
+    const user = await this.users.find(EVERYWHERE, { name: username.toLowerCase() });
     if (!user) throw notFound('USER.NOT_FOUND', `There is no user with the name "${username}".`);
     return userRead(user);
   }
 
   async get(userId: number): Promise<UserRead> {
-    return userRead(await this.users.get(userId));
+    return userRead(await this.users.get(EVERYWHERE, { id: userId }));
   }
 
   /** The account is owned by whom the caller acts for. */
@@ -80,11 +81,8 @@ export class UsersService {
     assertChanges(body);
     return this.transactions.run(async (tx) => {
       await this.lockBuiltIn(tx, caller, userId);
-      await this.users.update(tx, caller, userId, {
-        display_name: body.display_name,
-        email: body.email?.toLowerCase(),
-      });
-      return userWrite(await this.users.get(userId, tx));
+      const columns = { display_name: body.display_name, email: body.email?.toLowerCase() };
+      return userWrite(await this.users.update(tx, caller, userId, columns));
     });
   }
 
@@ -109,9 +107,9 @@ export class UsersService {
         }
         const user = await this.lock(tx, caller, userId);
         assertEnabled(user, true);
-        await this.users.update(tx, caller, userId, { to_date: NOW });
+        const disabled = await this.users.update(tx, caller, userId, { to_date: NOW });
         await this.sessions.endAllOf(tx, userId);
-        return userWrite(await this.users.get(userId, tx));
+        return userWrite(disabled);
       }),
     );
   }
@@ -120,21 +118,20 @@ export class UsersService {
   async enable(caller: Principal, userId: number): Promise<UserWrite> {
     return this.changes.run(sessionsOf(userId), async (tx) => {
       assertEnabled(await this.lock(tx, caller, userId), false);
-      await this.users.update(tx, caller, userId, { to_date: Infinity });
-      return userWrite(await this.users.get(userId, tx));
+      return userWrite(await this.users.update(tx, caller, userId, { to_date: Infinity }));
     });
   }
 
   /** The account, which the caller may change, and nobody else before the transaction ends. */
   private async lock(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
-    const user = await this.users.get(userId, tx, true);
+    const user = await this.users.get(EVERYWHERE, { id: userId }, tx, true);
     assertReach(caller, 'account', user);
     return user;
   }
 
   /** The same of an account whose name, address and password are kept here. */
   private async lockBuiltIn(tx: Tx, caller: Principal, userId: number): Promise<UserRecord> {
-    const user = await this.users.get(userId, tx, true);
+    const user = await this.users.get(EVERYWHERE, { id: userId }, tx, true);
     assertFromBuiltIn('user', user);
     assertReach(caller, 'account', user);
     return user;

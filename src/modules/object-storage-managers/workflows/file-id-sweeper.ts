@@ -1,29 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type AgedRows, AgedRowSweeper } from '../../../platform/workflows/aged-row-sweeper';
-
-const FILES = { table: 'object_storage_files', key: 'object_storage_file_id' };
-
-const SOURCES: readonly AgedRows[] = [
-  {
-    ...FILES,
-    ended: `SELECT object_storage_file_id FROM object_storage_files
-            WHERE to_date <> 'infinity' AND to_date < platform_now() - $1 * interval '1 day' ORDER BY to_date`,
-  },
-  // A manager that is deleted leaves the rows of its files as they are; each look for them is one into an index.
-  {
-    ...FILES,
-    ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
-              SELECT object_storage_file_id FROM object_storage_files
-              WHERE tenant_id = m.tenant_id AND object_storage_manager_id = m.object_storage_manager_id
-                AND to_date = 'infinity' LIMIT 1000
-            ) f
-            WHERE m.to_date < platform_now() - $1 * interval '1 day'`,
-  },
-];
+import { AgedRowSweeper } from '../../../platform/workflows/aged-row-sweeper';
+import { ENDED_FILES } from '../object-storage-files.repository';
 
 /** Removes the ids of files that were deleted long ago, themselves or with their manager. */
 @Injectable()
 export class FileIdSweeper extends AgedRowSweeper {
   readonly name = 'object-storage-files';
-  protected readonly sources = SOURCES;
+  protected readonly sources = ENDED_FILES;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../../../config/config';
 import { Reconciler } from '../../../../platform/workflows/reconciler';
+import { SsoLoginsRepository } from '../sso-logins.repository';
 
 /** Removes logins that began in a browser and never came back. */
 @Injectable()
@@ -12,12 +13,13 @@ export class SsoLoginSweeper extends Reconciler {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly logins: SsoLoginsRepository,
     private readonly config: Config,
   ) {
     super();
   }
 
   async reconcile(): Promise<void> {
-    await this.dataSource.query('DELETE FROM sso_logins WHERE expires_at < platform_now()');
+    await this.logins.deleteExpired(this.dataSource.manager);
   }
 }
