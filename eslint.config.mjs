@@ -12,6 +12,26 @@ const readsEnvironment = [
 ];
 /** What is plain JavaScript and type-checked all the same, by its JSDoc. */
 const scripts = ['scripts/**/*.mjs'];
+/** In SQL: that a column names a certain tenant. What a statement sets is no condition. */
+const IS_TENANT = String.raw`(?<!SET )\b\w*tenant_id(?:::uuid)?\s*(?:=|<>|!=|IN\b|IS (?:NOT )?DISTINCT FROM\b)\s*`;
+/** What leads along a composite foreign key holds by the key: the tenants are equal because the ids are. */
+const BY_KEY = String.raw`\s+AND (?:(?:\w+\.)?(\w+_id) = \w+\.\1\b|(?:\w+\.)?$)`;
+const tenantConditions = [
+  ...['Literal[value', 'TemplateElement[value.raw'].flatMap((node) => [
+    String.raw`${node}=/${IS_TENANT}(?:\$\d|\?|\(|ANY\b)/]`,
+    String.raw`${node}=/${IS_TENANT}\w+\.\w*tenant_id\b(?!${BY_KEY})/]`,
+    String.raw`${node}=/(?:\$\d+|\?)(?:::uuid)?\s*=\s*(?:\w+\.)?\w*tenant_id\b/]`,
+  ]),
+  String.raw`TemplateElement[value.raw=/${IS_TENANT}$/] + TemplateElement:not([value.raw=/^\.tenant_id\s+AND /])`,
+  ...[
+    'Property[key.name="where"]',
+    'CallExpression[callee.property.name=/^(?:(?:find|findOne|findAndCount|count|exists)(?:By|ByOrFail)|delete|(?:and|or)?where)$/i]',
+  ].map((where) => `${where} > ObjectExpression > Property[key.name=/tenant_id$/]`),
+  'CallExpression[callee.name="updateRows"] > ObjectExpression:nth-child(4) > Property[key.name=/tenant_id$/]',
+].map((selector) => ({
+  selector,
+  message: 'Conditions on a tenant are made by ofTenant() or inTenant(), which the access matrix takes away.',
+}));
 const tests = ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'];
 
 /**
@@ -115,7 +135,7 @@ export default defineConfig(
         'error',
         { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
       ],
-      'no-restricted-syntax': ['error', ...time],
+      'no-restricted-syntax': ['error', ...time, ...tenantConditions],
       'no-restricted-imports': [
         'error',
         {
@@ -131,12 +151,12 @@ export default defineConfig(
   {
     files: ['src/modules/**/*.ts'],
     ignores: ['**/*.repository.ts', '**/*.entity.ts', '**/*.contract.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...time, ...sqlStatements, ...sqlFragments] },
+    rules: { 'no-restricted-syntax': ['error', ...time, ...tenantConditions, ...sqlStatements, ...sqlFragments] },
   },
   {
     // What the schema says of a table, and how the repositories of other domains join one.
     files: ['src/modules/**/*.entity.ts', 'src/modules/**/*.contract.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...time, ...sqlStatements] },
+    rules: { 'no-restricted-syntax': ['error', ...time, ...tenantConditions, ...sqlStatements] },
   },
   {
     // Generated; as long as the schema is wide.

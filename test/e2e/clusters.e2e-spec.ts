@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
+import { bodyOf } from '../samples';
 import type { ApiClient, Json } from './harness/api-client';
 import {
   clusterBody,
@@ -378,15 +379,7 @@ describe('a start that fails', () => {
 describe('what clusters are made of', () => {
   it('stays as it is while one may use it', async () => {
     const own = await describeEstate(admin, platform.runtime.sparkVersion, 'own');
-    const volume = {
-      name: 'own',
-      encrypted: false,
-      size: 20,
-      disk_type_id: 10,
-      machine_volume_num: 1,
-      machine_volume_strip_num: 1,
-    };
-    const { volume_conf_id } = await admin.post('/machine/volume', volume);
+    const { volume_conf_id } = await admin.post('/machine/volume', { name: 'own', ...bodyOf('volume_conf') });
     await admin.put('/cluster/conf', { volume_conf_id: Number(volume_conf_id) }, 201, {
       query: { cluster_conf_id: own.clusterConfId },
     });

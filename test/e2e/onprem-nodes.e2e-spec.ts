@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import { FakeProxmox } from '../../libs/testing/fake-proxmox';
 import { eventually } from '../../libs/testing/eventually';
+import { bodyOf } from '../samples';
+import { encodedCredentials } from '../samples/sample';
 import type { ApiClient } from './harness/api-client';
 import { describeEstate } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';
@@ -43,10 +45,10 @@ describe('resources of OnPrem nodes', () => {
       ],
     });
     try {
-      const secret = JSON.stringify({ USERNAME: 'root@pam', PASSWORD: 'of the hypervisor' });
+      const secret = { USERNAME: 'root@pam', PASSWORD: 'of the hypervisor' };
       const { credentials_conf_id } = await admin.post('/credential_config', {
-        ...{ name: 'hypervisor', credential_type_id: 3 },
-        base64_encoded_credentials: { encoded: Buffer.from(secret).toString('base64') },
+        ...{ name: 'hypervisor', ...bodyOf('credentials_conf') },
+        base64_encoded_credentials: encodedCredentials(secret),
       });
       const sizes = { ram_total_gb: 16, ram_used_gb: 1, disk_total_gb: 32, disk_used_gb: 2 };
       expect(await ask(hypervisor.url, Number(credentials_conf_id))).toEqual({

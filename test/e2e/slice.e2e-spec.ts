@@ -1,12 +1,14 @@
 import { eventually } from '../../libs/testing/eventually';
 import type { Answer, ApiClient, Json } from './harness/api-client';
+import { bodyOf, type Part, SAMPLES } from '../samples';
+import { encodedCredentials } from '../samples/sample';
 import { describeEstate, type Estate } from './harness/estate';
 import { clientOf, createTenant, createUser, PASSWORD } from './harness/people';
 import { PlatformUnderTest } from './harness/platform';
 
 const ABSENT = 999_999_999;
 const SECRET = 'a-password-that-nobody-else-has';
-const CREDENTIALS = Buffer.from(JSON.stringify({ USERNAME: 'root@pam', PASSWORD: SECRET })).toString('base64');
+const CREDENTIALS = encodedCredentials({ USERNAME: 'root@pam', PASSWORD: SECRET });
 
 let platform: PlatformUnderTest;
 let admin: ApiClient;
@@ -284,15 +286,14 @@ describe('lookups', () => {
 
 interface Kind {
   label: string;
-  path: string;
   list: string;
   /** Prefix of `<key>_id` and `<key>_name`. */
-  key: string;
+  key: Part;
   /** Name of the name in a read answer. */
   nameInRead: string;
   nameInWrite: string;
-  code: string;
-  create: () => Record<string, unknown>;
+  /** What is not as in the sample. */
+  more?: object;
   /** A field that must be there, and a wrong value for it. */
   required: [string, unknown];
   foreignId: () => number;
@@ -301,85 +302,57 @@ interface Kind {
 const KINDS: Kind[] = [
   {
     label: 'volume configuration',
-    path: '/machine/volume',
     list: '/machine/volumes',
     key: 'volume_conf',
     nameInRead: 'volume_conf_name',
     nameInWrite: 'name',
-    code: 'VOLUME_CONF',
-    create: () => ({
-      encrypted: false,
-      size: 20,
-      disk_type_id: 10,
-      machine_volume_num: 1,
-      machine_volume_strip_num: 1,
-    }),
     required: ['disk_type_id', 'ten'],
     foreignId: () => foreignVolume,
   },
   {
     label: 'network configuration',
-    path: '/machine/network',
     list: '/machine/networks',
     key: 'network_conf',
     nameInRead: 'network_conf_name',
     nameInWrite: 'name',
-    code: 'NETWORK_CONF',
-    create: () => ({ cloud_provider_id: 3, bridge: 'vmbr0', model: 'virtio' }),
     required: ['cloud_provider_id', true],
     foreignId: () => foreign.networkConfId,
   },
   {
     label: 'boot disk image',
-    path: '/machine/boot_disk_image',
     list: '/machine/boot_disk_images',
     key: 'boot_disk_image',
     nameInRead: 'boot_disk_image_name',
     nameInWrite: 'boot_disk_image_name',
-    code: 'BOOT_DISK_IMAGE',
-    create: () => ({ cloud_provider_id: 3, linux_distro_id: 1, boot_disk_image: 'local', architecture_type_id: 0 }),
     required: ['boot_disk_image', 7],
     foreignId: () => foreign.bootDiskImageId,
   },
   {
     label: 'credentials configuration',
-    path: '/credential_config',
     list: '/credential_configs',
     key: 'credentials_conf',
     nameInRead: 'credentials_conf_name',
     nameInWrite: 'name',
-    code: 'CREDENTIALS_CONF',
-    create: () => ({ credential_type_id: 3, base64_encoded_credentials: { encoded: CREDENTIALS } }),
+    more: { base64_encoded_credentials: CREDENTIALS },
     required: ['base64_encoded_credentials', 'text'],
     foreignId: () => foreign.credentialsConfId,
   },
   {
     label: 'cloud environment',
-    path: '/cluster/cloud/environment',
     list: '/cluster/cloud/environments',
     key: 'cloud_env',
     nameInRead: 'cloud_env_name',
     nameInWrite: 'name',
-    code: 'CLOUD_ENV',
-    create: () => ({
-      cloud_provider_id: 3,
-      network_conf_id: estate.networkConfId,
-      credential_config_id: estate.credentialsConfId,
-      boot_disk_image_id: estate.bootDiskImageId,
-      endpoint: 'local://',
-    }),
+    more: { endpoint: 'local://' },
     required: ['network_conf_id', {}],
     foreignId: () => foreign.cloudEnvId,
   },
   {
     label: 'cluster configuration',
-    path: '/cluster/conf',
     list: '/cluster/confs',
     key: 'cluster_conf',
     nameInRead: 'cluster_conf_name',
     nameInWrite: 'name',
-    code: 'CLUSTER_CONF',
-    create: () => ({ machine_type_id: 1486 }),
     required: ['machine_type_id', 1.5],
     foreignId: () => foreign.clusterConfId,
   },
@@ -388,8 +361,10 @@ const KINDS: Kind[] = [
 let foreignVolume: number;
 
 describe.each(KINDS)('$label', (kind) => {
-  const { path, key } = kind;
-  const body = (name: string, more: object = {}) => ({ name, ...kind.create(), ...more });
+  const { key } = kind;
+  const { path } = SAMPLES[key];
+  const notFound = `${key.toUpperCase()}.NOT_FOUND`;
+  const body = (name: string, more: object = {}) => ({ name, ...bodyOf(key, estate.ids), ...kind.more, ...more });
   const refuses = (json: unknown, status: number, code: string) =>
     admin.expectError('POST', path, { json }, status, code);
 
@@ -434,8 +409,8 @@ describe.each(KINDS)('$label', (kind) => {
 
     const deleted = await admin.delete(path, 201, { query: { [`${key}_id`]: id } });
     expect(deleted.message).toContain(`${name}b`);
-    await admin.expectError('GET', path, { query: { [`${key}_id`]: id } }, 404, `${kind.code}.NOT_FOUND`);
-    await admin.expectError('DELETE', path, { query: { [`${key}_id`]: id } }, 404, `${kind.code}.NOT_FOUND`);
+    await admin.expectError('GET', path, { query: { [`${key}_id`]: id } }, 404, notFound);
+    await admin.expectError('DELETE', path, { query: { [`${key}_id`]: id } }, 404, notFound);
     expect((await admin.get(kind.list)).data).not.toContainEqual(expect.objectContaining({ [`${key}_id`]: id }));
     // Names are unique among current records only.
     const again = Number((await admin.post(path, body(`${name}b`)))[`${key}_id`]);
@@ -492,10 +467,9 @@ describe.each(KINDS)('$label', (kind) => {
   it('of another tenant is not there', async () => {
     for (const id of [kind.foreignId(), ABSENT]) {
       const query = { [`${key}_id`]: id };
-      const code = `${kind.code}.NOT_FOUND`;
-      await admin.expectError('GET', path, { query }, 404, code);
-      await admin.expectError('PUT', path, { query, json: { description: 'x' } }, 404, code);
-      await admin.expectError('DELETE', path, { query }, 404, code);
+      await admin.expectError('GET', path, { query }, 404, notFound);
+      await admin.expectError('PUT', path, { query, json: { description: 'x' } }, 404, notFound);
+      await admin.expectError('DELETE', path, { query }, 404, notFound);
     }
     const ids = (await admin.get(kind.list, { all: true })).data.map((row: Json) => row[`${key}_id`]);
     expect(ids).not.toContain(kind.foreignId());
@@ -513,7 +487,7 @@ describe.each(KINDS)('$label', (kind) => {
 });
 
 describe('references between records', () => {
-  const env = (more: object) => ({ name: 'refers', ...KINDS[4]?.create(), ...more });
+  const env = (more: object) => ({ name: 'refers', ...bodyOf('cloud_env', estate.ids), endpoint: 'local://', ...more });
 
   it('to records of another tenant or to none are refused', async () => {
     const references = [
@@ -548,7 +522,7 @@ describe('references between records', () => {
   });
 
   it('are of one provider', async () => {
-    const gcp = { cloud_provider_id: 0, linux_distro_id: 1, boot_disk_image: 'g', architecture_type_id: 0 };
+    const gcp = { ...bodyOf('boot_disk_image'), cloud_provider_id: 0 };
     const { boot_disk_image_id } = await admin.post('/machine/boot_disk_image', { name: 'gcp', ...gcp });
     const json = env({ boot_disk_image_id: Number(boot_disk_image_id) });
     await admin.expectError('POST', '/cluster/cloud/environment', { json }, 400, 'CLOUD_ENV.PROVIDER_MISMATCH');
@@ -592,14 +566,7 @@ describe('references between records', () => {
       ['linux_distro_id', 77],
       ['architecture_type_id', 77],
     ] as const) {
-      const json = {
-        name: 'x',
-        cloud_provider_id: 3,
-        linux_distro_id: 1,
-        boot_disk_image: 'l',
-        architecture_type_id: 0,
-        [field]: id,
-      };
+      const json = { name: 'x', ...bodyOf('boot_disk_image'), [field]: id };
       expect((await admin.request('POST', '/machine/boot_disk_image', { json })).status).toBe(400);
     }
   });
@@ -695,14 +662,7 @@ describe('credentials', () => {
 });
 
 describe('pages', () => {
-  const volume = (name: string) => ({
-    name,
-    encrypted: false,
-    size: 20,
-    disk_type_id: 10,
-    machine_volume_num: 1,
-    machine_volume_strip_num: 1,
-  });
+  const volume = (name: string) => ({ name, ...bodyOf('volume_conf') });
 
   it('follow one another to the last', async () => {
     const names = Array.from({ length: 5 }, (_, index) => `page-${index}`);

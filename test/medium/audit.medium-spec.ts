@@ -12,6 +12,7 @@ import { conflict, unauthenticated } from '../../src/platform/errors/domain-erro
 import { Answers, Operation } from '../../src/platform/http/operation';
 import type { OperationOptions } from '../../src/platform/http/operation-options';
 import { Transactions } from '../../src/platform/persistence/transactions';
+import { bodyOf } from '../samples';
 import { PASSWORD, People } from './harness/people';
 import {
   ADMIN_PASSWORD,
@@ -155,14 +156,7 @@ describe('the audit log', () => {
     return { answer, events };
   }
 
-  const volume = (name: string) => ({
-    name,
-    encrypted: false,
-    disk_type_id: GCP_PD_SSD,
-    size: 100,
-    machine_volume_num: 1,
-    machine_volume_strip_num: 1,
-  });
+  const volume = (name: string) => ({ name, ...bodyOf('volume_conf'), disk_type_id: GCP_PD_SSD });
 
   describe('of an effect', () => {
     it('says who did what to which record, from where', async () => {

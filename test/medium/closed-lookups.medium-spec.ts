@@ -12,6 +12,8 @@ import { ReferenceDataModule } from '../../src/modules/reference-data/reference-
 import { readReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';
 import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
+import { bodyOf } from '../samples';
+import { encodedCredentials } from '../samples/sample';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
@@ -114,7 +116,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
       {
         availability_zone: zone,
         network_config: { availability_zone: zone },
-        boot_disk_image: { boot_disk_image: 'plain' },
+        boot_disk_image: { boot_disk_image: 'ubuntu' },
       },
     ],
     ['/cluster/conf', 'cluster_conf', { machine_type: machine, machine_volume_conf: { disk_type: disk } }],
@@ -153,11 +155,8 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
   describe('cannot come to refer to one', () => {
     const create = (name: string, rows: typeof CLOSED): Record<string, object> => ({
       '/machine/boot_disk_image': {
-        name,
-        cloud_provider_id: rows.provider,
-        linux_distro_id: rows.distro,
-        boot_disk_image: 'image',
-        architecture_type_id: 0,
+        ...{ name, ...bodyOf('boot_disk_image') },
+        ...{ cloud_provider_id: rows.provider, linux_distro_id: rows.distro },
       },
       '/machine/network': {
         name,
@@ -167,22 +166,15 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
         subnet: 's',
         availability_zone_id: rows.zone,
       },
-      '/machine/volume': {
-        name,
-        encrypted: false,
-        disk_type_id: rows.diskType,
-        size: 100,
-        machine_volume_num: 1,
-        machine_volume_strip_num: 1,
-      },
+      '/machine/volume': { name, ...bodyOf('volume_conf'), disk_type_id: rows.diskType },
       '/credential_config': {
         name,
         credential_type_id: rows.credentialType,
-        base64_encoded_credentials: {
-          encoded: Buffer.from(
-            JSON.stringify({ AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_DEFAULT_REGION: 'c' }),
-          ).toString('base64'),
-        },
+        base64_encoded_credentials: encodedCredentials({
+          AWS_ACCESS_KEY_ID: 'a',
+          AWS_SECRET_ACCESS_KEY: 'b',
+          AWS_DEFAULT_REGION: 'c',
+        }),
       },
       '/cluster/conf': { name, machine_type_id: rows.machineType },
       '/cluster/cloud/environment': {
@@ -195,15 +187,8 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
         cloud_project: 'p',
       },
       '/cluster': {
-        name,
-        is_spot_instance: false,
-        enable_public_ip: false,
-        cloud_env_id: mine.cloudEnvId,
-        cluster_conf_id: mine.clusterConfId,
+        ...{ name, ...bodyOf('cluster', { cloud_env_id: mine.cloudEnvId, cluster_conf_id: mine.clusterConfId }) },
         spark_infra_version_id: rows.version,
-        cluster_type: 'PLATFORM',
-        min_instances: 1,
-        max_instances: 1,
       },
     });
 

@@ -1,5 +1,6 @@
 import { changeMeanwhile } from './harness/changing-cluster';
-import { CREDENTIAL_VALUES, encoded, ENCRYPTION, expectRefusal, MountsBench, STORAGE } from './harness/mounts';
+import { encodedCredentials } from '../samples/sample';
+import { CREDENTIAL_VALUES, ENCRYPTION, expectRefusal, MountsBench, STORAGE } from './harness/mounts';
 import { TestAgent } from './harness/test-agent';
 
 // Real: the whole API and PostgreSQL. Left out: the stores, which no operation on mounts calls, and the agents.
@@ -248,7 +249,7 @@ describe('mounts on clusters', () => {
     const runId = await agent.giveRun(tenancy);
     const moved = { ...CREDENTIAL_VALUES['adls'], STORAGE_ACCOUNT_NAME: 'account2' };
     const { status } = await bench.call('PUT', `/credential_config?credentials_conf_id=${azure}`, {
-      base64_encoded_credentials: encoded(moved),
+      base64_encoded_credentials: encodedCredentials(moved),
     });
     expect(status).toBe(201);
     const { runs } = await agent.poll();
@@ -321,7 +322,7 @@ describe('mounts on clusters', () => {
     // Their values, given again, open it for the next run.
     const values = { ...CREDENTIAL_VALUES['custom'], AWS_SECRET_ACCESS_KEY: 'rotated' };
     await bench.call('PUT', `/credential_config?credentials_conf_id=${damaged}`, {
-      base64_encoded_credentials: encoded(values),
+      base64_encoded_credentials: encodedCredentials(values),
     });
     const [mended] = (await agent.poll()).runs[0]?.spec.mounts ?? [];
     expect([mended?.credentials, mended?.fault]).toEqual([values, undefined]);

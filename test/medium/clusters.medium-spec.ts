@@ -13,7 +13,8 @@ import type { ClusterNode } from '../../src/modules/clusters/clusters.contract';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
-import { DISK, encodedCredentials, Estate, type Parts, PROVIDER } from './harness/estate';
+import { encodedCredentials } from '../samples/sample';
+import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
 import type { TestAnswer, TestApi } from './harness/test-api';
 

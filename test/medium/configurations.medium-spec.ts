@@ -8,18 +8,9 @@ import { IamModule } from '../../src/modules/iam/iam.module';
 import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import { changeMeanwhile } from './harness/changing-cluster';
-import {
-  ARCHITECTURE,
-  DISK,
-  encodedCredentials,
-  Estate,
-  type Kind,
-  MACHINE,
-  madeId,
-  type Parts,
-  PATH,
-  PROVIDER,
-} from './harness/estate';
+import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER } from './harness/estate';
+import { SAMPLES } from '../samples';
+import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
@@ -69,7 +60,7 @@ describe('configurations', () => {
       const { name } = estate.body(kind, parts);
       const first = await estate.id(kind, parts, { name });
       expect(refusal(await estate.create(kind, parts, { name }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
-      const gone = await estate.caller.call('DELETE', `${PATH[kind]}?${kind}_name=${String(name)}`);
+      const gone = await estate.caller.call('DELETE', `${SAMPLES[kind].path}?${kind}_name=${String(name)}`);
       expect([gone.status, gone.body.message]).toEqual([201, expect.stringContaining(`(id ${first})`)]);
       expect(await estate.id(kind, parts, { name })).not.toBe(first);
     });
@@ -380,7 +371,7 @@ describe('configurations', () => {
       async (kind, by, body) => {
         const cluster = await clusterIn('DESTROYED');
         const { name } = await row(kind, parts[kind]);
-        const path = `${PATH[kind]}?${kind}_${by}=${by === 'id' ? parts[kind] : String(name)}`;
+        const path = `${SAMPLES[kind].path}?${kind}_${by}=${by === 'id' ? parts[kind] : String(name)}`;
         const record = { table: `${kind}s`, key: `${kind}_id`, id: parts[kind] };
         const { status } = await changeMeanwhile(api.database, cluster, record, () =>
           estate.caller.call(body ? 'PUT' : 'DELETE', path, body ?? undefined),
@@ -443,7 +434,7 @@ describe('configurations', () => {
 
     it('fits together when a cluster comes back', async () => {
       const cluster = await disabledCluster();
-      const image = await estate.id('boot_disk_image', {}, { architecture_type_id: ARCHITECTURE.aarch64 });
+      const image = await estate.id('boot_disk_image', {}, { architecture_type_id: AARCH64 });
       await estate.update('cloud_env', parts.cloud_env, { boot_disk_image_id: image });
       expect(refusal(await enable(cluster))).toEqual([400, 'CLUSTER.ARCHITECTURE_MISMATCH']);
       await estate.update('cloud_env', parts.cloud_env, { boot_disk_image_id: parts.boot_disk_image });

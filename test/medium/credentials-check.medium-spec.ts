@@ -3,13 +3,12 @@ import { FakeProxmox } from '../../libs/testing/fake-proxmox';
 import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import type { Role } from '../../src/platform/auth/roles';
+import { encodedCredentials } from '../samples/sample';
 import { type Caller, type People, refusal, startPeople } from './harness/people';
 import type { TestApi } from './harness/test-api';
 
 const TYPE = { basicAuth: 3, customS3: 5 };
 const SECRET = 'the secret of the store';
-
-const encoded = (values: object) => ({ encoded: Buffer.from(JSON.stringify(values)).toString('base64') });
 
 describe('checkCredentialsConf', () => {
   let api: TestApi;
@@ -50,7 +49,7 @@ describe('checkCredentialsConf', () => {
 
   async function credentials(typeId: number, values: object, by = admin): Promise<{ id: number; name: string }> {
     const name = people.unique('credentials');
-    const body = { name, credential_type_id: typeId, base64_encoded_credentials: encoded(values) };
+    const body = { name, credential_type_id: typeId, base64_encoded_credentials: encodedCredentials(values) };
     const made = await by.call('POST', '/credential_config', body);
     expect(made.status).toBe(200);
     return { id: Number(made.body.credentials_conf_id), name };
@@ -76,7 +75,7 @@ describe('checkCredentialsConf', () => {
 
   it('checks what an update stored', async () => {
     const { id } = await credentials(TYPE.customS3, keysOf('wrong'));
-    const change = { base64_encoded_credentials: encoded(keysOf('right')) };
+    const change = { base64_encoded_credentials: encodedCredentials(keysOf('right')) };
     expect((await admin.call('PUT', `/credential_config?credentials_conf_id=${id}`, change)).status).toBe(201);
     expect((await check(`credentials_conf_id=${id}`)).body.working).toBe(true);
   });
@@ -161,7 +160,7 @@ describe('checkCredentialsConf', () => {
     ['a password in it', 'http://user:pw@s3.example.org'],
   ])('an endpoint with %s is not stored', async (_what, endpoint) => {
     const name = people.unique('credentials');
-    const base64_encoded_credentials = encoded(keysOf('right', endpoint));
+    const base64_encoded_credentials = encodedCredentials(keysOf('right', endpoint));
     const body = { name, credential_type_id: TYPE.customS3, base64_encoded_credentials };
     const refused = await admin.call('POST', '/credential_config', body);
     expect(refusal(refused)).toEqual([400, 'CREDENTIALS_CONF.ENDPOINT_REFUSED']);

@@ -4,6 +4,8 @@ import { SessionSweeper } from '../../src/modules/iam/sessions/workflows/session
 import { FileIdSweeper } from '../../src/modules/object-storage-managers/workflows/file-id-sweeper';
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
 import type { Reconciler } from '../../src/platform/workflows/reconciler';
+import { bodyOf } from '../samples';
+import { ofStore } from '../samples/credentials-conf';
 import { PASSWORD, People } from './harness/people';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
@@ -43,18 +45,9 @@ describe('rows that have ended', () => {
 
   const makeManager = async (name: string): Promise<number> => {
     const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', S3_ENDPOINT: 'http://127.0.0.1:9' };
-    const encoded = Buffer.from(JSON.stringify(keys)).toString('base64');
-    const credentials = await done('/credential_config', {
-      name,
-      credential_type_id: 5,
-      base64_encoded_credentials: { encoded },
-    });
-    const manager = await done('/object_storage_manager', {
-      name,
-      cloud_provider_id: 3,
-      credentials_conf_id: Number(credentials.credentials_conf_id),
-      object_storage_bucket_name: 'bucket',
-    });
+    const credentials = await done('/credential_config', { name, ...ofStore(keys) });
+    const ids = { credentials_conf_id: Number(credentials.credentials_conf_id) };
+    const manager = await done('/object_storage_manager', { name, ...bodyOf('object_storage_manager', ids) });
     return Number(manager.object_storage_manager_id);
   };
 

@@ -5,6 +5,7 @@ import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/c
 import { ObjectStorageManagersApiModule } from '../../src/modules/object-storage-managers/object-storage-managers.api.module';
 import { CLOUD_PROVIDER_ID, CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
 import { TenantSecretsService } from '../../src/modules/secrets/tenant-secrets.service';
+import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
 import type { Caller, People } from './harness/people';
 import { startPeople } from './harness/people';
@@ -57,9 +58,8 @@ describe('object storage managers', () => {
   afterAll(() => stop?.());
 
   async function credentials(type: string, name: string, keys = CREDENTIALS[type], caller = admin): Promise<number> {
-    const encoded = Buffer.from(JSON.stringify(keys)).toString('base64');
     const credential_type_id = CREDENTIAL_TYPE_ID[type as keyof typeof CREDENTIAL_TYPE_ID];
-    const body = { name, credential_type_id, base64_encoded_credentials: { encoded } };
+    const body = { name, credential_type_id, base64_encoded_credentials: encodedCredentials(keys ?? {}) };
     const answer = await caller.call('POST', '/credential_config', body);
     expect(answer.body).toMatchObject({ credentials_conf_id: expect.any(String) });
     return Number(answer.body.credentials_conf_id);

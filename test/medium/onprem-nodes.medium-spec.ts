@@ -16,6 +16,7 @@ import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-c
 import { CREDENTIAL_TYPE_ID } from '../../src/modules/reference-data/reference-data.contract';
 import type { Role } from '../../src/platform/auth/roles';
 import { createLogger } from '../../src/platform/logging/logger';
+import { encodedCredentials } from '../samples/sample';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
 import {
@@ -97,11 +98,10 @@ describe('listOnPremNodeResources', () => {
     return started;
   };
   const credentials = async (caller: Caller, content: object, type: number = CREDENTIAL_TYPE_ID.onPremBasicAuth) => {
-    const encoded = Buffer.from(JSON.stringify(content)).toString('base64');
     const { status, body } = await caller.call('POST', '/credential_config', {
       name: people.unique('credentials'),
       credential_type_id: type,
-      base64_encoded_credentials: { encoded },
+      base64_encoded_credentials: encodedCredentials(content),
     });
     expect([status, body]).toEqual([200, expect.anything()]);
     return Number(body.credentials_conf_id);

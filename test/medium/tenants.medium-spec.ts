@@ -4,6 +4,7 @@ import { IamApiModule } from '../../src/modules/iam/iam.api.module';
 import { IamModule } from '../../src/modules/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
 import { PASSWORD, People } from './harness/people';
+import { bodyOf } from '../samples';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import {
   configure,
@@ -351,18 +352,9 @@ describe('the administration of tenants', () => {
         await holding('SELECT 1 FROM user_roles WHERE tenant_id = $1 FOR UPDATE', made.tenantId, async () => {
           deleting = remove('tenant_name=made-late');
           await waiting(1);
-          making = api.call('POST', '/cluster', {
-            token: session,
-            body: {
-              name: 'late',
-              is_spot_instance: false,
-              enable_public_ip: false,
-              cloud_env_id: made.cloudEnvId,
-              cluster_conf_id: made.clusterConfId,
-              spark_infra_version_id: 1,
-              cluster_type: 'STANDALONE',
-            },
-          });
+          const ids = { cloud_env_id: made.cloudEnvId, cluster_conf_id: made.clusterConfId };
+          const body = { name: 'late', ...bodyOf('cluster', ids) };
+          making = api.call('POST', '/cluster', { token: session, body });
           await waiting(2);
         });
         expect((await deleting)?.status).toBe(201);

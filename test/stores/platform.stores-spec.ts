@@ -3,13 +3,12 @@ import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from '../e2e/harness/estate';
 import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';
+import { bodyOf } from '../samples';
+import { ofStore } from '../samples/credentials-conf';
 import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(300_000);
 
-const ONPREM = 3;
-const CUSTOM_S3_CREDENTIALS = 5;
-const CUSTOM_S3_STORAGE = 3;
 const STORE = 'file:///platform/object-storage-manager';
 
 const MAIN = `
@@ -51,16 +50,13 @@ describe('object storage', () => {
     mountCredentialsId = await storeCredentials('store-of-mounts');
     managerId = await made('/object_storage_manager', 'object_storage_manager_id', {
       name: 'landing',
-      cloud_provider_id: ONPREM,
-      credentials_conf_id: credentialsId,
+      ...bodyOf('object_storage_manager', { credentials_conf_id: credentialsId }),
       object_storage_bucket_name: bucket,
     });
     mountId = await made('/cluster/mount', 'mount_id', {
       name: 'Data',
-      storage_type_id: CUSTOM_S3_STORAGE,
+      ...bodyOf('mount', { credentials_conf_id: mountCredentialsId }),
       source: `s3a://${bucket}/data`,
-      mount_point: '/mnt/data',
-      credentials_config_id: mountCredentialsId,
     });
     clusterId = await createCluster(client, estate, 'with-storage', {
       object_storage_manager_id: managerId,
@@ -83,11 +79,7 @@ describe('object storage', () => {
   async function storeCredentials(name: string): Promise<number> {
     const { url, accessKeyId, secretAccessKey } = server;
     const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, S3_ENDPOINT: url };
-    return made('/credential_config', 'credentials_conf_id', {
-      name,
-      credential_type_id: CUSTOM_S3_CREDENTIALS,
-      base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(keys)).toString('base64') },
-    });
+    return made('/credential_config', 'credentials_conf_id', { name, ...ofStore(keys) });
   }
 
   async function made(path: string, key: string, body: object): Promise<number> {

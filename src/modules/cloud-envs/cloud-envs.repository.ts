@@ -29,7 +29,7 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
         name !== undefined,
         `EXISTS (SELECT 1 FROM boot_disk_images b
            JOIN machine_architecture_types a ON a.machine_architecture_type_id = b.architecture_type_id
-           WHERE ${ofTenant('b', 't.tenant_id')} AND b.boot_disk_image_id = t.boot_disk_image_id
+           WHERE b.tenant_id = t.tenant_id AND b.boot_disk_image_id = t.boot_disk_image_id
              AND a.machine_architecture_type = ?)`,
         name,
       );
@@ -40,7 +40,7 @@ export class CloudEnvsRepository extends ResourceRepository<CloudEnv, CloudEnvRo
     const found = await rows<{ endpoint: string }>(
       this.dataSource.manager,
       `SELECT DISTINCT ce.endpoint FROM cloud_envs ce
-       WHERE ce.tenant_id = $1 AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
+       WHERE ${ofTenant('ce', '$1')} AND ce.credentials_conf_id = $2 AND ce.endpoint IS NOT NULL AND ce.to_date = 'infinity'`,
       [scope.tenantId, credentialsConfId],
     );
     return found.map(({ endpoint }) => endpoint);

@@ -50,9 +50,9 @@ type NodeStateRow = StateFacts &
 
 /** Beginnings of conditions on what cluster `t` is made of, `f`; they end in a parenthesis. */
 const USES_CLOUD_ENV = `EXISTS (SELECT 1 FROM cloud_envs f
-  WHERE ${ofTenant('f', 't.tenant_id')} AND f.cloud_env_id = t.cloud_env_id`;
+  WHERE f.tenant_id = t.tenant_id AND f.cloud_env_id = t.cloud_env_id`;
 const USES_CLUSTER_CONF = `EXISTS (SELECT 1 FROM cluster_confs f
-  WHERE ${ofTenant('f', 't.tenant_id')} AND f.cluster_conf_id = t.cluster_conf_id`;
+  WHERE f.tenant_id = t.tenant_id AND f.cluster_conf_id = t.cluster_conf_id`;
 
 const NODES = `(SELECT coalesce(jsonb_agg(jsonb_build_object('node_number', n.node_number, 'status', n.status,
     'node_state_id', s.node_state_id, 'ip_address', n.ip_address, 'start_time', s.start_time)

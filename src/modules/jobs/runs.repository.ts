@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendState, type History } from '../../platform/history/state-history';
 import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
@@ -184,7 +185,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   ): Promise<Map<string, number>> {
     const counted = await rows<Pick<Run, 'status'> & { count: number }>(
       this.dataSource.manager,
-      `SELECT status, count(*) FROM runs WHERE tenant_id = $1 AND ${column} = $2 GROUP BY status`,
+      `SELECT status, count(*) FROM runs WHERE ${ofTenant('runs', '$1')} AND ${column} = $2 GROUP BY status`,
       [tenantId, id],
     );
     return new Map(counted.map(({ status, count }) => [status, count]));

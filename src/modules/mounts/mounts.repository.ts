@@ -29,7 +29,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       conditions.addIf(
         clusterId !== undefined,
         `NOT EXISTS (SELECT 1 FROM cluster_mounts cm
-           WHERE ${ofTenant('cm', 't.tenant_id')} AND cm.mount_id = t.mount_id AND cm.cluster_id = ?)`,
+           WHERE cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id AND cm.cluster_id = ?)`,
         clusterId,
       );
   }
@@ -40,7 +40,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       tx,
       `SELECT t.*, t.to_date < 'infinity' AS deleted FROM mounts t
          JOIN cluster_mounts cm ON cm.tenant_id = t.tenant_id AND cm.mount_id = t.mount_id
-       WHERE cm.tenant_id = $1 AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
+       WHERE ${ofTenant('cm', '$1')} AND cm.cluster_id = $2 ORDER BY t.mount_point, t.mount_id`,
       [tenantId, clusterId],
     );
   }
@@ -51,7 +51,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
       tx,
       `SELECT jsonb_agg(cm.mount_id) AS mount_ids FROM cluster_mounts own
          JOIN cluster_mounts cm ON cm.tenant_id = own.tenant_id AND cm.cluster_id = own.cluster_id
-       WHERE own.tenant_id = $1 AND own.mount_id = $2 GROUP BY cm.cluster_id`,
+       WHERE ${ofTenant('own', '$1')} AND own.mount_id = $2 GROUP BY cm.cluster_id`,
       [scope.tenantId, mountId],
     );
     return clusters.map(({ mount_ids }) => mount_ids);
@@ -61,7 +61,7 @@ export class MountsRepository extends ResourceRepository<Mount, MountRow> {
   async assertCluster(scope: TenantScope, clusterId: number): Promise<void> {
     const cluster = await firstRow(
       this.dataSource.manager,
-      'SELECT 1 FROM clusters WHERE tenant_id = $1 AND cluster_id = $2',
+      `SELECT 1 FROM clusters t WHERE ${ofTenant('t', '$1')} AND cluster_id = $2`,
       [scope.tenantId, clusterId],
     );
     if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);

@@ -34,7 +34,7 @@ export const ENDED_FILES: readonly AgedRows[] = [
     ...ROWS,
     ended: `SELECT f.object_storage_file_id FROM object_storage_managers m CROSS JOIN LATERAL (
               SELECT t.object_storage_file_id FROM object_storage_files t
-              WHERE ${ofTenant('t', 'm.tenant_id')} AND t.object_storage_manager_id = m.object_storage_manager_id
+              WHERE t.tenant_id = m.tenant_id AND t.object_storage_manager_id = m.object_storage_manager_id
                 AND t.to_date = 'infinity' LIMIT 1000
             ) f
             WHERE m.to_date < platform_now() - $1 * interval '1 day'`,
@@ -75,7 +75,7 @@ export class ObjectStorageFilesRepository {
     await this.insert(tx, scope, managerId, [...withParents([key]).values()], scope.userId);
     await tx.query(
       `UPDATE object_storage_files SET modified_by_user_id = $5, last_update_date = platform_now()
-       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
+       WHERE ${ofTenant('object_storage_files', '$1')} AND object_storage_manager_id = $2 AND path = $3 AND is_dir = $4 AND to_date = 'infinity'`,
       [scope.tenantId, managerId, key.path, key.isDir, scope.userId],
     );
     return this.identify(scope, managerId, [key], tx);
@@ -85,7 +85,7 @@ export class ObjectStorageFilesRepository {
   async close(tx: Tx, scope: TenantScope, managerId: number, { path, isDir }: FileKey): Promise<void> {
     await tx.query(
       `UPDATE object_storage_files SET to_date = platform_now(), modified_by_user_id = $6, last_update_date = platform_now()
-       WHERE tenant_id = $1 AND object_storage_manager_id = $2 AND to_date = 'infinity'
+       WHERE ${ofTenant('object_storage_files', '$1')} AND object_storage_manager_id = $2 AND to_date = 'infinity'
          AND ((path = $3 AND is_dir = $4) OR ($4 AND path LIKE $5))`,
       [scope.tenantId, managerId, path, isDir, `${literalPattern(path)}/%`, scope.userId],
     );
@@ -96,7 +96,7 @@ export class ObjectStorageFilesRepository {
       tx,
       `SELECT t.*, ${AUTHOR_NAMES} FROM unnest($3::text[], $4::boolean[]) AS wanted (path, is_dir)
        JOIN object_storage_files t ON t.path = wanted.path AND t.is_dir = wanted.is_dir ${AUTHOR_JOINS}
-       WHERE t.tenant_id = $1 AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
+       WHERE ${ofTenant('t', '$1')} AND t.object_storage_manager_id = $2 AND t.to_date = 'infinity'`,
       [scope.tenantId, managerId, ...columnsOf(keys)],
     );
   }

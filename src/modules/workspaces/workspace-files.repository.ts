@@ -4,6 +4,7 @@ import type { TenantScope, WorkspaceContext } from '../../platform/auth/principa
 import { invalid, notFound } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { firstRow, literalPattern, rows, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { type ResourceFilter, ResourceRepository } from '../../platform/resources/resource-repository';
 import type { WorkspaceFileListQuery } from './dto/workspace-file.dto';
 import { WorkspaceFile } from './entities/workspace-file.entity';
@@ -66,7 +67,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     }
     const found = await firstRow<Pick<WorkspaceFile, 'workspace_file_id'>>(
       tx ?? this.dataSource.manager,
-      `SELECT workspace_file_id FROM workspace_files WHERE tenant_id = $1 AND workspace_id = $2 AND to_date = 'infinity'
+      `SELECT workspace_file_id FROM workspace_files t WHERE ${ofTenant('t', '$1')} AND workspace_id = $2 AND to_date = 'infinity'
          AND ($3::bigint IS NULL OR workspace_file_id = $3) AND ($4::text IS NULL OR path = $4)`,
       [scope.tenantId, workspace.workspaceId, id ?? null, path === undefined ? null : normalizePath(path)],
     );
@@ -81,7 +82,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   async current({ tenant_id, workspace_file_id }: WorkspaceFileRow): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       this.dataSource.manager,
-      `SELECT * FROM workspace_files WHERE tenant_id = $1 AND workspace_file_id = $2 AND to_date = 'infinity'`,
+      `SELECT * FROM workspace_files t WHERE ${ofTenant('t', '$1')} AND workspace_file_id = $2 AND to_date = 'infinity'`,
       [tenant_id, workspace_file_id],
     );
   }

@@ -54,9 +54,10 @@ export class References {
   /** Throws the conflict of the first rule by which rows keep the record from being deleted. */
   async assertNotKept(tx: Tx, entity: EntityClass, id: number | string): Promise<void> {
     for (const { table, joins = '', column, condition, columns, ...rule } of keepersOf(entity)) {
+      const refers = column === 'tenant_id' ? ofTenant('t', '$1') : `t.${column} = $1`;
       const found = await rows<Record<string, unknown>>(
         tx,
-        `SELECT ${columns} FROM ${table} t ${joins} WHERE t.${column} = $1 AND ${condition} ORDER BY 1 LIMIT ${NAMED}`,
+        `SELECT ${columns} FROM ${table} t ${joins} WHERE ${refers} AND ${condition} ORDER BY 1 LIMIT ${NAMED}`,
         [id],
       );
       if (found.length === 0) continue;
@@ -150,7 +151,7 @@ export class References {
 
 function linked(table: string, { column, own, part }: { column: string; own: string; part: string }): string {
   return `EXISTS (SELECT 1 FROM ${table} m
-    WHERE ${ofTenant('m', 'h.tenant_id')} AND m.${column} = h.${own} AND m.${part} = $2)`;
+    WHERE m.tenant_id = h.tenant_id AND m.${column} = h.${own} AND m.${part} = $2)`;
 }
 
 /** Whether a table has no columns but those of its foreign keys. */

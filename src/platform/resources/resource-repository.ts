@@ -174,7 +174,12 @@ export class RecordRepository<
     return new Conditions<E>();
   }
 
-  /** Columns that say the same of a row. */
+  /** What keeps a change of rows there. */
+  protected rowsOfScope(scope: Scope): Partial<E> {
+    return this.placeOf(scope);
+  }
+
+  /** Columns that say the same of a new row. */
   protected placeOf(_scope: Scope): Partial<E> {
     return {};
   }
@@ -199,7 +204,7 @@ export class RecordRepository<
 
   protected async write(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<void> {
     const change = { ...values, modified_by_user_id: scope.userId, last_update_date: NOW } as Values<E>;
-    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.placeOf(scope) });
+    await updateRows(tx, this.sql.entity, change, { [this.idColumn]: id, ...this.rowsOfScope(scope) });
   }
 
   private among(ids: readonly Id[]): ResourceFilter<E> {
@@ -224,7 +229,11 @@ export class ResourceRepository<
   }
 
   protected override placeOf(scope: Scope): Partial<E> {
-    return inTenant(scope) as Partial<E>;
+    return { tenant_id: scope.tenantId } as Partial<E>;
+  }
+
+  protected override rowsOfScope(scope: Scope): Partial<E> {
+    return { ...super.rowsOfScope(scope), ...inTenant(scope) };
   }
 }
 

@@ -1,15 +1,14 @@
 import { eventually } from '../../../libs/testing/eventually';
+import { bodyOf, type Ids, type Part, PARTS, SAMPLES } from '../../samples';
 import type { ApiClient, Json } from './api-client';
 
-const ONPREM = 3;
-const ONPREM_BASIC_AUTH = 3;
-const UBUNTU = 1;
-const X86_64 = 0;
-/** 4 cores, 16 GB. */
-const ONPREM_S_4 = 1486;
+/** Of what clusters are described with; machines that bring their own disks need no volume. */
+const DESCRIBED = (Object.keys(PARTS) as Part[]).filter((kind) => kind !== 'volume_conf');
 
 /** Everything that a cluster of local nodes is made of. */
 export interface Estate {
+  /** By `<kind>_id`. */
+  ids: Ids;
   credentialsConfId: number;
   networkConfId: number;
   bootDiskImageId: number;
@@ -29,33 +28,21 @@ export async function describeEstate(
   endpoint = 'local://',
 ): Promise<Estate> {
   const sparkInfraVersionId = typeof spark === 'number' ? spark : await sparkInfraVersion(client, spark);
-  const secret = { USERNAME: 'local', PASSWORD: 'local' };
-  const id = async (path: string, key: string, body: object) =>
-    Number((await client.post(path, { name, ...body }))[`${key}_id`]);
-  const credentialsConfId = await id('/credential_config', 'credentials_conf', {
-    credential_type_id: ONPREM_BASIC_AUTH,
-    base64_encoded_credentials: { encoded: Buffer.from(JSON.stringify(secret)).toString('base64') },
-  });
-  const networkConfId = await id('/machine/network', 'network_conf', {
-    cloud_provider_id: ONPREM,
-    bridge: 'vmbr0',
-    model: 'virtio',
-  });
-  const bootDiskImageId = await id('/machine/boot_disk_image', 'boot_disk_image', {
-    cloud_provider_id: ONPREM,
-    linux_distro_id: UBUNTU,
-    boot_disk_image: 'local',
-    architecture_type_id: X86_64,
-  });
-  const cloudEnvId = await id('/cluster/cloud/environment', 'cloud_env', {
-    cloud_provider_id: ONPREM,
-    network_conf_id: networkConfId,
-    credential_config_id: credentialsConfId,
-    boot_disk_image_id: bootDiskImageId,
-    endpoint,
-  });
-  const clusterConfId = await id('/cluster/conf', 'cluster_conf', { machine_type_id: ONPREM_S_4 });
-  return { credentialsConfId, networkConfId, bootDiskImageId, cloudEnvId, clusterConfId, sparkInfraVersionId };
+  const ids: Record<string, number> = {};
+  for (const kind of DESCRIBED) {
+    const body = { name, ...bodyOf(kind, ids), ...(kind === 'cloud_env' ? { endpoint } : {}) };
+    ids[`${kind}_id`] = Number((await client.post(SAMPLES[kind].path, body))[`${kind}_id`]);
+  }
+  const idOf = (kind: Part) => ids[`${kind}_id`] ?? 0;
+  return {
+    ids,
+    credentialsConfId: idOf('credentials_conf'),
+    networkConfId: idOf('network_conf'),
+    bootDiskImageId: idOf('boot_disk_image'),
+    cloudEnvId: idOf('cloud_env'),
+    clusterConfId: idOf('cluster_conf'),
+    sparkInfraVersionId,
+  };
 }
 
 async function sparkInfraVersion(client: ApiClient, sparkVersion: string): Promise<number> {
@@ -69,14 +56,8 @@ async function sparkInfraVersion(client: ApiClient, sparkVersion: string): Promi
 export function clusterBody(estate: Estate, name: string, fields: object = {}): Record<string, unknown> {
   return {
     name,
-    cluster_type: 'PLATFORM',
-    cloud_env_id: estate.cloudEnvId,
-    cluster_conf_id: estate.clusterConfId,
+    ...bodyOf('cluster', estate.ids),
     spark_infra_version_id: estate.sparkInfraVersionId,
-    min_instances: 1,
-    max_instances: 1,
-    is_spot_instance: false,
-    enable_public_ip: false,
     ...fields,
   };
 }

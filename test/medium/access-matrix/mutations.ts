@@ -121,7 +121,7 @@ export class Declarations {
   }
 }
 
-/** Patterns of the conditions of second-lines.yaml, each with its text. */
+/** Patterns of the places of second-lines.yaml, each with its text. */
 export function readSecondLines(): { text: string; pattern: RegExp }[] {
   const groups = parse(readFileSync(join(__dirname, 'second-lines.yaml'), 'utf8')) as { conditions: string[] }[];
   return groups.flatMap(({ conditions }) =>

@@ -1,6 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { KINDS } from '../../samples';
+import { REFERENCE } from '../../samples/reference';
 import { LOGIN_NAME, PASSWORD } from './callers';
-import { MARKS, REFERENCE, roleId, type Side, type TenantRecords } from './tenant-records';
+import { MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
 
 interface Schema {
   $ref?: string;
@@ -72,19 +74,12 @@ const ALIASES: Record<string, string> = {
 
 /** Names of parameters and body fields that name a tenant's record. */
 const ADDRESS_NAMES: ReadonlySet<string> = new Set([
-  ...['tenant_id', 'tenant_name', 'user_id', 'username', 'group_id', 'groupname', 'user_ids', 'group_ids'],
-  ...['credentials_conf', 'network_conf', 'boot_disk_image', 'volume_conf', 'cloud_env', 'cluster_conf'].flatMap(
-    idAndName,
-  ),
-  ...['object_storage_manager', 'mount', 'cluster', 'workspace', 'job_conf'].flatMap(idAndName),
+  ...KINDS.flatMap(([kind, { nameField }]) => [`${kind}_id`, ...(nameField ? [] : [`${kind}_name`])]),
+  ...['tenant_id', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
   ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
   ...['file_id', 'file_path', 'file_name'],
 ]);
-
-function idAndName(prefix: string): string[] {
-  return [`${prefix}_id`, `${prefix}_name`];
-}
 
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
 const OTHER_IDS = [
@@ -119,21 +114,11 @@ const CONSTANTS: Record<string, unknown> = {
 
 /** What an operation needs beside the generated request: values of the body, or of a parameter. */
 const MORE: Record<string, Record<string, unknown>> = {
-  createCluster: { min_instances: 1, max_instances: 1 },
-  createNetworkConf: { bridge: 'vmbr0', model: 'virtio' },
-  createCloudEnv: { endpoint: 'https://hypervisor.example' },
+  ...Object.fromEntries(KINDS.flatMap(requestsOfSample)),
   listOnPremNodeResources: { endpoint: 'local://' },
-  createVolumeConf: { size: 100 },
-  updateNetworkConf: { model: 'e1000' },
-  updateBootDiskImage: { boot_disk_image: 'debian' },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
-  createMount: { source: 'bucket/new', mount_point: '/mnt/new' },
   login: { username: LOGIN_NAME, password: PASSWORD },
-  createJobConf: { command: 'job.py', job_type: 'Python3' },
-  updateMount: { is_read_only: true },
-  updateUser: { display_name: 'changed' },
-  updateGroup: { group_mail: 'changed@example.org' },
   ...Object.fromEntries(
     [
       ...['removeUserRole', 'removeGroupRole', 'removeTenantUserRole', 'removeTenantGroupRole'],
@@ -142,8 +127,24 @@ const MORE: Record<string, Record<string, unknown>> = {
   ),
 };
 
+/** What creates and changes a record, by operation id: all of the sample but what it refers to. */
+function requestsOfSample([kind, { body, change }]: (typeof KINDS)[number]): [string, Record<string, unknown>][] {
+  const own = Object.entries(body({})).filter(([name]) => !ADDRESS_NAMES.has(name));
+  return [
+    [`create${operationName(kind)}`, Object.fromEntries(own)],
+    [`update${operationName(kind)}`, { ...change }],
+  ];
+}
+
+/** The kind as operation ids call it: `CloudEnv`. */
+function operationName(kind: string): string {
+  return kind.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Body fields that name what is yet to be made. */
-const NEW_NAMES: Record<string, string> = { createUser: 'username' };
+const NEW_NAMES: Record<string, string> = Object.fromEntries(
+  KINDS.map(([kind, { nameField = 'name' }]) => [`create${operationName(kind)}`, nameField]),
+);
 
 /** Optional parameters without which the generated request is none. */
 const ALWAYS_GIVEN: Record<string, string> = {
@@ -153,8 +154,6 @@ const ALWAYS_GIVEN: Record<string, string> = {
   removeTenantUserRole: 'tenant_id',
   removeTenantGroupRole: 'tenant_id',
 };
-
-const ENCODED_CREDENTIALS = Buffer.from(JSON.stringify({ USERNAME: 'name', PASSWORD: 'word' })).toString('base64');
 
 /** Records in the state that an operation needs, instead of the usual one. */
 const INSTEAD: Record<string, (records: TenantRecords) => object> = {
@@ -172,9 +171,9 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
       .map((id) => [id, ({ storageFile }: TenantRecords) => storageFile]),
   ),
   ...Object.fromEntries(
-    ['VolumeConf', 'NetworkConf', 'BootDiskImage', 'CredentialsConf', 'CloudEnv', 'ClusterConf', 'Mount'].flatMap(
-      (kind) => [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused]),
-    ),
+    [...PLAIN_KINDS, 'mount']
+      .map(operationName)
+      .flatMap((kind) => [`update${kind}`, `delete${kind}`].map((id) => [id, ({ unused }: TenantRecords) => unused])),
   ),
 };
 
@@ -374,7 +373,6 @@ function bodyOf(
 function inventValue(operationId: string, name: string, schema: Schema, caller: Side): unknown {
   const own = MORE[operationId]?.[name] ?? CONSTANTS[name];
   if (own !== undefined) return own;
-  if (name === 'base64_encoded_credentials') return { encoded: ENCODED_CREDENTIALS };
   if (schema.enum) return schema.enum[0];
   if (schema.format === 'email') return `${MARKS[caller].text}-new-${made}@example.org`;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;

@@ -7,6 +7,8 @@ import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
 import { insertPlain, PlainRows } from '../harness/records';
+import { type Ids, type Kind, KINDS, rowOf } from '../../samples';
+import { REFERENCE } from '../../samples/reference';
 
 /** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
 export type Side = 'own' | 'foreign';
@@ -22,25 +24,16 @@ export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
 
 const ID_STEP = 10_000_000;
 
-/** Rows of the reference data that records refer to. Ids in use never get another meaning. */
-export const REFERENCE = {
-  cloud_provider_id: 3,
-  credential_type_id: 3,
-  store_credential_type_id: 5,
-  linux_distro_id: 1,
-  architecture_type_id: 0,
-  machine_type_id: 1486,
-  disk_type_id: 10,
-  spark_infra_version_id: 1,
-  storage_type_id: 3,
-} as const;
-
-/** The type of credentials that opens an S3-compatible store. */
-const CUSTOM_S3 = 5;
-
 export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
+
+/** Kinds whose row needs more than its sample, or is needed in more states than one. */
+const OTHER_KINDS: readonly Kind[] = [
+  ...(['mount', 'object_storage_manager', 'cluster', 'workspace', 'job_conf', 'user', 'group'] as const),
+];
+/** The rest: a new one is among them. */
+export const PLAIN_KINDS = KINDS.map(([kind]) => kind).filter((kind) => !OTHER_KINDS.includes(kind));
 
 /** Every record of one tenant: ids and names by the names that parameters and body fields of the API have. */
 export interface TenantRecords {
@@ -147,7 +140,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
   const infrastructure = await insertInfrastructure(into);
   const used = { ...infrastructure, ...managers.used.ref, ...(await insertMount(into, storeCredentials)) };
   const unused = {
-    ...(await insertInfrastructure(into, infrastructure)),
+    ...(await insertInfrastructure(into, infrastructure as Ids)),
     ...managers.unused.ref,
     ...(await insertMount(into, storeCredentials)),
   };
@@ -216,53 +209,24 @@ async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, name
 }
 
 /**
- * One record of each kind that clusters are described with. They refer to those of `others`, so that nothing refers to
+ * One record of each kind that its sample says all of. They refer to those of `others`, so that nothing refers to
  * them, or to each other.
  */
-async function insertInfrastructure(
-  { named }: Inserting,
-  others?: Record<string, string | number>,
-): Promise<Record<string, string | number>> {
-  const provider = { cloud_provider_id: REFERENCE.cloud_provider_id };
-  const credentials = await named('credentials_confs', 'credentials_conf', {
-    credential_type_id: REFERENCE.credential_type_id,
-  });
-  const network = await named('network_confs', 'network_conf', { ...provider, bridge: 'vmbr0', model: 'virtio' });
-  const image = await named('boot_disk_images', 'boot_disk_image', {
-    ...provider,
-    linux_distro_id: REFERENCE.linux_distro_id,
-    architecture_type_id: REFERENCE.architecture_type_id,
-  });
-  const volume = await named('volume_confs', 'volume_conf', {
-    disk_type_id: REFERENCE.disk_type_id,
-    size: 100,
-  });
-  const env = await named('cloud_envs', 'cloud_env', {
-    ...provider,
-    endpoint: 'local://',
-    credentials_conf_id: (others ?? credentials)['credentials_conf_id'],
-    network_conf_id: (others ?? network)['network_conf_id'],
-    boot_disk_image_id: (others ?? image)['boot_disk_image_id'],
-  });
-  const conf = await named('cluster_confs', 'cluster_conf', {
-    machine_type_id: REFERENCE.machine_type_id,
-    volume_conf_id: (others ?? volume)['volume_conf_id'],
-  });
-  return { ...credentials, ...network, ...image, ...volume, ...env, ...conf };
+async function insertInfrastructure({ named }: Inserting, others?: Ids): Promise<Record<string, string | number>> {
+  const made: Record<string, string | number> = {};
+  for (const kind of PLAIN_KINDS) {
+    const own = kind === 'cloud_env' ? { endpoint: 'local://' } : {};
+    Object.assign(made, await named(`${kind}s`, kind, { ...rowOf(kind, others ?? (made as Ids)), ...own }));
+  }
+  return made;
 }
 
 /** A mount; the credentials that open it have another name among parameters. */
 async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials: Record<string, string | number>) {
-  const credentialsId = storeCredentials['credentials_conf_id'] ?? 0;
   const name = nameOf('mount');
-  const id = await insert('mounts', 'mount_id', {
-    name,
-    storage_type_id: REFERENCE.storage_type_id,
-    source: `${text}/path`,
-    mount_point: `/mnt/${name}`,
-    credentials_conf_id: credentialsId,
-  });
-  return { mount_id: id, mount_name: name, credentials_config_id: credentialsId };
+  const row = rowOf('mount', storeCredentials as Ids);
+  const id = await insert('mounts', 'mount_id', { name, ...row, source: `${text}/path`, mount_point: `/mnt/${name}` });
+  return { mount_id: id, mount_name: name, credentials_config_id: storeCredentials['credentials_conf_id'] ?? 0 };
 }
 
 /** An object storage manager with a file in a bucket of its own. */
@@ -275,13 +239,12 @@ async function insertObjectStorageManager(into: Inserting) {
     credentials_conf_id: credentialsConfId,
     name: credentials.credentials_conf_name,
     description: `${text} credentials_conf`,
-    credential_type_id: CUSTOM_S3,
+    credential_type_id: REFERENCE.store_credential_type_id,
     sealed: await seal(tx, tenantId, credentialsConfId),
   });
   const bucket = nameOf('bucket');
   const ref = await named('object_storage_managers', 'object_storage_manager', {
-    cloud_provider_id: REFERENCE.cloud_provider_id,
-    credentials_conf_id: credentialsConfId,
+    ...rowOf('object_storage_manager', { credentials_conf_id: credentialsConfId }),
     object_storage_bucket_name: bucket,
   });
   const path = `${nameOf('file')}.txt`;
@@ -301,13 +264,8 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
   const { rows, text, nextId, insert, named } = into;
   const cluster = async (status: string, toDate: Date | 'infinity' = 'infinity'): Promise<ClusterRef> => {
     const ref = await named('clusters', 'cluster', {
-      cloud_env_id: infrastructure['cloud_env_id'],
-      cluster_conf_id: infrastructure['cluster_conf_id'],
-      spark_infra_version_id: REFERENCE.spark_infra_version_id,
-      cluster_type: 'PLATFORM',
-      min_instances: 1,
+      ...rowOf('cluster', infrastructure as Ids),
       max_instances: 2,
-      max_parallel_jobs: 1,
       status,
       to_date: toDate,
     });
@@ -423,9 +381,7 @@ async function insertJobConf({ nameOf, insert }: Inserting, values: { settings: 
   const name = nameOf('job_conf');
   const id = await insert('job_confs', 'job_conf_id', {
     name,
-    job_type: 'SPARK_JOB',
-    language: 'Python3',
-    max_concurrency: 0,
+    ...rowOf('job_conf'),
     ...values,
   });
   return { job_conf_id: id, job_conf_name: name };

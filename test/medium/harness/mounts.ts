@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { bodyOf } from '../../samples';
+import { encodedCredentials } from '../../samples/sample';
 import { makeTenancy, type Tenancy } from './records';
 import { configure, createTestDatabase, prepare, TestApi, type TestAnswer, type TestDatabase } from './test-api';
 
@@ -78,7 +80,7 @@ export class MountsBench {
     const { status, body } = await this.call('POST', '/credential_config', {
       name: `credentials-${this.made}`,
       credential_type_id: CREDENTIAL_TYPE[kind],
-      base64_encoded_credentials: encoded(CREDENTIAL_VALUES[kind]),
+      base64_encoded_credentials: encodedCredentials(CREDENTIAL_VALUES[kind]),
     });
     expect([status, body.error]).toEqual([200, undefined]);
     return Number(body.credentials_conf_id);
@@ -87,12 +89,12 @@ export class MountsBench {
   /** Body of a mount of Custom S3 with a name, a bucket and a mount point of its own. */
   async mountBody(more: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     this.made += 1;
+    const credentials = more['credentials_config_id'] ?? (await this.credentials('custom'));
     return {
       name: `Mount ${this.made}`,
-      storage_type_id: STORAGE.custom,
+      ...bodyOf('mount', { credentials_conf_id: Number(credentials) }),
       source: `s3a://bucket-${this.made}/path`,
       mount_point: `/mnt/m${this.made}`,
-      credentials_config_id: more['credentials_config_id'] ?? (await this.credentials('custom')),
       ...more,
     };
   }
@@ -109,16 +111,10 @@ export class MountsBench {
 
   clusterBody(mountIds?: unknown): { name: string } & Record<string, unknown> {
     this.made += 1;
+    const ids = { cloud_env_id: this.mine.cloudEnvId, cluster_conf_id: this.mine.clusterConfId };
     return {
       name: `cluster-${this.made}`,
-      is_spot_instance: false,
-      enable_public_ip: false,
-      cloud_env_id: this.mine.cloudEnvId,
-      cluster_conf_id: this.mine.clusterConfId,
-      spark_infra_version_id: 0,
-      cluster_type: 'PLATFORM',
-      min_instances: 1,
-      max_instances: 1,
+      ...bodyOf('cluster', ids),
       ...(mountIds === undefined ? {} : { mount_ids: mountIds }),
     };
   }
@@ -133,10 +129,6 @@ export class MountsBench {
   async setStatus(clusterId: number, status: string): Promise<void> {
     await this.api.database.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [clusterId, status]);
   }
-}
-
-export function encoded(values: object): { encoded: string } {
-  return { encoded: Buffer.from(JSON.stringify(values)).toString('base64') };
 }
 
 /** No refusal may repeat a secret. */

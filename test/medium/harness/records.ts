@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
-
-const ONPREM = 3;
-/** Of the reference data. */
-const ONPREM_BASIC_AUTH = 3;
-const CUSTOM_S3 = 3;
-const UBUNTU = 1;
-const X86_64 = 0;
-const ONPREM_S_4 = 1486;
+import { type Kind, rowOf } from '../../samples';
+import { REFERENCE } from '../../samples/reference';
 
 /** A record of each kind in one tenant. */
 export interface Tenancy {
@@ -118,76 +112,40 @@ function plainValue(type: string): unknown {
   }
 }
 
+/** Without a volume: nobody needs one. */
+const MADE: readonly Kind[] = [
+  ...(['network_conf', 'boot_disk_image', 'credentials_conf', 'object_storage_manager', 'mount', 'cloud_env'] as const),
+  ...(['cluster_conf', 'cluster', 'workspace', 'job_conf'] as const),
+];
+
 /** Makes a tenant with a record of each kind; the cluster is RUNNING. */
 export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
-  const id = async (table: string, column: string, values: object) =>
-    Number((await insertPlain(tx, table, { name, ...values }))[column]);
   const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
   const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
-  const tenant = { tenant_id: tenantId };
-  const provider = { ...tenant, cloud_provider_id: ONPREM };
-  const credentialsConfId = await id('credentials_confs', 'credentials_conf_id', {
-    ...tenant,
-    credential_type_id: ONPREM_BASIC_AUTH,
-  });
-  const networkConfId = await id('network_confs', 'network_conf_id', provider);
-  const bootDiskImageId = await id('boot_disk_images', 'boot_disk_image_id', {
-    ...provider,
-    linux_distro_id: UBUNTU,
-    architecture_type_id: X86_64,
-  });
-  const objectStorageManagerId = await id('object_storage_managers', 'object_storage_manager_id', {
-    ...provider,
-    credentials_conf_id: credentialsConfId,
-  });
-  const mountId = await id('mounts', 'mount_id', {
-    ...tenant,
-    credentials_conf_id: credentialsConfId,
-    storage_type_id: CUSTOM_S3,
-    encryption_type_id: null,
-    source: 'bucket/path',
-    mount_point: '/mnt/data',
-  });
-  const cloudEnvId = await id('cloud_envs', 'cloud_env_id', {
-    ...provider,
-    credentials_conf_id: credentialsConfId,
-    network_conf_id: networkConfId,
-    boot_disk_image_id: bootDiskImageId,
-  });
-  const clusterConfId = await id('cluster_confs', 'cluster_conf_id', { ...tenant, machine_type_id: ONPREM_S_4 });
-  const [version] = await rows<{ id: number }>(
-    tx,
-    'SELECT min(spark_infra_version_id) AS id FROM spark_infra_versions',
-  );
-  const clusterId = await id('clusters', 'cluster_id', {
-    ...tenant,
-    cloud_env_id: cloudEnvId,
-    cluster_conf_id: clusterConfId,
-    spark_infra_version_id: version?.id,
-    status: 'RUNNING',
-    cluster_type: 'PLATFORM',
-    min_instances: 1,
-    max_instances: 1,
-  });
-  const workspaceId = await id('workspaces', 'workspace_id', tenant);
-  const jobConfId = await id('job_confs', 'job_conf_id', {
-    ...tenant,
-    workspace_id: workspaceId,
-    cluster_id: clusterId,
-  });
+  const ids: Record<string, number> = {};
+  for (const kind of MADE) {
+    const values = {
+      tenant_id: tenantId,
+      name,
+      ...rowOf(kind, ids),
+      ...(kind === 'cluster' ? { status: 'RUNNING' } : {}),
+    };
+    ids[`${kind}_id`] = Number((await insertPlain(tx, `${kind}s`, values))[`${kind}_id`]);
+  }
+  const idOf = (kind: Kind) => ids[`${kind}_id`] ?? 0;
   return {
     tenantId,
     userId: Number(user['user_id']),
-    credentialsConfId,
-    networkConfId,
-    bootDiskImageId,
-    cloudEnvId,
-    objectStorageManagerId,
-    mountId,
-    clusterConfId,
-    workspaceId,
-    clusterId,
-    jobConfId,
+    credentialsConfId: idOf('credentials_conf'),
+    networkConfId: idOf('network_conf'),
+    bootDiskImageId: idOf('boot_disk_image'),
+    cloudEnvId: idOf('cloud_env'),
+    objectStorageManagerId: idOf('object_storage_manager'),
+    mountId: idOf('mount'),
+    clusterConfId: idOf('cluster_conf'),
+    workspaceId: idOf('workspace'),
+    clusterId: idOf('cluster'),
+    jobConfId: idOf('job_conf'),
   };
 }
 
@@ -198,7 +156,7 @@ export async function makeNode(tx: Tx, tenancy: Tenancy, nodeNumber: number): Pr
     cluster_id: tenancy.clusterId,
     node_number: nodeNumber,
     role: 'single',
-    machine_type_id: ONPREM_S_4,
+    machine_type_id: REFERENCE.machine_type_id,
     status: 'RUNNING',
     daemons_state: 'ready',
     bootstrap_token_hash: randomUUID(),

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { PASSWORD, People } from '../../medium/harness/people';
 import type { TestAnswer, TestApi } from '../../medium/harness/test-api';
+import { encodedCredentials } from '../../samples/sample';
 
 export type Query = Record<string, string | number | boolean>;
 
@@ -40,11 +41,10 @@ export class FileTenant {
   /** A manager of the bucket, made by the operations themselves. */
   async manager(access: BucketAccess): Promise<FileClient> {
     const name = `m${randomBytes(6).toString('hex')}`;
-    const encoded = Buffer.from(JSON.stringify(access.credentials)).toString('base64');
     const credentials = await this.done('/credential_config', {
       name,
       credential_type_id: access.credentialTypeId,
-      base64_encoded_credentials: { encoded },
+      base64_encoded_credentials: encodedCredentials(access.credentials),
     });
     const manager = await this.done('/object_storage_manager', {
       name,

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../../../platform/http/page';
 import type { ValidityColumns } from '../../../platform/persistence/columns';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
 import { Conditions, firstRow, type Tx } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import type { Session } from '../entities/session.entity';
 
 /** `to_date` is when it expired, was revoked or lost its tenant; `Infinity` while it works. */
@@ -22,7 +23,7 @@ export class PersonalTokensRepository {
       key: 'session_id',
       columns: `t.token_id, t.description, t.tenant_id, t.expires_at, t.last_used_at, t.created_at AS from_date,
         CASE WHEN e.ended_at <= platform_now() THEN e.ended_at ELSE 'infinity' END AS to_date`,
-      joins: `LEFT JOIN tenants o ON o.tenant_id = t.tenant_id
+      joins: `LEFT JOIN tenants o ON ${ofTenant('o', 't.tenant_id')}
         CROSS JOIN LATERAL (SELECT LEAST(t.revoked_at, t.expires_at, o.to_date) AS ended_at) e`,
       conditions: new Conditions().add(`t.user_id = ? AND t.kind = 'token'`, userId),
       order: 't.token_id DESC',

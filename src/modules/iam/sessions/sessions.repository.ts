@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Role } from '../../../platform/auth/roles';
 import { unauthenticated } from '../../../platform/errors/domain-error';
 import { firstRow, insertRow, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import type { AgedRows } from '../../../platform/workflows/aged-row-sweeper';
 import { Session } from '../entities/session.entity';
 import type { User } from '../entities/user.entity';
@@ -55,7 +56,7 @@ const LATELY_DAYS = 30;
 const SESSIONS = `
   SELECT s.session_id, s.user_id, u.username, s.kind, s.token_hash, s.tenant_id,
     COALESCE((SELECT array_agg(DISTINCT h.role) FROM (${heldRoles('u.user_id')}) h
-              WHERE h.tenant_id IS NULL OR h.tenant_id = s.tenant_id), '{}') AS roles,
+              WHERE h.tenant_id IS NULL OR ${ofTenant('h', 's.tenant_id')}), '{}') AS roles,
     s.revoked_at IS NOT NULL AS revoked,
     s.expires_at <= platform_now() AS expired,
     u.to_date <> 'infinity' AS user_disabled,
@@ -63,7 +64,7 @@ const SESSIONS = `
     COALESCE(s.last_used_at < platform_now() - interval '1 minute', true) AS use_unnoted
   FROM sessions s
   JOIN users u ON u.user_id = s.user_id
-  LEFT JOIN tenants t ON t.tenant_id = s.tenant_id`;
+  LEFT JOIN tenants t ON ${ofTenant('t', 's.tenant_id')}`;
 
 /** Logins by when they ended: one way to end each, so that each has an index. */
 export const ENDED_LOGINS: readonly AgedRows[] = (['expires_at', 'revoked_at'] satisfies (keyof Session)[]).map(
@@ -184,15 +185,15 @@ export class SessionsRepository {
 
   /** Leaves a login session without a tenant if it has this one selected; a personal token stays bound. */
   async deselectTenant(tx: Tx, sessionId: string, tenantId: string): Promise<void> {
-    await tx.query(`UPDATE sessions SET tenant_id = NULL WHERE session_id = $1 AND tenant_id = $2 AND kind = 'login'`, [
-      sessionId,
-      tenantId,
-    ]);
+    await tx.query(
+      `UPDATE sessions t SET tenant_id = NULL WHERE session_id = $1 AND ${ofTenant('t', '$2')} AND kind = 'login'`,
+      [sessionId, tenantId],
+    );
   }
 
   /** Whether the session is a personal token of another tenant than this one, which it is for good. */
   async isBoundElsewhere(tx: Tx, sessionId: string, tenantId: string): Promise<boolean> {
-    const sql = `SELECT 1 FROM sessions WHERE session_id = $1 AND kind = 'token' AND tenant_id IS DISTINCT FROM $2::uuid`;
+    const sql = `SELECT 1 FROM sessions t WHERE session_id = $1 AND kind = 'token' AND (${ofTenant('t', '$2')}) IS NOT TRUE`;
     return (await firstRow(tx, sql, [sessionId, tenantId])) !== null;
   }
 

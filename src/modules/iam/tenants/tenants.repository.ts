@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../../platform/http/answers';
 import type { Tx } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import { RecordRepository } from '../../../platform/resources/resource-repository';
 import { Tenant } from '../entities/tenant.entity';
 
@@ -19,7 +20,7 @@ export class TenantsRepository extends RecordRepository<Tenant, TenantRecordRow,
     for (const table of ['users', 'groups']) {
       await tx.query(
         `UPDATE ${table} SET owner_tenant_id = NULL, modified_by_user_id = $2, last_update_date = platform_now()
-         WHERE owner_tenant_id = $1`,
+         WHERE ${ofTenant(table, '$1', 'owner_tenant_id')}`,
         [tenantId, userId],
       );
     }
@@ -30,7 +31,7 @@ export class TenantsRepository extends RecordRepository<Tenant, TenantRecordRow,
     for (const table of ['user_roles', 'group_roles']) {
       await tx.query(
         `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $2, last_update_date = platform_now()
-         WHERE tenant_id = $1 AND to_date = 'infinity'`,
+         WHERE ${ofTenant(table, '$1')} AND to_date = 'infinity'`,
         [tenantId, userId],
       );
     }

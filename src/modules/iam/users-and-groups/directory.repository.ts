@@ -4,6 +4,7 @@ import { notFound } from '../../../platform/errors/domain-error';
 import type { Page, PageRequest } from '../../../platform/http/page';
 import { pagedRows } from '../../../platform/persistence/paged-rows';
 import { Conditions, firstRow, NOW, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import type { Group } from '../entities/group.entity';
 import type { RoleRecord } from '../entities/role.entity';
 import type { Tenant } from '../entities/tenant.entity';
@@ -55,7 +56,7 @@ export class DirectoryRepository {
     return rows<HeldRole>(
       tx,
       `SELECT DISTINCT h.role, h.tenant_id, h.through_group FROM (${heldRoles('$1::bigint')}) h
-       WHERE h.tenant_id IS NULL OR h.tenant_id = $2::uuid`,
+       WHERE h.tenant_id IS NULL OR ${ofTenant('h', '$2')}`,
       [userId, tenantId],
     );
   }
@@ -72,7 +73,7 @@ export class DirectoryRepository {
              AND (h.put_in_by IS NULL OR h.put_in_by IS NOT DISTINCT FROM u.owner_tenant_id)) AS own
        FROM (${heldRoles('$1::bigint')}) h
        JOIN users u ON u.user_id = h.user_id
-       JOIN tenants t ON t.tenant_id = h.tenant_id AND t.to_date = 'infinity'
+       JOIN tenants t ON ${ofTenant('t', 'h.tenant_id')} AND t.to_date = 'infinity'
        GROUP BY h.tenant_id ORDER BY own DESC, min(h.since), h.tenant_id LIMIT 2`,
       [userId],
     );
@@ -93,7 +94,7 @@ export class DirectoryRepository {
   async selectableTenants(userId: number, page: PageRequest, partOfName?: string): Promise<Page<TenantRow>> {
     const conditions = new Conditions().add(`t.to_date = 'infinity'`).add(
       `EXISTS (SELECT 1 FROM (${heldRoles('?')}) h
-               WHERE h.tenant_id = t.tenant_id OR h.tenant_id IS NULL)`,
+               WHERE ${ofTenant('h', 't.tenant_id')} OR h.tenant_id IS NULL)`,
       userId,
       userId,
     );
@@ -105,7 +106,7 @@ export class DirectoryRepository {
   }
 
   private async tenant(tx: Tx, tenantId: string, lock: string): Promise<TenantRow> {
-    const sql = `SELECT tenant_id, name, description FROM tenants WHERE tenant_id = $1 AND to_date = 'infinity' ${lock}`;
+    const sql = `SELECT tenant_id, name, description FROM tenants t WHERE ${ofTenant('t', '$1')} AND to_date = 'infinity' ${lock}`;
     const tenant = await firstRow<TenantRow>(tx, sql, [tenantId]);
     if (tenant) return tenant;
     throw notFound('TENANT.NOT_FOUND', `There is no tenant with id ${tenantId}.`);

@@ -4,6 +4,7 @@ import type { Principal } from '../../../platform/auth/principal';
 import type { Role } from '../../../platform/auth/roles';
 import type { AuthorNames } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import { EVERYWHERE, type ResourceFilter } from '../../../platform/resources/resource-repository';
 import { ROLES_OF_GROUPS } from '../roles/roles.repository';
 import { Group } from '../entities/group.entity';
@@ -72,7 +73,7 @@ export class GroupsRepository extends RoleHoldersRepository<Group, GroupRecord> 
       `SELECT u.user_id FROM group_users gu JOIN users u ON u.user_id = gu.user_id
        WHERE gu.group_id = $1 AND gu.to_date = 'infinity'
          AND (u.owner_tenant_id IS NOT NULL OR u.password_known_to_tenant)
-         AND (gu.granted_by_tenant_id IS NULL OR gu.granted_by_tenant_id IS NOT DISTINCT FROM u.owner_tenant_id)
+         AND (gu.granted_by_tenant_id IS NULL OR ${ofTenant('gu', 'u.owner_tenant_id', 'granted_by_tenant_id')})
        ORDER BY u.user_id FOR UPDATE OF u`,
       [groupId],
     );

@@ -65,13 +65,9 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
 
   /** Those that hold the role in the tenant or everywhere. */
   withRole(roleId: number, tenantId: string): ResourceFilter<E> {
-    return (conditions) =>
-      conditions.add(
-        `t.${this.idColumn} IN (SELECT h.${this.idColumn} FROM (${this.holders.roles}) h
-           WHERE h.role_id = ? AND (${ofTenant('h')} OR h.tenant_id IS NULL))`,
-        roleId,
-        tenantId,
-      );
+    const sql = `t.${this.idColumn} IN (SELECT h.${this.idColumn} FROM (${this.holders.roles}) h
+      WHERE h.role_id = ? AND (${ofTenant('h')} OR h.tenant_id IS NULL))`;
+    return (conditions) => conditions.add(sql, roleId, tenantId);
   }
 
   /** Roles that each of the ids holds in the tenant and everywhere, by id; none for those without. */
@@ -121,7 +117,8 @@ export class RoleHoldersRepository<E extends User | Group, Row extends object> e
       tx,
       `UPDATE ${this.holders.rolesTable}
        SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
-       WHERE ${this.idColumn} = $1 AND role_id = $2 AND tenant_id IS NOT DISTINCT FROM $3 AND to_date = 'infinity' RETURNING 1`,
+       WHERE ${this.idColumn} = $1 AND role_id = $2 AND (${ofTenant(this.holders.rolesTable, '$3')} OR ($3 IS NULL AND tenant_id IS NULL))
+         AND to_date = 'infinity' RETURNING 1`,
       [holderId, roleId, tenantId, caller.userId],
     );
     return removed.length > 0;

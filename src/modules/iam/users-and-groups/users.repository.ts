@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Principal } from '../../../platform/auth/principal';
 import type { AuthorNames } from '../../../platform/http/answers';
 import { returning, rows, type Tx } from '../../../platform/persistence/sql';
+import { ofTenant } from '../../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../../platform/resources/resource-repository';
 import { ROLES_OF_USERS } from '../roles/roles.repository';
 import { User } from '../entities/user.entity';
@@ -47,14 +48,14 @@ export class UsersRepository extends RoleHoldersRepository<User, UserRecord> {
       tx,
       `SELECT u.user_id FROM users u
        WHERE u.user_id = ANY($1) AND u.owner_tenant_id IS NOT NULL
-         AND EXISTS (SELECT 1 FROM unnest($2::uuid[]) g(place) WHERE g.place IS DISTINCT FROM u.owner_tenant_id)`,
+         AND EXISTS (SELECT 1 FROM unnest($2::uuid[]) g(place) WHERE (${ofTenant('u', 'g.place', 'owner_tenant_id')}) IS NOT TRUE)`,
       [userIds, tenantIds],
     );
     if (moving.length === 0) return;
     const ids = moving.map(({ user_id }) => user_id);
     await tx.query(
       `UPDATE user_roles h SET granted_by_tenant_id = NULL FROM users u
-       WHERE u.user_id = h.user_id AND h.user_id = ANY($1) AND h.granted_by_tenant_id = u.owner_tenant_id`,
+       WHERE u.user_id = h.user_id AND h.user_id = ANY($1) AND ${ofTenant('h', 'u.owner_tenant_id', 'granted_by_tenant_id')}`,
       [ids],
     );
     await tx.query(

@@ -1,0 +1,26 @@
+import type {
+  CreateCredentialsConf,
+  UpdateCredentialsConf,
+} from '../../src/modules/credentials-confs/dto/credentials-conf.dto';
+import type { CredentialsConf } from '../../src/modules/credentials-confs/entities/credentials-conf.entity';
+import { REFERENCE } from './reference';
+import { encodedCredentials, sample } from './sample';
+
+/** The secret itself is sealed in the row; whoever needs it there seals it. */
+export const credentialsConf = sample<CreateCredentialsConf, UpdateCredentialsConf, CredentialsConf>({
+  path: '/credential_config',
+  body: () => ({
+    credential_type_id: REFERENCE.credential_type_id,
+    base64_encoded_credentials: encodedCredentials({ USERNAME: 'root@pam', PASSWORD: 'word' }),
+  }),
+  change: { description: 'changed' },
+  row: () => ({ credential_type_id: REFERENCE.credential_type_id }),
+});
+
+/** What is another for credentials that open an S3-compatible store. */
+export function ofStore(keys: object): ReturnType<typeof credentialsConf.body> {
+  return {
+    credential_type_id: REFERENCE.store_credential_type_id,
+    base64_encoded_credentials: encodedCredentials(keys),
+  };
+}

@@ -1,0 +1,16 @@
+/** Rows of the reference data that samples refer to. Ids in use never get another meaning. */
+export const REFERENCE = {
+  /** OnPrem, with its basic auth, the disks of its volumes, and 4 cores with 16 GB. */
+  cloud_provider_id: 3,
+  credential_type_id: 3,
+  disk_type_id: 10,
+  machine_type_id: 1486,
+  /** Ubuntu on x86_64. */
+  linux_distro_id: 1,
+  architecture_type_id: 0,
+  /** 3.5.3 */
+  spark_infra_version_id: 5,
+  /** Custom S3, and the credentials that open one. */
+  storage_type_id: 3,
+  store_credential_type_id: 5,
+} as const;

@@ -1,0 +1,12 @@
+import type { User } from '../../src/modules/iam/entities/user.entity';
+import type { CreateUser, UpdateUser } from '../../src/modules/iam/users-and-groups/dto/user.dto';
+import { sample } from './sample';
+
+/** An `email` of its own is given by whoever makes it. */
+export const user = sample<Pick<CreateUser, 'password'>, UpdateUser, User>({
+  path: '/platform/shared/admin/user',
+  nameField: 'username',
+  body: () => ({ password: 'a password of some length' }),
+  change: { display_name: 'changed' },
+  row: () => ({}),
+});
