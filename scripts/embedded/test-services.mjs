@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
+import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
  * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
@@ -73,7 +74,7 @@ export class TestServices {
   async #prepare(need) {
     switch (need) {
       case 'runtime':
-        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#findRuntime()) };
+        return { TEST_RUNTIME_JSON: this.#write('runtime.json', await this.#runtimeOfTests()) };
       case 'services':
         return this.#startServices();
       case 'ldap':
@@ -96,6 +97,11 @@ export class TestServices {
       }),
     );
     return this.#runtime;
+  }
+
+  async #runtimeOfTests() {
+    const runtime = await this.#findRuntime();
+    return { ...runtime, javaHome: shortLivedJavaHome(this.#runtimeDir, runtime.javaHome) };
   }
 
   /** @returns {Promise<Variables>} */
