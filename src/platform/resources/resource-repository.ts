@@ -68,6 +68,13 @@ export class RecordRepository<
     const { entity, further, without = [], name = 'name' } = sql;
     this.kind = kindOf(entity);
     this.idColumn = keyOf(entity);
+    const isOfTenant =
+      this.idColumn !== 'tenant_id' && columnsOf<object>(entity).some((column) => column === 'tenant_id');
+    if (isOfTenant && !(this instanceof ResourceRepository)) {
+      throw new Error(
+        `${entity.name} belongs to a tenant: its repository extends ResourceRepository, which keeps to that`,
+      );
+    }
     this.nameColumn = name;
     const read = columnsOf(entity).filter((column) => !without.includes(column));
     const own = without.length === 0 ? 't.*' : read.map((column) => `t.${column}`).join(', ');
@@ -158,7 +165,7 @@ export class RecordRepository<
     return this.get(scope, { id: inserted[this.idColumn] as Id }, tx);
   }
 
-  /** Changes the given columns and the audit columns of a record of the scope, and answers it as `get` does. */
+  /** Changes the given columns and the audit columns of a record of the scope, and returns it as `get` does. */
   async update(tx: Tx, scope: Scope & Author, id: Id, values: Values<E>): Promise<Row> {
     await this.write(tx, scope, id, values);
     return this.get(scope, { id }, tx);
