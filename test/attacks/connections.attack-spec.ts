@@ -151,10 +151,13 @@ describe('somebody who opens connections and leaves them', () => {
     expect(uploaded.status).toBe(200);
     const path = `/api/v1/workspace/file/download?workspace_id=${workspace.workspace_id}&file_path=large.bin`;
     const readers = await openMany(STREAMS_OF_CALLER, '127.0.0.13');
-    for (const reader of readers) {
-      reader.pause();
+    const begin = async (reader: RawConnection) => {
+      reader.readOnce();
       await reader.write(head(path, bearer(), 'GET'));
-    }
+      // They have their turns before others ask for one.
+      expect(await reader.status()).toBe(200);
+    };
+    await Promise.all(readers.map(begin));
     const refused = await eventually(async () => {
       const answer = await fetch(`${origin()}${path}`, { headers: bearer(), method: 'GET' });
       await answer.body?.cancel();

@@ -48,9 +48,9 @@ export class RawConnection {
     await eventually(() => this.ended, { timeoutMs, what: 'the end of the connection' });
   }
 
-  /** Stops reading. */
-  pause(): void {
-    this.socket.pause();
+  /** Reads what comes first, and nothing after it. */
+  readOnce(): void {
+    this.socket.once('data', () => this.socket.pause());
   }
 
   close(): void {
