@@ -134,8 +134,11 @@ describe('object storage', () => {
       mountCredentialsId,
     ]);
     const refused = await desk.complete(clusterId, 'refused', { job_type: 'Python3', command: 'endless.py' });
-    expect(refused).toMatchObject({ job_status: 'ERROR', reason_code: 'SUBMIT_FAILED' });
-    expect(refused.reason).toMatch(/^The mount "Data" \(\/mnt\/data\) cannot be used: .*"store-of-mounts".*decrypted/);
+    expect(refused).toMatchObject({
+      job_status: 'ERROR',
+      reason_code: 'SUBMIT_FAILED',
+      reason: expect.stringMatching(/^The mount "Data" \(\/mnt\/data\) cannot be used: .*"store-of-mounts".*decrypted/),
+    });
     await desk.kill(endless);
     expect(await desk.ended(endless)).toMatchObject({ job_status: expect.stringMatching(/^(STOPPED|KILLED)$/) });
   });

@@ -85,7 +85,7 @@ export class RunReportsService {
   async reported(tx: Tx, node: ClusterNode, report: RunReport): Promise<void> {
     const runId = Number(report.run_id);
     const ended = report.state === 'ended';
-    // An end hands its slot on: the cluster is locked before the run, as wherever slots are given.
+    // An end frees a slot, and every path that gives slots locks the cluster before the run.
     const cluster = ended ? await this.clusters.lock(tx, node.cluster_id) : null;
     const run = await this.runs.lock(tx, runId);
     if (!run || run.node_id !== node.node_id || isFinished(run.status) || report.seq <= run.report_seq) return;

@@ -163,7 +163,7 @@ export class RunsService {
   async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
     return this.transactions.run(async (tx) => {
       await this.row(scope, workspace, jobId, tx);
-      // The cluster first, as wherever slots are given: otherwise the run could get a node meanwhile.
+      // The cluster is locked first, as for every gift of a slot: otherwise the run could get a node meanwhile.
       const before = await this.repository.lockCluster(tx, jobId);
       const run = await this.repository.lock(tx, jobId);
       if (!run || before === null) throw notFound('JOB.NOT_FOUND', `There is no job with id ${jobId}.`);

@@ -129,8 +129,8 @@ export class AccessMatrix {
    * that no other call has changed.
    */
   async run(operation: Operation, options: RunOptions = {}): Promise<Failure[]> {
-    const { fresh = false, stopAtFirst = false } = options;
-    const cells = chosenOf(cellsOf(operation, this.expectedOf(operation)), options);
+    const { fresh = false, stopAtFirst = false, only = () => true } = options;
+    const cells = cellsOf(operation, this.expectedOf(operation)).filter(only);
     const [harmless, changing] = byHarm(operation, cells);
     const base = await this.baseWorld();
     const isAlone = ALONE.has(operation.id);
@@ -138,9 +138,13 @@ export class AccessMatrix {
     const world = await this.worldFor(isAlone, isFresh, base);
     const failures: Failure[] = [];
     const done = () => stopAtFirst && failures.length > 0;
-    await concurrently(harmless, isAlone ? 1 : AT_ONCE, async (cell) => {
+    const call = async (cell: Cell) => {
       if (!done()) failures.push(...(await this.call(cell, world, await world.caller(cell.caller))));
-    });
+    };
+    const [likely, others] = byLikelihood(harmless, options);
+    // One by one: mostly the first is enough, and callers cost more than their calls.
+    await concurrently(likely, 1, call);
+    await concurrently(others, isAlone ? 1 : AT_ONCE, call);
     // Every call was refused, as it should be.
     if (isFresh && failures.length === 0) this.unharmed.push(world);
     if (changing.length === 0 || done()) return failures;
@@ -231,9 +235,8 @@ export class AccessMatrix {
   }
 }
 
-function chosenOf(cells: Cell[], { only = () => true, likely = () => false }: RunOptions): Cell[] {
-  const wanted = cells.filter(only);
-  return [...wanted.filter(likely), ...wanted.filter((cell) => !likely(cell))];
+function byLikelihood(cells: Cell[], { likely = () => false }: RunOptions): [Cell[], Cell[]] {
+  return [cells.filter(likely), cells.filter((cell) => !likely(cell))];
 }
 
 /** The cells that change nothing if they are answered as expected, and the others. */
