@@ -11,17 +11,18 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const DATABASE = join(__dirname, '..', '..', 'src', 'database');
 /** What decides about the content of the template. */
-const SOURCES = [join(DATABASE, 'migrations'), join(DATABASE, 'reference-data')];
+const SOURCES = ['database/migrations', 'database/reference-data', 'modules/reference-data'].map((folder) =>
+  join(__dirname, '..', '..', 'src', folder),
+);
 /** Any number that no other advisory lock in the maintenance database uses. */
 const TEMPLATE_LOCK = 7_203_101;
 /** How long another process may take to make the template, milliseconds. */
 const TEMPLATE_LIMIT_MS = 60_000;
 
 /**
- * A database of its own on the server of the test run, with schema and reference data: a copy of a template, which takes
- * a tenth of the time of the migrations. Accounts are not in it; a process that starts on it makes the first one.
+ * A database of its own on the server of the test run, with schema and reference data: a copy of a template, which spares
+ * it the migrations. Accounts are not in it; a process that starts on it makes the first one.
  */
 export async function createTestDatabase(prefix = 'test'): Promise<TestDatabase> {
   return create(prefix, await ensureTemplate());

@@ -36,9 +36,14 @@ export function orRefusal<T>(fn: () => T): T | DomainError {
   try {
     return fn();
   } catch (error) {
-    if (error instanceof DomainError) return error;
-    throw error;
+    return asRefusal(error);
   }
+}
+
+/** The error if it is a refusal; throws any other. */
+export function asRefusal(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  throw error;
 }
 
 const RETRY_AFTER_SECONDS = 1;

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { Config } from '../../../config/config';
 import type { Authenticator } from '../../../platform/auth/authentication';
 import type { Principal } from '../../../platform/auth/principal';
-import { DomainError, orRefusal, unauthenticated } from '../../../platform/errors/domain-error';
+import { asRefusal, DomainError, orRefusal, unauthenticated } from '../../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { PgListener } from '../../../platform/wakeups/pg-listener';
 import { AccessTokens, type TokenClaims } from './access-tokens';
@@ -65,9 +65,7 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
 
   /** Past what is kept: whatever stays open has to end as soon as its session does. */
   async reauthenticate(requests: readonly Request[]): Promise<(Principal | DomainError)[]> {
-    const claims = await Promise.all(
-      requests.map((request) => this.tokens.verify(request).catch((error: unknown) => orRefusal(() => rethrow(error)))),
-    );
+    const claims = await Promise.all(requests.map((request) => this.tokens.verify(request).catch(asRefusal)));
     const ids = claims.flatMap((claim) => (claim instanceof DomainError ? [] : [claim.sessionId]));
     const sessions = new Map((await this.sessions.findAll([...new Set(ids)])).map((row) => [row.session_id, row]));
     return claims.map((claim) => {
@@ -103,10 +101,6 @@ export class SessionAuthenticator implements Authenticator, OnModuleInit, OnAppl
     }
     return principalOf(session);
   }
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }
 
 function assertAdmitted(session: SessionRow | null, userId: number, tokenHash: string): asserts session is SessionRow {
