@@ -4,16 +4,16 @@
 //   --long                also what takes long: stores once more on MinIO, and a crash at every moment of every step
 //   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium, attacks, stores and e2e, the files whose path matches
-// Phases run side by side as the machine has cores. Closes with `N passed, N failed`: a static check counts as one, a phase
-// of tests as its tests.
+// Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.
+// Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { ensureDependencies, projectRoot } from './embedded/install.mjs';
 import { TestServices } from './embedded/test-services.mjs';
 import { withDeadline } from './embedded/deadline.mjs';
@@ -28,8 +28,13 @@ const OUTPUT_KEPT = 200_000;
 /** Tests wait for servers, and those for each other, often enough for two processes of them on each core. */
 const PROCESSES_AT_ONCE = 2 * Math.max(availableParallelism(), 2);
 
+/** Characters of a failure that are shown at the end, and how many failures. */
+const FAILURE_KEPT = 3_000;
+const FAILURES_KEPT = 20;
+
 /** @typedef {{passed: number, failed: number}} Counts */
 /** @typedef {import('./embedded/test-services.mjs').Need} Need */
+/** @typedef {{fullName: string, status: string, failureMessages: string[]}} TestResult of a jest report */
 
 /**
  * @typedef {object} Phase
@@ -168,6 +173,8 @@ class Run {
     this.signal = signal;
     this.match = match;
     this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
+    /** What failed, for the end. @type {string[]} */
+    this.failures = [];
     if (long) this.services.env.TEST_LONG = '1';
   }
 
@@ -182,7 +189,7 @@ class Run {
       result = (await step.untilLimit(phase.action(step))) ?? { passed: auxiliary ? 0 : 1, failed: 0 };
     } catch (error) {
       result = { passed: 0, failed: 1 };
-      if (!(error instanceof CheckFailed)) step.say(step.describe(error));
+      if (!(error instanceof CheckFailed)) step.fail(step.describe(error));
     }
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     const counts = auxiliary && result.failed === 0 ? 'ready' : `${result.passed} passed, ${result.failed} failed`;
@@ -204,6 +211,17 @@ class Step {
   /** @param {string} text */
   say(text) {
     for (const line of text.split('\n')) console.log(`${this.name} | ${line}`);
+  }
+
+  /** Says what failed, now and once more at the end. @param {string} text */
+  fail(text) {
+    this.say(text);
+    this.note(text);
+  }
+
+  /** Keeps what failed for the end. @param {string} text */
+  note(text) {
+    this.run.failures.push(`${this.name}: ${stripVTControlCharacters(text).trim().slice(0, FAILURE_KEPT)}`);
   }
 
   /**
@@ -247,7 +265,7 @@ class Step {
     const onLine = live ? (/** @type {string} */ line) => this.say(line) : undefined;
     const options = { env: { ...this.run.services.env, ...env }, onLine, signal: this.signal };
     const { code, output } = await execute(process.execPath, args, options);
-    if (code !== 0 && !live) this.say(output.trimEnd());
+    if (code !== 0 && !live) this.fail(output.trimEnd());
     return code;
   }
 
@@ -272,7 +290,7 @@ class Step {
     try {
       code = await this.node([join('node_modules', '.bin', 'jest'), ...options, ...match], { env, live: true });
     } catch (error) {
-      this.say(this.describe(error));
+      this.fail(this.describe(error));
       code = null;
     }
     return this.countOf(report, code);
@@ -289,12 +307,26 @@ class Step {
     try {
       result = JSON.parse(readFileSync(report, 'utf8'));
     } catch {
+      this.fail(`jest ended with ${code ?? 'a signal'} and left no report.`);
       return { passed: 0, failed: 1 };
     }
     const skipped = result.numPendingTests + result.numTodoTests;
-    if (skipped > 0) this.say(`${skipped} tests were skipped.`);
+    if (skipped > 0) this.fail(`${skipped} tests were skipped.`);
     const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
+    this.noteFailedTests(result);
+    if (code !== 0 && failed === 0) this.fail(`jest ended with ${code ?? 'a signal'} although no test failed.`);
     return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
+  }
+
+  /** @param {{testResults: {name: string, status: string, message: string, assertionResults: TestResult[]}[]}} report */
+  noteFailedTests({ testResults }) {
+    for (const { name, status, message, assertionResults } of testResults) {
+      const file = relative(projectRoot, name);
+      const failed = assertionResults.filter((test) => test.status === 'failed');
+      for (const { fullName, failureMessages } of failed)
+        this.note(`${file}: ${fullName}\n${failureMessages.join('\n')}`);
+      if (status === 'failed' && failed.length === 0) this.note(`${file} could not run.\n${message}`);
+    }
   }
 
   /** Without advisories nothing is known about the packages, good or bad. @returns {Promise<Counts>} */
@@ -306,7 +338,7 @@ class Step {
       return { passed: 0, failed: 0 };
     }
     if (others > 0) this.say(`${others} packages have advisories of low or moderate severity: npm audit --omit=dev`);
-    for (const line of serious) this.say(line);
+    for (const line of serious) this.fail(line);
     return serious.length > 0 ? { passed: 0, failed: 1 } : { passed: 1, failed: 0 };
   }
 
@@ -455,10 +487,12 @@ async function runPhases(run, phases) {
     }
     await Promise.all(running.values());
   } catch (error) {
-    console.log(messageOf(error));
+    run.failures.push(messageOf(error));
     add({ passed: 0, failed: 1 });
   } finally {
-    add({ passed: 0, failed: (await run.services.close()) > 0 ? 1 : 0 });
+    const left = await run.services.close();
+    if (left > 0) run.failures.push(`${left} processes were left running.`);
+    add({ passed: 0, failed: left > 0 ? 1 : 0 });
   }
   if (run.signal.aborted && total.failed === 0) total.failed = 1;
   return total;
@@ -479,8 +513,10 @@ async function main() {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => stop(`Interrupted by ${signal}.`));
   }
-  const { passed, failed } = await runPhases(new Run(controller.signal, selection), selection.phases);
+  const run = new Run(controller.signal, selection);
+  const { passed, failed } = await runPhases(run, selection.phases);
   clearTimeout(timer);
+  for (const failure of run.failures.slice(0, FAILURES_KEPT)) console.log(`\nFAILED ${failure}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }

@@ -96,7 +96,13 @@ export class TestApi {
   }
 
   private static async listening(app: INestApplication): Promise<TestApi> {
-    await app.listen(0, '127.0.0.1');
+    try {
+      await app.listen(0, '127.0.0.1');
+    } catch (error) {
+      // What is connected already would outlive the test.
+      await app.close();
+      throw error;
+    }
     const { port } = app.getHttpServer().address() as AddressInfo;
     return new TestApi(app, `http://127.0.0.1:${port}/${API_PREFIX}`);
   }
