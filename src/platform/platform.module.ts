@@ -12,6 +12,7 @@ import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER, type Logger } from './logging/logger';
 import { setProductName } from './product/product-name';
 import { openBlobStore, openLogStore } from './storage/stores';
+import { WakeUpSubscriber } from './wakeups/after-commit';
 import { PgListener } from './wakeups/pg-listener';
 import { References } from './resources/references';
 
@@ -35,8 +36,12 @@ import { References } from './resources/references';
     },
     {
       provide: DataSource,
-      inject: [Config],
-      useFactory: (config: Config) => createDataSource(config.database, 'platform').initialize(),
+      inject: [Config, PgListener],
+      useFactory: async (config: Config, listener: PgListener) => {
+        const dataSource = await createDataSource(config.database, 'platform').initialize();
+        dataSource.subscribers.push(new WakeUpSubscriber((wakeUps) => listener.send(wakeUps)));
+        return dataSource;
+      },
     },
     {
       provide: OutboundPolicy,

@@ -5,11 +5,17 @@ import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.r
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
 import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
 import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
+import { type CreateJobConf, settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
+import { JobConfsService } from '../../src/modules/jobs/job-confs.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
-import { START_RUN } from '../../src/modules/jobs/run-workflows';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
-import { startWorkflow } from '../../src/platform/workflows/workflow-intents';
-import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { RunsService } from '../../src/modules/jobs/runs.service';
+import type { LogsService } from '../../src/modules/logs/logs.service';
+import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
+import { createLogger } from '../../src/platform/logging/logger';
+import { Transactions } from '../../src/platform/persistence/transactions';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const PARALLEL = 3;
@@ -30,6 +36,7 @@ describe('RunScheduler', () => {
   let runs: RunsRepository;
   let clusters: ClusterSlotsService;
   let scheduler: RunScheduler;
+  let service: RunsService;
   let made = 0;
 
   beforeAll(async () => {
@@ -44,7 +51,11 @@ describe('RunScheduler', () => {
       new ClusterNodesRepository(dataSource),
       {} as ClusterStartsService,
     );
-    scheduler = new RunScheduler(dataSource, runs, clusters);
+    scheduler = new RunScheduler(dataSource, runs, clusters, createLogger('test', 'silent'));
+    const transactions = new Transactions(dataSource);
+    const workspaces = {} as WorkspacesService;
+    const jobConfs = new JobConfsService(transactions, new JobConfsRepository(dataSource), workspaces, clusters);
+    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, {} as LogsService);
   });
 
   beforeEach(async () => {
@@ -54,7 +65,26 @@ describe('RunScheduler', () => {
       tenancy.clusterId,
       PARALLEL,
     ]);
+    const settings = settingsOf({ command: 'job.py' } as CreateJobConf);
+    await dataSource.query('UPDATE job_confs SET settings = $2 WHERE job_conf_id = $1', [tenancy.jobConfId, settings]);
     for (let number = 0; number < NODES; number += 1) await makeNode(dataSource.manager, tenancy, number);
+  });
+
+  // What is kept as a number is what there is.
+  afterEach(async () => {
+    const counts = `SELECT workspace_id, cluster_id, status, count(*) FROM runs GROUP BY 1, 2, 3`;
+    const kept = `SELECT workspace_id, cluster_id, status, sum(runs)::bigint AS count FROM run_counts
+      GROUP BY 1, 2, 3 HAVING sum(runs) <> 0`;
+    const wrong = await dataSource.query(`(${counts} EXCEPT ${kept}) UNION ALL (${kept} EXCEPT ${counts})`);
+    const nodes = await dataSource.query(
+      `SELECT node_id FROM cluster_nodes n
+       WHERE busy_slots <> (SELECT count(*) FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL)`,
+    );
+    const confs = await dataSource.query(
+      `SELECT job_conf_id FROM job_confs c WHERE max_concurrency > 0
+         AND unfinished_runs <> (SELECT count(*) FROM runs r WHERE r.job_conf_id = c.job_conf_id AND r.ended_at IS NULL)`,
+    );
+    expect({ wrong, nodes, confs }).toEqual({ wrong: [], nodes: [], confs: [] });
   });
 
   afterAll(async () => {
@@ -62,26 +92,11 @@ describe('RunScheduler', () => {
     await database?.drop();
   });
 
-  /** Writes a run and gives it a slot if one is free, as a submission does. */
   async function submit(): Promise<number> {
-    const { tenantId, clusterId, workspaceId, jobConfId } = tenancy;
-    return dataSource.transaction(async (tx) => {
-      const cluster = await clusters.lock(tx, clusterId);
-      const runId = await runs.nextId(tx);
-      const workflow = await startWorkflow(tx, START_RUN, { kind: 'run', tenantId, id: runId }, null);
-      await insertPlain(tx, 'runs', {
-        run_id: runId,
-        tenant_id: tenantId,
-        cluster_id: clusterId,
-        workspace_id: workspaceId,
-        job_conf_id: jobConfId,
-        status: 'SUBMITTED',
-        workflow_job_instance_id: workflow.workflow_job_instance_id,
-      });
-      await runs.begin(tx, runId, tenancy.userId);
-      if (cluster) await scheduler.assignWaiting(tx, cluster);
-      return runId;
-    });
+    const { tenantId, workspaceId, jobConfId, userId } = tenancy;
+    const scope = { tenantId, userId, username: 'somebody' };
+    const workspace = { workspaceId, name: 'somewhere', description: null, active: true };
+    return Number((await service.submit(scope, workspace, { job_conf_id: jobConfId })).job_id);
   }
 
   /** Ends a run and hands its slot on, as the report of an agent does. */
@@ -93,6 +108,7 @@ describe('RunScheduler', () => {
       await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
       await scheduler.assignWaiting(tx, cluster);
     });
+    await scheduler.lookAgain(tenancy.clusterId);
   }
 
   async function placed(): Promise<Placed[]> {
@@ -167,5 +183,73 @@ describe('RunScheduler', () => {
     await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [tenancy.clusterId]);
     await scheduler.settle(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(NODES * PARALLEL);
+  });
+
+  it('lets a configuration have as many unfinished runs as it may, however many come at once', async () => {
+    await dataSource.query('UPDATE job_confs SET max_concurrency = 4, unfinished_runs = 0 WHERE job_conf_id = $1', [
+      tenancy.jobConfId,
+    ]);
+    const answers = await Promise.allSettled(Array.from({ length: 10 }, submit));
+    const ids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    expect(ids).toHaveLength(4);
+    for (const answer of answers) {
+      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'JOB_CONF.MAX_CONCURRENCY' });
+    }
+    await end(ids[0] ?? 0);
+    await submit();
+    await expect(submit()).rejects.toMatchObject({ code: 'JOB_CONF.MAX_CONCURRENCY' });
+  });
+
+  it('ends all that wait for a cluster that was destroyed, with their workflows, in transactions of bounded length', async () => {
+    await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'starting' WHERE cluster_id = $1`, [
+      tenancy.clusterId,
+    ]);
+    await Promise.all(Array.from({ length: 250 }, submit));
+    await dataSource.query(`UPDATE clusters SET status = 'DESTROYED' WHERE cluster_id = $1`, [tenancy.clusterId]);
+    await scheduler.settle(tenancy.clusterId);
+    const [ends] = await dataSource.query(
+      `SELECT count(*) AS runs, count(DISTINCT r.ended_at) AS moments, min(r.status) AS status, max(r.reason_code) AS code,
+         count(*) FILTER (WHERE i.state = 'TERMINATED' AND i.ended_at IS NOT NULL) AS workflows,
+         count(*) FILTER (WHERE s.reason LIKE 'The cluster was destroyed%') AS histories
+       FROM runs r JOIN workflow_job_instances i USING (workflow_job_instance_id)
+         JOIN run_states s ON s.run_id = r.run_id AND s.end_time = 'infinity' AND s.sequence = 2
+       WHERE r.cluster_id = $1`,
+      [tenancy.clusterId],
+    );
+    const all = { runs: 250, workflows: 250, histories: 250, status: 'TERMINATED', code: 'CLUSTER_DESTROYED' };
+    expect(ends).toEqual({ ...all, moments: 3 });
+  });
+
+  it('looks again for runs that came while the last slot became free, and for nothing else', async () => {
+    const ids: number[] = [];
+    for (let count = 0; count < NODES * PARALLEL + 1; count += 1) ids.push(await submit());
+    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(false);
+    // As a report whose transaction did not see the last run.
+    await dataSource.transaction(async (tx) => {
+      const run = await runs.lock(tx, ids[0] ?? 0);
+      if (run) await scheduler.end(tx, run, { to: 'DONE', code: 'COMPLETED', reason: 'Done.', exitCode: 0 });
+    });
+    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(true);
+    await scheduler.lookAgain(tenancy.clusterId);
+    expect((await placed()).filter(({ node_id }) => node_id === null)).toEqual([]);
+    expect(await runs.isUnsettled(tenancy.clusterId)).toBe(false);
+  });
+
+  it('folds the changes of the counts in pieces and loses none', async () => {
+    await Promise.all(Array.from({ length: 9 }, submit));
+    const of = () => runs.countByStatus(tenancy.tenantId, 'cluster_id', tenancy.clusterId);
+    const before = await of();
+    while ((await runs.foldCounts(4)) === 4);
+    expect(await of()).toEqual(before);
+    expect(before.get('SUBMITTED')).toBe(9);
+    const changes = await dataSource.query('SELECT 1 FROM run_counts WHERE NOT is_total');
+    expect(changes).toEqual([]);
+  });
+
+  it('finds the clusters that runs wait for, one after the other', async () => {
+    await Promise.all(Array.from({ length: NODES * PARALLEL + 1 }, submit));
+    const { clusterId } = tenancy;
+    expect(await runs.clustersWithWaitingRuns(clusterId - 1, 10)).toEqual([clusterId]);
+    expect(await runs.clustersWithWaitingRuns(clusterId, 10)).toEqual([]);
   });
 });

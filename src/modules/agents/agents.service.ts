@@ -81,6 +81,7 @@ export class AgentsService {
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
       for (const report of endsFirst) await this.runs.reported(tx, node, report);
     });
+    await this.runs.settled(node, body.runs);
     await this.nodes.heard(node.node_id);
     return {};
   }

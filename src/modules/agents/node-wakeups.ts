@@ -23,7 +23,7 @@ export class NodeWakeUps implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     this.listener.on('node', (payload) => {
       if (payload === '') this.wakeAll();
-      else this.waiting.get(Number(payload))?.();
+      else for (const nodeId of payload.split(',')) this.waiting.get(Number(nodeId))?.();
     });
   }
 

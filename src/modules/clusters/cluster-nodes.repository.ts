@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
 import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
-import { notify } from '../../platform/wakeups/pg-listener';
+import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
-import { ClusterNode } from './entities/cluster-node.entity';
+import { ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
@@ -19,6 +19,9 @@ export interface Silence {
   /** Number of such seconds after which it is lost. */
   lostAfterSeconds: number;
 }
+
+/** A node that can be given runs, and how many it has. */
+export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
 
@@ -120,23 +123,29 @@ export class ClusterNodesRepository {
     return workers.map(({ node_id }) => node_id);
   }
 
-  /** A ready node with the fewest runs, if one has fewer than this. */
-  async withFreeSlot(tx: Tx, clusterId: number, maxParallelJobs: number): Promise<ClusterNode | null> {
-    return firstRow<ClusterNode>(
+  /** Ready nodes with fewer runs than this, those with the fewest first. */
+  async withFreeSlots(tx: Tx, clusterId: number, maxParallelJobs: number, limit: number): Promise<NodeSlots[]> {
+    return rows<NodeSlots>(
       tx,
-      `SELECT n.* FROM cluster_nodes n
-       LEFT JOIN LATERAL (SELECT count(*) AS busy FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL) b ON TRUE
-       WHERE n.cluster_id = $1 AND n.to_date = 'infinity' AND n.status = 'RUNNING' AND n.daemons_state = 'ready'
-         AND n.role <> 'worker' AND b.busy < $2
-       ORDER BY b.busy, n.node_number LIMIT 1`,
-      [clusterId, maxParallelJobs],
+      `SELECT node_id, busy_slots FROM cluster_nodes WHERE cluster_id = $1 AND ${TAKES_RUNS} AND busy_slots < $2
+       ORDER BY busy_slots, node_number LIMIT $3`,
+      [clusterId, maxParallelJobs, limit],
     );
   }
 
-  /** Raises the version of what the node should do and wakes its long poll when the transaction commits. */
-  async wake(tx: Tx, nodeId: number): Promise<void> {
-    await tx.query('UPDATE cluster_nodes SET desired_version = desired_version + 1 WHERE node_id = $1', [nodeId]);
-    await notify(tx, 'node', String(nodeId));
+  /** Adds to the taken slots of each node, and wakes it: what it should do has changed. */
+  async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1
+       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
+      [[...added.keys()], [...added.values()]],
+    );
+    for (const nodeId of added.keys()) await wakeAfterCommit(tx, 'node', String(nodeId));
+  }
+
+  /** Raises the version of what the node should do and wakes its long poll when the transaction has committed. */
+  wake(tx: Tx, nodeId: number): Promise<void> {
+    return this.addBusySlots(tx, new Map([[nodeId, 0]]));
   }
 
   /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */

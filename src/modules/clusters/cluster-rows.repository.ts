@@ -5,8 +5,8 @@ import { firstRow, returning, type Tx, updateRows } from '../../platform/persist
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
 import type { DiskColumns } from './cluster-disks';
-import type { ClusterStatus } from './cluster-state';
-import type { ClusterNode } from './entities/cluster-node.entity';
+import { type ClusterStatus, GIVES_SLOTS, REFUSES_RUNS } from './cluster-state';
+import { type ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster } from './entities/cluster.entity';
 
@@ -51,17 +51,31 @@ const HISTORY: History<ClusterStateEntry> = {
 
 const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id';
 
+const listed = (statuses: readonly ClusterStatus[]) => statuses.map((status) => `'${status}'`).join(', ');
+
+/** Whether a run could have a slot of the cluster with the alias, as SQL. */
+export const hasFreeSlot = (cluster: string) => `(${cluster}.status IN (${listed(GIVES_SLOTS)}) AND EXISTS (
+  SELECT 1 FROM cluster_nodes WHERE cluster_id = ${cluster}.cluster_id AND ${TAKES_RUNS}
+    AND busy_slots < ${cluster}.max_parallel_jobs))`;
+
+/** Whether no run should be waiting for the cluster with the alias, as SQL: each gets a slot or an end, or a start. */
+export const leavesNoneWaiting = (cluster: string) =>
+  `(${cluster}.status IN (${listed(['STOPPED', ...REFUSES_RUNS])}) OR ${hasFreeSlot(cluster)})`;
+
 /** Rows of clusters by id and their history, for the platform itself: the caller has checked the tenant. */
 @Injectable()
 export class ClusterRowsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Locks the cluster's row for the rest of the transaction. */
+  /**
+   * Locks the cluster's row for the rest of the transaction. Not against new rows that refer to it: a run that is to wait
+   * is written without this lock.
+   */
   async lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
     return firstRow<LockedCluster>(
       tx,
       `SELECT cluster_id, tenant_id, name, status, workflow_job_instance_id, ${RUN_SETTINGS},
-         to_date = 'infinity' AS active FROM clusters WHERE cluster_id = $1 FOR UPDATE`,
+         to_date = 'infinity' AS active FROM clusters WHERE cluster_id = $1 FOR NO KEY UPDATE`,
       [clusterId],
     );
   }

@@ -4,12 +4,10 @@ import type { Tx } from '../../platform/persistence/sql';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster, type RunSettings } from './cluster-rows.repository';
 import { ClusterStartsService } from './cluster-starts.service';
-import type { ClusterStatus } from './cluster-state';
+import { GIVES_SLOTS, REFUSES_RUNS } from './cluster-state';
 import { ClustersRepository } from './clusters.repository';
-import type { ClusterNode } from './entities/cluster-node.entity';
+import { countEach, spread } from './slots';
 import type { Cluster } from './entities/cluster.entity';
-
-const REFUSING: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
 
 /** Where runs find a place: slots of nodes, held under the cluster's row lock. */
 @Injectable()
@@ -33,22 +31,33 @@ export class ClusterSlotsService {
   }
 
   /** 409 when the cluster cannot take a run now or later. */
-  assertTakesRuns(cluster: LockedCluster): void {
+  assertTakesRuns(cluster: Pick<LockedCluster, 'name' | 'status' | 'active'>): void {
     if (!cluster.active)
       throw conflict('CLUSTER.DISABLED', `The cluster "${cluster.name}" is disabled. Enable it first.`);
-    if (!REFUSING.includes(cluster.status)) return;
+    if (!REFUSES_RUNS.includes(cluster.status)) return;
     throw conflict('CLUSTER.INVALID_STATE', `The cluster "${cluster.name}" is ${cluster.status} and takes no jobs.`, {
       cluster_status: cluster.status,
     });
   }
 
-  /** A ready node of a running cluster with the fewest runs, if one has a free slot. */
-  async freeNode(tx: Tx, cluster: LockedCluster): Promise<ClusterNode | null> {
-    if (!['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'].includes(cluster.status)) return null;
-    return this.nodes.withFreeSlot(tx, cluster.cluster_id, cluster.max_parallel_jobs);
+  /** Nodes of a locked cluster for as many runs as they have slots for, at most `limit`: for each run its node. */
+  async freeSlots(tx: Tx, cluster: LockedCluster, limit: number): Promise<number[]> {
+    if (!GIVES_SLOTS.includes(cluster.status)) return [];
+    const nodes = await this.nodes.withFreeSlots(tx, cluster.cluster_id, cluster.max_parallel_jobs, limit);
+    return spread(nodes, cluster.max_parallel_jobs, limit);
   }
 
-  /** Makes the node's agent check what it should run, as soon as the transaction commits. */
+  /** Notes that runs were given to these nodes, one for each time that a node is named, and wakes their agents. */
+  async take(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.addBusySlots(tx, countEach(nodeIds, 1));
+  }
+
+  /** Notes that runs of these nodes ended, one for each time that a node is named, and wakes their agents. */
+  async free(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
+  }
+
+  /** Makes the node's agent check what it should run, as soon as the transaction has committed. */
   async wake(tx: Tx, nodeId: number): Promise<void> {
     await this.nodes.wake(tx, nodeId);
   }

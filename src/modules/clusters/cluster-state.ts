@@ -67,5 +67,10 @@ export function nodeMayBecome(from: NodeStatus, to: NodeStatus): boolean {
   return mayFollow(NODE_TRANSITIONS, from, to);
 }
 
+/** In these, runs get the free slots. */
+export const GIVES_SLOTS: readonly ClusterStatus[] = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'];
+/** In these, a cluster takes no runs, and those that wait get an end. */
+export const REFUSES_RUNS: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
+
 /** Every field of a cluster may change in these. */
 export const EDITABLE_STATUSES: readonly ClusterStatus[] = ['DESTROYED', 'ERROR'];

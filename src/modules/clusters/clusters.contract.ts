@@ -1,7 +1,7 @@
 /** What other modules may know about clusters without their services. */
 export { CLUSTER_STATUSES, CLUSTER_TYPES } from './cluster-state';
 export { ClusterSubscriber, type ClusterTransitioned, type NodeBecameReady } from './cluster-events';
-export type { LockedCluster, RunSettings } from './cluster-rows.repository';
+export { hasFreeSlot, leavesNoneWaiting, type LockedCluster, type RunSettings } from './cluster-rows.repository';
 export { SparkConfig } from './dto/cluster-fields.dto';
-export type { ClusterNode } from './entities/cluster-node.entity';
+export { type ClusterNode, IS_DEAD } from './entities/cluster-node.entity';
 export { parseEnvironment } from './environment';

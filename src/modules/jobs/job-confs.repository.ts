@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { firstRow, type Tx } from '../../platform/persistence/sql';
+import { returning, type Tx } from '../../platform/persistence/sql';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
@@ -14,9 +14,6 @@ export interface JobConfRow extends JobConf, AuthorNames {
   last_run_id: number | null;
   last_run_status: string | null;
 }
-
-/** What decides whether a configuration may run. */
-export type LockedJobConf = Pick<JobConf, 'name' | 'max_concurrency' | 'to_date'>;
 
 /** Columns of a cluster that answers about its jobs carry; the cluster has the alias `c`. */
 export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster_status, c.cluster_type,
@@ -38,10 +35,18 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
     });
   }
 
-  /** The configuration as it is, for a run of it: no other run of it is submitted and nobody changes it before `tx` ends. */
-  async lock(tx: Tx, jobConfId: number): Promise<LockedJobConf | null> {
-    const sql = 'SELECT name, max_concurrency, to_date FROM job_confs WHERE job_conf_id = $1 FOR UPDATE';
-    return firstRow(tx, sql, [jobConfId]);
+  /**
+   * Counts one more unfinished run of a configuration with a limit; false if it has as many as it may. Until `tx` ends,
+   * others that are submitted wait.
+   */
+  async countOneMore(tx: Tx, jobConfId: number): Promise<boolean> {
+    const counted = await returning(
+      tx,
+      `UPDATE job_confs SET unfinished_runs = unfinished_runs + 1
+       WHERE job_conf_id = $1 AND unfinished_runs < max_concurrency RETURNING job_conf_id`,
+      [jobConfId],
+    );
+    return counted.length > 0;
   }
 
   /** Those whose newest run has one of the statuses; all without any. */

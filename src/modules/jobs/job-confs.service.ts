@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { invalid, notFound } from '../../platform/errors/domain-error';
+import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
@@ -20,7 +20,8 @@ import {
   type JobSettings,
   settingsOf,
 } from './dto/job-conf.dto';
-import { type JobConfRow, JobConfsRepository, type LockedJobConf } from './job-confs.repository';
+import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
+import type { JobConf } from './entities/job-conf.entity';
 import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -90,15 +91,22 @@ export class JobConfsService {
         job_type: rule.type,
         language: rule.language,
         max_concurrency: body.max_concurrency,
+        unfinished_runs: body.max_concurrency === 0 ? null : 0,
         settings,
       });
       return write(row);
     });
   }
 
-  /** The configuration as it is, for a run of it; see {@link JobConfsRepository.lock}. */
-  lock(tx: Tx, jobConfId: number): Promise<LockedJobConf | null> {
-    return this.repository.lock(tx, jobConfId);
+  /** Counts one more run of a configuration with a limit; 409 if it has as many as it may. */
+  async countOneMore(tx: Tx, conf: Pick<JobConf, 'job_conf_id' | 'name' | 'max_concurrency'>): Promise<void> {
+    if (await this.repository.countOneMore(tx, conf.job_conf_id)) return;
+    const unfinished = conf.max_concurrency;
+    throw conflict(
+      'JOB_CONF.MAX_CONCURRENCY',
+      `The job configuration "${conf.name}" already has ${unfinished} unfinished jobs, as many as its max_concurrency allows.`,
+      { unfinished, max_concurrency: conf.max_concurrency },
+    );
   }
 
   /** The configuration of this workspace that the selector names; another workspace's is a 404. */

@@ -97,15 +97,17 @@ export class RunReportsService {
         reason: report.message ?? 'The node gave no reason.',
         exitCode: report.exit_code,
       });
-      await this.clusters.touch(tx, node.cluster_id);
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
-      // The agent removes the run's folder once it is not asked for any more.
-      await this.clusters.wake(tx, node.node_id);
       return;
     }
     const to = statusOf(report);
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
-    await this.runs.transition(tx, run, { to, reason: report.message, userId: null });
+    await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
+  }
+
+  /** After the commit of reports: a slot that became free must not miss a run that came meanwhile. */
+  async settled(node: ClusterNode, reports: readonly RunReport[]): Promise<void> {
+    if (reports.some((report) => report.state === 'ended')) await this.scheduler.lookAgain(node.cluster_id);
   }
 
   private async logOffsets(id: number): Promise<DesiredRun['log_offsets']> {

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RunReason } from '../../../libs/contracts/agent-protocol';
-import { endWorkflow } from '../../platform/workflows/workflow-intents';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { endWorkflows } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
@@ -16,103 +17,133 @@ export interface RunEnd {
   exitCode: number | null;
 }
 
-/** Gives runs their nodes and their ends. Slots are counted under the cluster's row lock. */
+/** Runs that one transaction gives a node or an end: others wait for the cluster meanwhile. */
+const BATCH = 100;
+
+/** Gives runs their nodes and their ends. Slots are given under the cluster's row lock. */
 @Injectable()
 export class RunScheduler {
   constructor(
     private readonly dataSource: DataSource,
     private readonly runs: RunsRepository,
     private readonly clusters: ClusterSlotsService,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Gives waiting runs of the locked cluster the free slots, oldest first, and wakes the nodes that got one. */
-  async assignWaiting(tx: Tx, cluster: LockedCluster): Promise<void> {
-    const woken = new Set<number>();
-    for (const run of await this.runs.waiting(tx, cluster.cluster_id)) {
-      const node = await this.clusters.freeNode(tx, cluster);
-      if (!node) break;
-      await this.runs.assign(tx, run, node.node_id);
-      woken.add(node.node_id);
-    }
-    for (const nodeId of woken) await this.clusters.wake(tx, nodeId);
-    if (woken.size > 0) await this.clusters.touch(tx, cluster.cluster_id);
+  /**
+   * Gives waiting runs of the locked cluster free slots, oldest first, and wakes the nodes that got one. True if there
+   * may be more of both.
+   */
+  async assignWaiting(tx: Tx, cluster: LockedCluster): Promise<boolean> {
+    const slots = await this.clusters.freeSlots(tx, cluster, BATCH);
+    if (slots.length === 0) return false;
+    const waiting = await this.runs.waiting(tx, cluster.cluster_id, slots.length);
+    if (waiting.length === 0) return false;
+    const given = slots.slice(0, waiting.length);
+    await this.runs.assign(
+      tx,
+      waiting.map((run) => run.run_id),
+      given,
+    );
+    await this.clusters.take(tx, given);
+    return given.length === BATCH;
   }
 
-  /** Ends a locked run, its workflows, and gives its slot to the next one. Does nothing for a finished run. */
+  /** Ends a locked run, its workflows, and frees its slot. Does nothing for a finished run. */
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
-    if (isFinished(run.status)) return;
-    await this.runs.transition(tx, run, {
-      to: end.to,
-      reason: end.reason,
-      userId: null,
-      columns: { reason_code: end.code, exit_code: end.exitCode },
-    });
-    const workflowState = end.to === 'DONE' ? 'DONE' : end.to === 'ERROR' ? 'ERROR' : 'TERMINATED';
-    const error = end.to === 'ERROR' || end.to === 'TERMINATED' ? end.reason : null;
-    await endWorkflow(tx, run.workflow_job_instance_id, workflowState, error);
-    if (run.stop_workflow_job_instance_id !== null) await endWorkflow(tx, run.stop_workflow_job_instance_id, 'DONE');
+    if (!isFinished(run.status)) await this.endAll(tx, [run], end);
   }
 
-  /** After runs ended or the cluster changed: hands out slots, or ends what can never run, or starts the cluster. */
+  /**
+   * Looks once more after a commit: a run that was written without the cluster's lock, and a slot that became free
+   * meanwhile, do not see each other before. A failure costs time, not the run: the reconciler looks, too.
+   */
+  async lookAgain(clusterId: number): Promise<void> {
+    try {
+      if (await this.runs.isUnsettled(clusterId)) await this.settleSome(clusterId);
+    } catch (error) {
+      this.logger.warn({ err: error, cluster_id: clusterId }, 'Waiting jobs are settled later');
+    }
+  }
+
+  /**
+   * After runs ended or the cluster changed: hands out slots, or ends what can never run, or starts the cluster. In as
+   * many transactions as it takes.
+   */
   async settle(clusterId: number): Promise<void> {
-    await this.dataSource.transaction((tx) => this.settleIn(tx, clusterId));
+    while (await this.settleSome(clusterId));
   }
 
-  async settleIn(tx: Tx, clusterId: number): Promise<void> {
-    const cluster = await this.clusters.lock(tx, clusterId);
-    if (!cluster) return;
+  /** True if there is more to settle. */
+  private settleSome(clusterId: number): Promise<boolean> {
+    return this.dataSource.transaction(async (tx) => {
+      const cluster = await this.clusters.lock(tx, clusterId);
+      return cluster !== null && this.settleLocked(tx, cluster);
+    });
+  }
+
+  private async settleLocked(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     switch (cluster.status) {
       case 'RUNNING':
       case 'RESIZING_UP':
       case 'RESIZING_DOWN':
-        await this.assignWaiting(tx, cluster);
-        return;
+        return this.assignWaiting(tx, cluster);
       case 'INITIATING':
       case 'STOPPING':
-        return;
+        return false;
       case 'STOPPED':
-        await this.settleStopped(tx, cluster);
-        return;
+        return this.settleStopped(tx, cluster);
       case 'DESTROYING':
       case 'DESTROYED':
-        await this.endWaiting(tx, cluster, 'CLUSTER_DESTROYED', 'The cluster was destroyed before the job started.');
-        return;
+        return this.endWaiting(tx, cluster, 'CLUSTER_DESTROYED', 'The cluster was destroyed before the job started.');
       case 'ERROR': {
-        const cause = await this.clusters.stateReason(tx, clusterId);
-        await this.endWaiting(
-          tx,
-          cluster,
-          'CLUSTER_FAILED',
-          `The cluster failed before the job started: ${cause ?? 'no cause recorded'}`,
-        );
+        const cause = await this.clusters.stateReason(tx, cluster.cluster_id);
+        const reason = `The cluster failed before the job started: ${cause ?? 'no cause recorded'}`;
+        return this.endWaiting(tx, cluster, 'CLUSTER_FAILED', reason);
       }
     }
   }
 
   /** Runs sent before the stop are ended by it; a run sent while the cluster was stopping starts it again. */
-  private async settleStopped(tx: Tx, cluster: LockedCluster): Promise<void> {
+  private async settleStopped(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const stopBegan = await this.clusters.lastStopBegan(tx, cluster.cluster_id);
-    const waiting = await this.runs.waiting(tx, cluster.cluster_id);
-    const later = waiting.filter((run) => stopBegan === null || run.from_date > stopBegan);
-    for (const run of waiting) {
-      if (later.includes(run)) continue;
-      await this.end(tx, run, {
-        to: run.status === 'STOPPING' ? 'STOPPED' : 'TERMINATED',
-        code: 'CLUSTER_STOPPED',
-        reason: 'The cluster was stopped before the job started.',
-        exitCode: null,
-      });
+    const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
+    const earlier = waiting.filter((run) => stopBegan !== null && run.from_date <= stopBegan);
+    if (earlier.length > 0) {
+      const reason = 'The cluster was stopped before the job started.';
+      await this.endAll(tx, earlier, { to: 'TERMINATED', code: 'CLUSTER_STOPPED', reason, exitCode: null });
+      return true;
     }
-    const [first] = later;
-    if (!first || !cluster.active) return;
+    // Ids grow with time: behind one that was sent later there are only such.
+    const [first] = waiting;
+    if (!first || !cluster.active) return false;
     const refusal = await this.clusters.startRefusal(tx, cluster);
-    if (refusal === null) await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
-    else await this.endWaiting(tx, cluster, 'CLUSTER_FAILED', `The cluster cannot be started for the job: ${refusal}`);
+    if (refusal !== null) {
+      return this.endWaiting(tx, cluster, 'CLUSTER_FAILED', `The cluster cannot be started for the job: ${refusal}`);
+    }
+    await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
+    return false;
   }
 
-  private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<void> {
-    for (const run of await this.runs.waiting(tx, cluster.cluster_id)) {
-      await this.end(tx, run, { to: 'TERMINATED', code, reason, exitCode: null });
-    }
+  private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<boolean> {
+    const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
+    await this.endAll(tx, waiting, { to: 'TERMINATED', code, reason, exitCode: null });
+    return waiting.length === BATCH;
+  }
+
+  /** The same for unfinished runs of one cluster, all in one status. */
+  private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
+    const [first] = runs;
+    if (!first) return;
+    const columns = { reason_code: code, exit_code: exitCode };
+    await this.runs.transition(tx, runs, { to, reason, userId: null, columns });
+    const workflows = runs.map((run) => run.workflow_job_instance_id);
+    const state = to === 'DONE' ? 'DONE' : to === 'ERROR' ? 'ERROR' : 'TERMINATED';
+    await endWorkflows(tx, workflows, state, to === 'ERROR' || to === 'TERMINATED' ? reason : null);
+    const stops = runs.map((run) => run.stop_workflow_job_instance_id).filter((id) => id !== null);
+    if (stops.length > 0) await endWorkflows(tx, stops, 'DONE');
+    const nodes = runs.map((run) => run.node_id).filter((id) => id !== null);
+    if (nodes.length > 0) await this.clusters.free(tx, nodes);
+    await this.clusters.touch(tx, first.cluster_id);
   }
 }

@@ -1,13 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { appendState, type History } from '../../platform/history/state-history';
-import { firstRow, rows, type Tx } from '../../platform/persistence/sql';
+import { appendStates, type History } from '../../platform/history/state-history';
+import type { RecordSelector } from '../../platform/http/selector';
+import { firstRow, jsonb, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
+import {
+  WorkspaceResourceRepository,
+  type WorkspaceScope,
+} from '../../platform/resources/workspace-resource-repository';
+import { hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../clusters/clusters.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
-import { Run } from './entities/run.entity';
+import type { JobConf } from './entities/job-conf.entity';
+import type { RunCount } from './entities/run-count.entity';
+import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome } from './run-state';
 
@@ -21,6 +28,44 @@ export interface RunDetailRow extends Run, AuthorNames {
   workflow_from: Date;
   workflow_to: Date | number;
 }
+
+/** A configuration, its workspace and its cluster at the moment of a submission. */
+export type Submission = Pick<
+  JobConf,
+  'job_conf_id' | 'name' | 'job_type' | 'language' | 'settings' | 'max_concurrency'
+> &
+  Pick<LockedCluster, 'cluster_id' | 'spark_config' | 'object_storage_manager_id'> &
+  Pick<Run, 'run_id'> & {
+    /** False while the configuration is disabled; so for the others. */
+    active: boolean;
+    workspace_active: boolean;
+    cluster_active: boolean;
+    cluster_name: LockedCluster['name'];
+    cluster_status: LockedCluster['status'];
+    has_free_slot: boolean;
+  };
+
+/** What a submission says of its run. */
+export type NewRun = Pick<
+  Run,
+  | 'run_id'
+  | 'tenant_id'
+  | 'workspace_id'
+  | 'job_conf_id'
+  | 'cluster_id'
+  | 'created_by_user_id'
+  | 'job_conf_snapshot'
+  | 'arguments'
+  | 'conf'
+  | 'correlation_id'
+  | 'workflow_job_instance_id'
+> & { status: 'SUBMITTED' };
+
+/** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */
+const UNCOUNTED = `uncounted AS (
+  UPDATE job_confs c SET unfinished_runs = c.unfinished_runs - e.runs
+  FROM (SELECT job_conf_id, count(*) AS runs FROM changed GROUP BY job_conf_id) e
+  WHERE c.job_conf_id = e.job_conf_id AND c.unfinished_runs IS NOT NULL)`;
 
 const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
 
@@ -62,14 +107,53 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     };
   }
 
-  /** Id of a run to come, for what has to name it before. */
-  async nextId(tx: Tx): Promise<number> {
-    const row = await firstRow<{ id: Run['run_id'] }>(
+  /**
+   * What a submission of the configuration decides by, and the id of its run; null if there is no such configuration.
+   * Until `tx` ends, nobody may begin or cease to count its runs.
+   */
+  async submission(
+    tx: Tx,
+    { tenantId, workspace }: WorkspaceScope,
+    selector: RecordSelector,
+  ): Promise<Submission | null> {
+    return firstRow<Submission>(
       tx,
-      `SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS id`,
+      `SELECT t.job_conf_id, t.name, t.job_type, t.language, t.settings, t.max_concurrency,
+         t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
+         c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
+         c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
+         nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
+       FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
+       WHERE ${ofTenant('t', '$1')} AND t.workspace_id = $2 AND ($3::bigint IS NULL OR t.job_conf_id = $3)
+         AND ($4::text IS NULL OR t.name = $4)
+       ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
+      [tenantId, workspace.workspaceId, selector.id ?? null, selector.name ?? null],
     );
-    if (!row) throw new Error('The sequence of runs answered nothing');
-    return row.id;
+  }
+
+  /** Inserts a run with the beginning of its history. */
+  async submit(tx: Tx, run: NewRun): Promise<Run> {
+    const values = {
+      ...run,
+      job_conf_snapshot: jsonb(run.job_conf_snapshot),
+      modified_by_user_id: run.created_by_user_id,
+    };
+    const columns = Object.keys(values);
+    const inserted = await firstRow<Run>(
+      tx,
+      `WITH run AS (
+         INSERT INTO runs (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *),
+       history AS (
+         INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
+         SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
+       counted AS (
+         INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+         SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
+       SELECT * FROM run`,
+      Object.values(values),
+    );
+    if (!inserted) throw new Error('INSERT INTO runs returned no row');
+    return inserted;
   }
 
   async lock(tx: Tx, runId: number): Promise<Run | null> {
@@ -80,58 +164,77 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   async lockCluster(tx: Tx, runId: number): Promise<number | null> {
     const row = await firstRow<Pick<Run, 'cluster_id'>>(
       tx,
-      `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1) FOR UPDATE`,
+      `SELECT cluster_id FROM clusters WHERE cluster_id = (SELECT cluster_id FROM runs WHERE run_id = $1)
+       FOR NO KEY UPDATE`,
       [runId],
     );
     return row?.cluster_id ?? null;
   }
 
-  /** First history row of a new run. */
-  async begin(tx: Tx, runId: number, userId: number): Promise<void> {
-    await appendState(tx, HISTORY, runId, { from: null, to: 'SUBMITTED', reason: null, userId });
-  }
-
-  /** Moves a locked run to another status and appends its history. Nothing else writes `runs.status`. */
-  async transition(tx: Tx, run: Run, change: RunTransition): Promise<void> {
-    if (!runMayBecome(run.status, change.to)) {
-      throw new Error(`Run ${run.run_id} cannot go from ${run.status} to ${change.to}`);
-    }
+  /**
+   * Moves locked runs, all in the same status, to another one and appends their histories; what is counted of them
+   * follows. Nothing else writes `runs.status`.
+   */
+  async transition(tx: Tx, runs: readonly Run[], change: RunTransition): Promise<void> {
+    const [first] = runs;
+    if (!first) return;
+    const { status: from } = first;
+    const wrong = runs.find((run) => run.status !== from || !runMayBecome(run.status, change.to));
+    if (wrong) throw new Error(`Run ${wrong.run_id} cannot go from ${wrong.status} to ${change.to}`);
+    const ends = isFinished(change.to);
     const columns: Partial<Run> = {
       ...change.columns,
-      status: change.to,
       ...(change.userId === null ? {} : { modified_by_user_id: change.userId }),
-      ...(isFinished(change.to) ? { reason: change.reason } : {}),
+      ...(ends ? { reason: change.reason } : {}),
     };
-    const times: (keyof Run)[] = ['last_update_date', ...(isFinished(change.to) ? (['ended_at'] as const) : [])];
     const set = [
-      ...Object.keys(columns).map((column, index) => `"${column}" = $${index + 2}`),
-      ...times.map((time) => `${time} = platform_now()`),
+      'status = $3',
+      'last_update_date = platform_now()',
+      ...(ends ? ['ended_at = platform_now()'] : []),
+      ...Object.keys(columns).map((column, index) => `"${column}" = $${index + 4}`),
     ];
-    await tx.query(`UPDATE runs SET ${set.join(', ')} WHERE run_id = $1`, [run.run_id, ...Object.values(columns)]);
-    await appendState(tx, HISTORY, run.run_id, {
-      from: run.status,
-      to: change.to,
-      reason: change.reason,
-      userId: change.userId,
-    });
-    run.status = change.to;
+    const ids = runs.map((run) => run.run_id);
+    await tx.query(
+      `WITH changed AS (
+         UPDATE runs SET ${set.join(', ')} WHERE run_id = ANY($1)
+         RETURNING tenant_id, workspace_id, cluster_id, job_conf_id)${ends ? `, ${UNCOUNTED}` : ''}
+       INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+       SELECT r.tenant_id, r.workspace_id, r.cluster_id, s.status, sum(s.runs) FROM changed r,
+         (VALUES ($2::text, -1), ($3::text, 1)) AS s (status, runs) GROUP BY 1, 2, 3, 4`,
+      [ids, from, change.to, ...Object.values(columns)],
+    );
+    const { to, reason, userId } = change;
+    await appendStates(tx, HISTORY, ids, { from, to, reason, userId });
+    for (const run of runs) run.status = to;
   }
 
-  /** Runs of a cluster that wait for a slot, oldest first. */
-  async waiting(tx: Tx, clusterId: number): Promise<Run[]> {
+  /** Some runs of a cluster that wait for a slot, oldest first. */
+  async waiting(tx: Tx, clusterId: number, limit: number): Promise<Run[]> {
     return rows<Run>(
       tx,
-      `SELECT * FROM runs WHERE cluster_id = $1 AND node_id IS NULL AND ended_at IS NULL ORDER BY run_id FOR UPDATE`,
-      [clusterId],
+      `SELECT * FROM runs WHERE cluster_id = $1 AND ${IS_WAITING} ORDER BY run_id LIMIT $2 FOR NO KEY UPDATE`,
+      [clusterId, limit],
     );
   }
 
-  async assign(tx: Tx, run: Run, nodeId: number): Promise<void> {
-    await tx.query('UPDATE runs SET node_id = $2, assigned_at = platform_now() WHERE run_id = $1', [
-      run.run_id,
-      nodeId,
-    ]);
-    run.node_id = nodeId;
+  /** Whether runs wait for the cluster that should not. */
+  async isUnsettled(clusterId: number): Promise<boolean> {
+    const found = await rows(
+      this.dataSource.manager,
+      `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
+         AND EXISTS (SELECT 1 FROM runs WHERE cluster_id = $1 AND ${IS_WAITING}) AND ${leavesNoneWaiting('c')}`,
+      [clusterId],
+    );
+    return found.length > 0;
+  }
+
+  /** Gives each of the runs the node at its place. */
+  async assign(tx: Tx, runIds: readonly number[], nodeIds: readonly number[]): Promise<void> {
+    await tx.query(
+      `UPDATE runs r SET node_id = a.node_id, assigned_at = platform_now()
+       FROM unnest($1::bigint[], $2::bigint[]) AS a (run_id, node_id) WHERE r.run_id = a.run_id`,
+      [runIds, nodeIds],
+    );
   }
 
   /** Notes the last report of the agent that was taken in; the application id stays once it is known. */
@@ -145,15 +248,6 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
       seq,
       application_id,
     ]);
-  }
-
-  async unfinishedOf(tx: Tx, jobConfId: number): Promise<number> {
-    const row = await firstRow<{ count: number }>(
-      tx,
-      'SELECT count(*) FROM runs WHERE job_conf_id = $1 AND ended_at IS NULL',
-      [jobConfId],
-    );
-    return row?.count ?? 0;
   }
 
   /** Unfinished runs of a node, for its agent. */
@@ -183,30 +277,58 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     column: 'cluster_id' | 'workspace_id',
     id: number,
   ): Promise<Map<string, number>> {
-    const counted = await rows<Pick<Run, 'status'> & { count: number }>(
+    const counted = await rows<Pick<RunCount, 'status'> & { count: number }>(
       this.dataSource.manager,
-      `SELECT status, count(*) FROM runs WHERE ${ofTenant('runs', '$1')} AND ${column} = $2 GROUP BY status`,
+      `SELECT status, sum(runs)::bigint AS count FROM run_counts WHERE ${ofTenant('run_counts', '$1')} AND ${column} = $2
+       GROUP BY status`,
       [tenantId, id],
     );
     return new Map(counted.map(({ status, count }) => [status, count]));
   }
 
-  /** Unfinished runs whose node can carry them no more. */
+  /** Adds the oldest changes of the counts to their totals; answers how many there were. */
+  async foldCounts(limit: number): Promise<number> {
+    const row = await firstRow<{ folded: number }>(
+      this.dataSource.manager,
+      `WITH folded AS (
+         DELETE FROM run_counts WHERE run_count_id IN (
+           SELECT run_count_id FROM run_counts WHERE NOT is_total ORDER BY run_count_id LIMIT $1)
+         RETURNING tenant_id, workspace_id, cluster_id, status, runs),
+       totals AS (
+         INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs, is_total)
+         SELECT tenant_id, workspace_id, cluster_id, status, sum(runs), TRUE FROM folded GROUP BY 1, 2, 3, 4
+         ON CONFLICT (workspace_id, cluster_id, status) WHERE is_total
+         DO UPDATE SET runs = run_counts.runs + excluded.runs)
+       SELECT count(*) AS folded FROM folded`,
+      [limit],
+    );
+    return row?.folded ?? 0;
+  }
+
+  /** Some unfinished runs whose node can carry them no more. */
   async onDeadNodes(): Promise<(Pick<Run, 'run_id'> & { node_status: string })[]> {
     return rows(
       this.dataSource.manager,
-      `SELECT r.run_id, n.status AS node_status FROM runs r JOIN cluster_nodes n ON n.node_id = r.node_id
-       WHERE r.ended_at IS NULL AND n.status IN ('STOPPED', 'DESTROYED', 'ERROR') LIMIT 500`,
+      `SELECT r.run_id, n.status AS node_status
+       FROM (SELECT node_id, status FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
+         JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL LIMIT 500`,
     );
   }
 
-  /** Clusters with runs that wait for a slot. */
-  async clustersWithWaitingRuns(): Promise<number[]> {
+  /** Some clusters with runs that wait for a slot, by id from `after` on. */
+  async clustersWithWaitingRuns(after: number, limit: number): Promise<number[]> {
     const found = await rows<Pick<Run, 'cluster_id'>>(
       this.dataSource.manager,
-      'SELECT DISTINCT cluster_id FROM runs WHERE ended_at IS NULL AND node_id IS NULL LIMIT 500',
+      // From one cluster to the next in the index, whatever waits for each.
+      `WITH RECURSIVE found AS (
+         SELECT $1::bigint AS cluster_id
+         UNION ALL
+         SELECT (SELECT cluster_id FROM runs WHERE ${IS_WAITING} AND cluster_id > found.cluster_id ORDER BY cluster_id LIMIT 1)
+         FROM found WHERE found.cluster_id IS NOT NULL)
+       SELECT cluster_id FROM found OFFSET 1 LIMIT $2`,
+      [after, limit],
     );
-    return found.map((row) => row.cluster_id);
+    return found.map((row) => row.cluster_id).filter((id) => id !== null);
   }
 
   /** Every run, whatever its validity. */

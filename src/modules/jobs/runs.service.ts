@@ -13,6 +13,7 @@ import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import type { LockedCluster } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import type {
@@ -28,13 +29,14 @@ import type {
   WorkflowErrorRead,
 } from './dto/job.dto';
 import { invalid } from '../../platform/errors/domain-error';
-import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
+import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { assertReachable } from './file-reference';
 import { clusterInfo, JobConfsService } from './job-confs.service';
-import { filesNamed, type JobConfSnapshot } from './run-spec';
+import { filesNamed } from './run-spec';
+import type { Run } from './entities/run.entity';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
-import { type RunDetailRow, RunsRepository } from './runs.repository';
+import { type RunDetailRow, RunsRepository, type Submission } from './runs.repository';
 import { START_RUN, STOP_RUN } from './run-workflows';
 import { splitArguments } from './split-arguments';
 
@@ -55,50 +57,42 @@ export class RunsService {
 
   /**
    * Submits a run. With a free slot it has its node when this commits; a stopped cluster is started; else it waits in
-   * SUBMITTED. `max_concurrency` holds under the configuration's row lock.
+   * SUBMITTED. Only the gift of a slot and the start need the cluster's lock.
    */
   async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
     splitArguments(body.arguments ?? '');
     for (const entry of body.conf ?? []) {
       if (!CONF_ENTRY.test(entry)) throw invalid('JOB.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
     }
-    const selector = selectorFrom(body, 'job_conf');
-    const place = inWorkspace(scope, workspace);
-    return this.transactions.run(async (tx) => {
-      await this.workspaces.lockActive(tx, workspace.workspaceId);
-      const conf = await this.jobConfs.row(place, selector, tx);
-      await this.assertMayRun(tx, conf.job_conf_id);
-      const cluster = await this.clusters.lock(tx, conf.cluster_id);
-      if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${conf.cluster_id}.`);
-      this.clusters.assertTakesRuns(cluster);
-      assertReachable(filesNamed(conf.settings, cluster.spark_config), cluster.object_storage_manager_id !== null);
-      const snapshot: JobConfSnapshot = {
-        job_conf_id: conf.job_conf_id,
-        name: conf.name,
-        job_type: conf.job_type,
-        language: conf.language,
-        settings: conf.settings,
-      };
-      const runId = await this.repository.nextId(tx);
-      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: runId };
+    let waitsFor: number | null = null;
+    const answer = await this.transactions.run(async (tx) => {
+      const asked = await this.submission(tx, inWorkspace(scope, workspace), body);
+      const cluster = await this.lockForRun(tx, asked);
+      if (asked.max_concurrency > 0) await this.jobConfs.countOneMore(tx, asked);
+      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: asked.run_id };
       const workflow = await startWorkflow(tx, START_RUN, subject, scope.userId);
-      const run = await this.repository.insert(tx, place, {
-        run_id: runId,
-        job_conf_id: conf.job_conf_id,
-        cluster_id: cluster.cluster_id,
+      const { job_conf_id, name, job_type, language, settings } = asked;
+      const run = await this.repository.submit(tx, {
+        run_id: asked.run_id,
+        tenant_id: scope.tenantId,
+        workspace_id: workspace.workspaceId,
+        job_conf_id,
+        cluster_id: asked.cluster_id,
+        created_by_user_id: scope.userId,
         status: 'SUBMITTED',
-        job_conf_snapshot: snapshot,
+        job_conf_snapshot: { job_conf_id, name, job_type, language, settings },
         arguments: body.arguments ?? null,
         conf: body.conf ?? null,
         correlation_id: correlationId(),
         workflow_job_instance_id: workflow.workflow_job_instance_id,
       });
-      await this.repository.begin(tx, run.run_id, scope.userId);
-      await this.clusters.touch(tx, cluster.cluster_id);
-      if (cluster.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
-      else await this.scheduler.assignWaiting(tx, cluster);
+      if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
+      else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
+      waitsFor = cluster ? null : asked.cluster_id;
       return created(run);
     });
+    if (waitsFor !== null) await this.scheduler.lookAgain(waitsFor);
+    return answer;
   }
 
   async list(
@@ -179,7 +173,7 @@ export class RunsService {
       const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: run.run_id };
       const workflow = await startWorkflow(tx, STOP_RUN, subject, scope.userId);
       run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
-      await this.repository.transition(tx, run, {
+      await this.repository.transition(tx, [run], {
         to: 'STOPPING',
         reason: `Stop requested by ${scope.username}`,
         userId: scope.userId,
@@ -232,23 +226,34 @@ export class RunsService {
     return this.repository.get(inWorkspace(scope, workspace), { id: jobId }, tx);
   }
 
-  private async assertMayRun(tx: Tx, jobConfId: number): Promise<void> {
-    const conf = await this.jobConfs.lock(tx, jobConfId);
-    if (!conf || openEnded(conf.to_date) !== null)
-      throw conflict('JOB_CONF.DISABLED', `The job configuration "${conf?.name ?? jobConfId}" is disabled.`);
-    if (conf.max_concurrency === 0) return;
-    const unfinished = await this.repository.unfinishedOf(tx, jobConfId);
-    if (unfinished >= conf.max_concurrency) {
-      throw conflict(
-        'JOB_CONF.MAX_CONCURRENCY',
-        `The job configuration "${conf.name}" already has ${unfinished} unfinished jobs; its max_concurrency is ${conf.max_concurrency}.`,
-        { unfinished, max_concurrency: conf.max_concurrency },
-      );
+  /** What the submission decides by; throws unless a run may be submitted. */
+  private async submission(tx: Tx, place: WorkspaceScope, body: CreateJob): Promise<Submission> {
+    const selector = selectorFrom(body, 'job_conf');
+    const asked = await this.repository.submission(tx, place, selector);
+    // These two say what is wrong.
+    if (!asked?.workspace_active) await this.workspaces.lockActive(tx, place.workspace.workspaceId);
+    if (!asked) {
+      const { name } = await this.jobConfs.row(place, selector, tx);
+      throw conflict('JOB_CONF.CHANGED', `The job configuration "${name}" is just being changed. Try again.`);
     }
+    if (!asked.active) throw conflict('JOB_CONF.DISABLED', `The job configuration "${asked.name}" is disabled.`);
+    const { cluster_name: name, cluster_status: status, cluster_active: active } = asked;
+    this.clusters.assertTakesRuns({ name, status, active });
+    assertReachable(filesNamed(asked.settings, asked.spark_config), asked.object_storage_manager_id !== null);
+    return asked;
+  }
+
+  /** The cluster, locked, if the run could get a slot now or must start it; else null. */
+  private async lockForRun(tx: Tx, asked: Submission): Promise<LockedCluster | null> {
+    if (!asked.has_free_slot && asked.cluster_status !== 'STOPPED') return null;
+    const cluster = await this.clusters.lock(tx, asked.cluster_id);
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${asked.cluster_id}.`);
+    this.clusters.assertTakesRuns(cluster);
+    return cluster;
   }
 }
 
-function created(run: RunDetailRow): JobCreated {
+function created(run: Run): JobCreated {
   return {
     job_id: idText(run.run_id),
     job_conf_id: idText(run.job_conf_id),

@@ -1,5 +1,5 @@
 import { type EntityClass, tableOf } from '../persistence/entity-table';
-import { firstRow, type Tx } from '../persistence/sql';
+import { rows, type Tx } from '../persistence/sql';
 import type { StateHistoryColumns } from './state-history.columns';
 
 /** One table of state history, its key, and the column of the subject whose row lock orders the entries. */
@@ -25,25 +25,37 @@ export interface StateEntry<E> {
  */
 export async function appendState<E extends StateHistoryColumns>(
   tx: Tx,
-  { entity, idColumn, subjectColumn }: History<E>,
+  history: History<E>,
   subjectId: number,
-  { from, to, reason, userId, extra = {} }: StateEntry<E>,
+  entry: StateEntry<E>,
 ): Promise<number> {
+  const [id] = await appendStates(tx, history, [subjectId], entry);
+  if (id === undefined) throw new Error(`The insert into ${tableOf(history.entity)} returned no row`);
+  return id;
+}
+
+/** The same for several locked subjects that go the same way. */
+export async function appendStates<E extends StateHistoryColumns>(
+  tx: Tx,
+  { entity, idColumn, subjectColumn }: History<E>,
+  subjectIds: readonly number[],
+  { from, to, reason, userId, extra = {} }: StateEntry<E>,
+): Promise<number[]> {
   const table = tableOf(entity);
   const further = Object.entries(extra);
-  const params = [subjectId, from, to, reason, userId, ...further.map(([, value]) => value)];
-  const entry = await firstRow<{ id: number }>(
+  const columns = ['from_status', 'status', 'reason', 'actor_user_id', ...further.map(([column]) => column)];
+  const values = [from, to, reason, userId, ...further.map(([, value]) => value)];
+  const entries = await rows<{ id: number }>(
     tx,
     // To the millisecond, which is what the driver hands back: the next entry begins when this one ends.
     `WITH moment AS (SELECT date_trunc('milliseconds', platform_clock()) AS at), closed AS (
        UPDATE ${table} SET end_time = moment.at FROM moment
-       WHERE ${subjectColumn} = $1 AND end_time = 'infinity' RETURNING sequence)
-     INSERT INTO ${table} (${[subjectColumn, 'from_status', 'status', 'reason', 'actor_user_id', ...further.map(([column]) => column)].join(', ')}, sequence, start_time)
-     SELECT ${params.map((_, index) => `$${index + 1}`).join(', ')},
-       coalesce((SELECT sequence FROM closed), 0) + 1, moment.at FROM moment
+       WHERE ${subjectColumn} = ANY($1) AND end_time = 'infinity' RETURNING ${subjectColumn} AS id, sequence)
+     INSERT INTO ${table} (${columns.join(', ')}, ${subjectColumn}, sequence, start_time)
+     SELECT ${values.map((_, index) => `$${index + 2}`).join(', ')}, subject.id, coalesce(closed.sequence, 0) + 1, moment.at
+     FROM moment, unnest($1::bigint[]) AS subject(id) LEFT JOIN closed USING (id)
      RETURNING ${idColumn} AS id`,
-    params,
+    [subjectIds, ...values],
   );
-  if (!entry) throw new Error(`The insert into ${table} returned no row`);
-  return entry.id;
+  return entries.map(({ id }) => id);
 }

@@ -1,13 +1,13 @@
 import { correlationId } from '../context/request-context';
 import type { Tx } from '../persistence/sql';
 import type { JobName, PayloadOf, WorkflowPayload } from '../queues/job-catalogue';
-import { notify } from '../wakeups/pg-listener';
+import { wakeAfterCommit } from '../wakeups/after-commit';
 import { insertMessage } from './outbox.repository';
 
-/** Asks for a job of the catalogue when the transaction commits; the relay is woken by the commit itself. */
+/** Asks for a job of the catalogue when the transaction commits; the relay is woken after it. */
 export async function enqueue<N extends JobName>(tx: Tx, jobName: N, payload: PayloadOf<N>): Promise<void> {
   await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlationId(), delay_ms: 0 });
-  await notify(tx, 'outbox');
+  await wakeAfterCommit(tx, 'outbox');
 }
 
 /**
@@ -22,5 +22,5 @@ export async function enqueueWorkflow(
 ): Promise<void> {
   const payload: WorkflowPayload = { workflow_job_instance_id: instanceId };
   await insertMessage(tx, { job_name: jobName, payload, correlation_id: correlation, delay_ms: delayMs });
-  await notify(tx, 'outbox');
+  await wakeAfterCommit(tx, 'outbox');
 }

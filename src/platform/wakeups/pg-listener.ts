@@ -5,16 +5,27 @@ import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 
-/** Channels of wake-ups; the payload is a hint, the database is the truth. */
+/** Channels of wake-ups. */
 export type WakeUpChannel = 'outbox' | 'node' | 'session' | 'log' | 'reference_data';
 
 const CHANNELS: readonly WakeUpChannel[] = ['outbox', 'node', 'session', 'log', 'reference_data'];
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A payload is shorter than 8000 bytes, says PostgreSQL. */
+const PAYLOAD_CHARACTERS = 7_000;
 
-/** Sends a wake-up when the transaction commits, to every process that listens. */
+/**
+ * Sends a wake-up when the transaction commits, to every process that listens: for rare changes, since PostgreSQL lets
+ * only one of the transactions that notify commit at a time. Others use `wakeAfterCommit`.
+ */
 export async function notify(tx: Tx, channel: WakeUpChannel, payload = ''): Promise<void> {
   await tx.query('SELECT pg_notify($1, $2)', [channel, payload]);
+}
+
+/** A wake-up: the payload is a hint, the database is the truth. */
+export interface WakeUp {
+  channel: WakeUpChannel;
+  payload: string;
 }
 
 /**
@@ -26,6 +37,9 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
   private readonly events = new EventEmitter().setMaxListeners(0);
   private client: Client | null = null;
   private closed = false;
+  /** What is to be sent, by channel. */
+  private readonly unsent = new Map<WakeUpChannel, Set<string>>();
+  private sending = false;
 
   constructor(
     private readonly config: Config,
@@ -47,6 +61,39 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     return () => this.events.off(channel, listener);
   }
 
+  /**
+   * Wakes the listeners of this process at once and those of the others soon, many payloads in one notification, with
+   * commas between them. A wake-up is lost if the connection is.
+   */
+  send(wakeUps: readonly WakeUp[]): void {
+    for (const { channel, payload } of wakeUps) {
+      const payloads = this.unsent.get(channel) ?? new Set();
+      this.unsent.set(channel, payloads.add(payload));
+      this.events.emit(channel, payload);
+    }
+    if (!this.sending) void this.sendAll();
+  }
+
+  private async sendAll(): Promise<void> {
+    this.sending = true;
+    try {
+      while (this.unsent.size > 0) {
+        const batch = [...this.unsent].flatMap(([channel, payloads]) =>
+          joined(payloads).map((payload) => ({ channel, payload })),
+        );
+        this.unsent.clear();
+        await this.client?.query(
+          'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS w (channel, payload)',
+          [batch.map(({ channel }) => channel), batch.map(({ payload }) => payload)],
+        );
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'Wake-ups of other processes were lost; they poll');
+    } finally {
+      this.sending = false;
+    }
+  }
+
   private async connect(): Promise<void> {
     const client = new Client({
       connectionString: this.config.database.url,
@@ -54,11 +101,16 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
-    client.on('notification', (message) => this.events.emit(message.channel, message.payload ?? ''));
+    let ownId = 0;
+    client.on('notification', ({ channel, payload = '', processId }) => {
+      // Its own it has delivered already.
+      if (processId !== ownId) this.events.emit(channel, payload);
+    });
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
     try {
       await client.connect();
+      ownId = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
       for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       void client.end().catch(() => undefined);
@@ -80,4 +132,15 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     };
     setTimeout(retry, RECONNECT_MS).unref();
   }
+}
+
+/** The payloads, with commas between them, in as few texts as the limit allows. */
+function joined(payloads: Iterable<string>): string[] {
+  const texts: string[] = [];
+  for (const payload of payloads) {
+    const last = texts.at(-1);
+    if (last === undefined || last.length + payload.length >= PAYLOAD_CHARACTERS) texts.push(payload);
+    else texts[texts.length - 1] = `${last},${payload}`;
+  }
+  return texts;
 }

@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from '../http/page';
-import { firstRow, insertRow, returning, rows, type Tx } from '../persistence/sql';
-import { SUBJECT_COLUMNS, WorkflowJob } from './entities/workflow-job.entity';
+import { firstRow, returning, rows, type Tx } from '../persistence/sql';
+import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
 import type {
   RecordedFailure,
   WorkflowExecutionState,
@@ -55,35 +55,40 @@ export async function insertWorkflow(
   subject: WorkflowSubject,
   by: { userId: number | null; correlationId: string },
 ): Promise<WorkflowRef> {
-  const job = await insertRow(tx, WorkflowJob, {
-    workflow_type_id: typeId,
-    tenant_id: subject.tenantId,
-    [SUBJECT_COLUMNS[subject.kind]]: subject.id,
-    created_by_user_id: by.userId,
-  });
   const state: WorkflowExecutionState = jobName === null ? 'EXECUTING' : 'INIT';
-  const [instance] = await returning<WorkflowRef>(
+  const instance = await firstRow<WorkflowRef>(
     tx,
-    `INSERT INTO workflow_job_instances (workflow_job_id, job_name, state, correlation_id, due_at, deadline_at)
-     VALUES ($1, $2::text, $3, $4, CASE WHEN $2::text IS NOT NULL THEN ${inMs('$5')} END, ${inMs('$6')})
-     RETURNING workflow_job_id, workflow_job_instance_id`,
-    [job.workflow_job_id, jobName, state, by.correlationId, FIRST_LOOK_MS, deadlineMs],
+    `WITH job AS (
+       INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
+       VALUES ($1, $2, $3, $4) RETURNING workflow_job_id),
+     instance AS (
+       INSERT INTO workflow_job_instances (workflow_job_id, job_name, state, correlation_id, due_at, deadline_at)
+       SELECT workflow_job_id, $5::text, $6, $7, CASE WHEN $5::text IS NOT NULL THEN ${inMs('$8')} END, ${inMs('$9')} FROM job
+       RETURNING workflow_job_id, workflow_job_instance_id),
+     first_state AS (
+       INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+       SELECT workflow_job_instance_id, $6 FROM instance)
+     SELECT * FROM instance`,
+    [typeId, subject.tenantId, subject.id, by.userId, jobName, state, by.correlationId, FIRST_LOOK_MS, deadlineMs],
   );
   if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
-  await appendWorkflowState(tx, instance.workflow_job_instance_id, state);
   return instance;
 }
 
-/** Closes the current state row of an instance and opens the next. */
-export async function appendWorkflowState(tx: Tx, instanceId: number, state: WorkflowExecutionState): Promise<void> {
+/** Closes the current state rows of instances and opens the next. */
+export async function appendWorkflowState(
+  tx: Tx,
+  instanceIds: readonly number[],
+  state: WorkflowExecutionState,
+): Promise<void> {
+  if (instanceIds.length === 0) return;
   await tx.query(
-    `UPDATE workflow_job_instance_states SET to_date = platform_now() WHERE workflow_job_instance_id = $1 AND to_date = 'infinity'`,
-    [instanceId],
+    `WITH closed AS (
+       UPDATE workflow_job_instance_states SET to_date = platform_now()
+       WHERE workflow_job_instance_id = ANY($1) AND to_date = 'infinity')
+     INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state) SELECT unnest($1::bigint[]), $2`,
+    [instanceIds, state],
   );
-  await tx.query('INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state) VALUES ($1, $2)', [
-    instanceId,
-    state,
-  ]);
 }
 
 /** Records that the jobs of these instances are in the queue. */
@@ -94,31 +99,33 @@ export async function markSent(tx: Tx, instanceIds: readonly number[]): Promise<
      RETURNING workflow_job_instance_id`,
     [instanceIds],
   );
-  for (const { workflow_job_instance_id: id } of sent) await appendWorkflowState(tx, id, 'SENT');
+  await appendWorkflowState(tx, idsOf(sent), 'SENT');
 }
 
-/** Ends an instance whoever holds it; the error becomes a step of its own. Does nothing when it has ended. */
-export async function endWorkflow(
+/** Ends instances whoever holds them; the error becomes a step of each. Does nothing with those that have ended. */
+export async function endWorkflows(
   tx: Tx,
-  instanceId: number,
+  instanceIds: readonly number[],
   state: FinalState,
   error: string | null = null,
 ): Promise<void> {
-  const ended = await returning(
+  const ended = await returning<Pick<WorkflowJobInstance, 'workflow_job_instance_id'>>(
     tx,
-    `UPDATE workflow_job_instances SET state = $2, ${ENDED} WHERE workflow_job_instance_id = $1 AND ended_at IS NULL
+    `UPDATE workflow_job_instances SET state = $2, ${ENDED} WHERE workflow_job_instance_id = ANY($1) AND ended_at IS NULL
      RETURNING workflow_job_instance_id`,
-    [instanceId, state],
+    [instanceIds, state],
   );
-  if (ended.length === 0) return;
-  await appendWorkflowState(tx, instanceId, state);
-  if (error === null) return;
+  await appendWorkflowState(tx, idsOf(ended), state);
+  if (error === null || ended.length === 0) return;
   await tx.query(
     `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt, ended_at, outcome, error)
-     VALUES ($1, 'end', 1, platform_now(), 'failed', $2)`,
-    [instanceId, error],
+     SELECT unnest($1::bigint[]), 'end', 1, platform_now(), 'failed', $2`,
+    [idsOf(ended), error],
   );
 }
+
+const idsOf = (instances: readonly Pick<WorkflowJobInstance, 'workflow_job_instance_id'>[]) =>
+  instances.map(({ workflow_job_instance_id: id }) => id);
 
 /** Marks a continuing instance, so that whoever holds it looks again; null if it has ended. */
 export async function requestWake(
@@ -174,8 +181,8 @@ export async function claimInstance(
   );
   if (!row) return null;
   if (row.previous !== 'EXECUTING') {
-    await appendWorkflowState(tx, instanceId, 'RECEIVED');
-    await appendWorkflowState(tx, instanceId, 'EXECUTING');
+    await appendWorkflowState(tx, [instanceId], 'RECEIVED');
+    await appendWorkflowState(tx, [instanceId], 'EXECUTING');
   } else {
     await tx.query(
       `UPDATE workflow_steps SET outcome = 'interrupted', ended_at = platform_now()
@@ -261,7 +268,7 @@ export async function release(
 
 export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {
   await fenced(tx, claim, `state = $3, ${ENDED}`, [state]);
-  await appendWorkflowState(tx, claim.instanceId, state);
+  await appendWorkflowState(tx, [claim.instanceId], state);
 }
 
 export async function closeStep(tx: Tx, { stepId, outcome, error = null }: StepEnd): Promise<void> {

@@ -3,6 +3,12 @@ import { Col, ValidityColumns } from '../../../platform/persistence/columns';
 import type { NodeRole } from '../../../../libs/contracts/agent-protocol';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
+/** Of a node that can be given runs, as far as it has slots. */
+export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker'`;
+
+/** Of a node that carries none any more. */
+export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
+
 /** One machine of a cluster, from its plan to its destruction (`to_date`). */
 @Entity('cluster_nodes')
 @Unique('uq_cluster_nodes_tenant_id', ['tenant_id', 'node_id'])
@@ -13,7 +19,10 @@ import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
   where: 'bootstrap_token_hash IS NOT NULL',
 })
 @Index('ix_cluster_nodes_seen', ['last_seen_at'], { where: `to_date = 'infinity'` })
+@Index('ix_cluster_nodes_free', ['cluster_id', 'busy_slots', 'node_number'], { where: TAKES_RUNS })
+@Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
+@Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
 @Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
 export class ClusterNode extends ValidityColumns {
@@ -50,6 +59,8 @@ export class ClusterNode extends ValidityColumns {
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */
   @Col.bigint({ default: 1 }) desired_version: number;
   @Col.text({ default: 'starting' }) daemons_state: string;
+  /** How many unfinished runs it has. */
+  @Col.int({ default: 0 }) busy_slots: number;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
   @Col.time({ nullable: true }) last_seen_at: Date | null;

@@ -12,6 +12,7 @@ import type { RunnableLanguage } from '../job-types';
 @PartOfNameIndex('ix_job_confs_name_part', 'name')
 @Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
+@Check('ck_job_confs_unfinished', 'unfinished_runs >= 0 AND (unfinished_runs IS NULL) = (max_concurrency = 0)')
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
   name: 'fk_job_confs_workspace',
 })
@@ -26,6 +27,8 @@ export class JobConf extends TenantColumns {
   @Col.text() language: RunnableLanguage;
   /** Runs of it at once; 0 is no limit. */
   @Col.bigint() max_concurrency: number;
+  /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */
+  @Col.bigint({ nullable: true }) unfinished_runs: number | null;
   /** The settings as the contract names them. */
   @Col.json() settings: Required<JobSettings>;
 }

@@ -4,12 +4,16 @@ import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind'
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
+/** Of a run that waits for a slot. */
+export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
+
 /** A job instance: one run of a configuration, with the settings it was submitted with. */
 @Entity('runs')
 @Unique('uq_runs_tenant_id', ['tenant_id', 'run_id'])
 @Index('ix_runs_workspace', ['workspace_id', 'run_id'])
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_waiting', ['cluster_id', 'run_id'], { where: IS_WAITING })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })
 // Of the name in the snapshot: an expression, which only the migration can say.

@@ -7,12 +7,16 @@ import { Repairs } from '../../../platform/workflows/repairs';
 import { RunScheduler } from '../run-scheduler.service';
 import { RunsRepository } from '../runs.repository';
 
+/** Clusters that one pass looks at. */
+const CLUSTERS = 500;
+
 /** Ends runs whose node is gone and settles runs whose wake-up was lost. */
 @Injectable()
 export class JobReconciler extends Reconciler {
   readonly name = 'jobs';
   readonly everyMs = this.config.worker.reconcileMs;
   readonly deadlineMs = 60_000;
+  private lastCluster = 0;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -28,13 +32,19 @@ export class JobReconciler extends Reconciler {
     const repairs = new Repairs(signal);
     for (const { run_id, node_status } of await this.runs.onDeadNodes())
       await repairs.attempt(`Job ${run_id}`, () => this.endRun(run_id, node_status === 'ERROR'));
-    for (const clusterId of await this.runs.clustersWithWaitingRuns())
-      await repairs.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.settle(clusterId));
+    // The next pass goes on where this one ends.
+    const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, CLUSTERS);
+    for (const clusterId of clusters) {
+      await repairs.attempt(`Waiting jobs of cluster ${clusterId}`, () => this.scheduler.lookAgain(clusterId));
+    }
+    this.lastCluster = clusters.length === CLUSTERS ? (clusters.at(-1) ?? 0) : 0;
     repairs.finish();
   }
 
   private async endRun(runId: number, isLost: boolean): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
+      // The cluster first, as everywhere.
+      await this.runs.lockCluster(tx, runId);
       const run = await this.runs.lock(tx, runId);
       if (!run) return;
       await this.scheduler.end(tx, run, {

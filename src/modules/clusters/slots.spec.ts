@@ -1,0 +1,24 @@
+import { countEach, spread } from './slots';
+
+const nodes = (...busy: number[]) => busy.map((busy_slots, index) => ({ node_id: index + 1, busy_slots }));
+
+describe('spread', () => {
+  it.each([
+    { what: 'nothing without a node', nodes: nodes(), max: 3, limit: 5, given: [] },
+    { what: 'one run to the first', nodes: nodes(0, 0), max: 3, limit: 1, given: [1] },
+    { what: 'to the emptiest until they are equal', nodes: nodes(0, 2), max: 3, limit: 9, given: [1, 1, 1, 2] },
+    { what: 'level by level', nodes: nodes(1, 1, 2), max: 3, limit: 9, given: [1, 2, 1, 2, 3] },
+    { what: 'no more than asked for', nodes: nodes(0, 0, 0), max: 9, limit: 4, given: [1, 2, 3, 1] },
+    { what: 'nothing where all is taken', nodes: nodes(3), max: 3, limit: 2, given: [] },
+    { what: 'a huge limit of the cluster', nodes: nodes(0), max: 2 ** 31, limit: 2, given: [1, 1] },
+  ])('gives $what', ({ nodes: free, max, limit, given }) => {
+    expect(spread(free, max, limit)).toEqual(given);
+  });
+});
+
+it('counts how often each node is named', () => {
+  expect([...countEach([1, 2, 1], -1)]).toEqual([
+    [1, -2],
+    [2, -1],
+  ]);
+});
