@@ -6,18 +6,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
-import { compare, describe, measure } from './bench/comparison.mjs';
+import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
+import { prepareSubmissions } from './bench/submissions.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
 import { ApiError } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer', 'latency', 'body'];
+const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer', 'latency', 'body', 'submit'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
 /** Those that need a million records. */
@@ -43,6 +44,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
            memory that they take; the store is one that keeps nothing
   latency  the slowest of a hundred small GETs while 8 clients send the largest JSON bodies, against the same without them
   body     what a KiB of the largest JSON bodies costs, against a KiB of small ones; the worst of some kinds
+  submit   jobs submitted per second while none can start: by 16 clients against inserting the same rows without a platform,
+           and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
 
 Options:
   --only=job,lookup        measure these only
@@ -121,6 +124,8 @@ class Bench {
       if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
       if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
       if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
+      // The last: it leaves 100,000 jobs behind.
+      if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
       measured = true;
       return results;
     } finally {
@@ -291,6 +296,78 @@ class Bench {
     try {
       if (this.only.includes('latency')) results.push(await this.latency(latency));
       if (this.only.includes('body')) results.push(await this.body(costs));
+      return results;
+    } finally {
+      await close();
+    }
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async submissions(platform) {
+    const { fill, product, baseline, close } = await prepareSubmissions(platform, this.signal);
+    const times = async (/** @type {number} */ connections) => {
+      const { perSecond, p99 } = await product(connections);
+      this.print(`submit: ${connections} clients, ${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms`);
+      return { perSecond, p99 };
+    };
+    try {
+      /** @type {number[]} */
+      const slowest = [];
+      const against = await this.compare({
+        name: 'submit',
+        title: 'jobs submitted by 16 clients, against inserting the same rows by a bare pg handler',
+        unit: '1/s',
+        goal: { atLeast: 0.5 },
+        baseline: async () => (await baseline(16)).perSecond,
+        product: async () => {
+          const { perSecond, p99 } = await times(16);
+          slowest.push(p99);
+          return perSecond;
+        },
+      });
+      /** @type {(Comparison | Measure)[]} */
+      const results = [
+        against,
+        measure({
+          name: 'submit-rate',
+          title: 'the same, per second',
+          unit: '1/s',
+          goal: { atLeast: 300 },
+          value: against.product.median,
+        }),
+        measure({
+          name: 'submit-p99',
+          title: 'the same, the slowest of a hundred',
+          unit: 'ms',
+          goal: { below: 100 },
+          value: Math.max(...slowest.slice(1)),
+        }),
+      ];
+      /** @type {Map<number, number[]>} */
+      const alone = new Map();
+      let filled = 0;
+      for (const backlog of [0, 10_000, 100_000]) {
+        await fill(backlog - filled);
+        filled = backlog;
+        this.print(`submit: ${backlog} jobs wait`);
+        for (const connections of [1, 8, 32]) {
+          await times(connections);
+          const rounds = [];
+          for (let round = 0; round < this.rounds; round += 1) rounds.push((await times(connections)).perSecond);
+          if (backlog === 0) alone.set(connections, rounds);
+          else {
+            results.push(
+              comparisonOf({
+                name: `submit-${backlog / 1000}k`,
+                title: `jobs submitted by ${connections} behind ${backlog} waiting ones, against behind none`,
+                unit: '1/s',
+                goal: { atLeast: 0.9 },
+                measured: { baseline: alone.get(connections) ?? [], product: rounds },
+              }),
+            );
+          }
+        }
+      }
       return results;
     } finally {
       await close();

@@ -13,7 +13,7 @@
  * @property {boolean} holds
  *
  * A figure that is compared with nothing.
- * @typedef {{name: string, title: string, unit: string, goal: {below: number}, value: number, holds: boolean}} Measure
+ * @typedef {{name: string, title: string, unit: string, goal: {below: number} | {atLeast: number}, value: number, holds: boolean}} Measure
  *
  * @typedef {object} Summary
  * @property {number} median
@@ -53,6 +53,20 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
     measured.product.push(ours);
     print(`${name}: round ${round} of ${rounds}, baseline ${number(theirs)} ${unit}, product ${number(ours)} ${unit}`);
   }
+  return comparisonOf({ name, title, unit, goal, measured });
+}
+
+/**
+ * The comparison of what was measured before.
+ * @param {object} options
+ * @param {string} options.name
+ * @param {string} options.title
+ * @param {string} options.unit
+ * @param {Goal} options.goal
+ * @param {{baseline: number[], product: number[]}} options.measured
+ * @returns {Comparison}
+ */
+export function comparisonOf({ name, title, unit, goal, measured }) {
   const summary = { baseline: summarize(measured.baseline), product: summarize(measured.product) };
   const ratio = summary.product.median / summary.baseline.median;
   const holds = 'atMost' in goal ? ratio <= goal.atMost : ratio >= goal.atLeast;
@@ -61,7 +75,8 @@ export async function compare({ name, title, unit, goal, rounds, baseline, produ
 
 /** @param {Omit<Measure, 'holds'>} figure @returns {Measure} */
 export function measure(figure) {
-  return { ...figure, holds: figure.value < figure.goal.below };
+  const { goal, value } = figure;
+  return { ...figure, holds: 'below' in goal ? value < goal.below : value >= goal.atLeast };
 }
 
 /**
@@ -74,7 +89,8 @@ export function describe(result) {
 
 /** @param {Measure} measure */
 function describeMeasure({ name, title, unit, goal, value, holds }) {
-  const goalText = `goal below ${goal.below}: ${holds ? 'holds' : 'MISSED'}`;
+  const wanted = 'below' in goal ? `below ${goal.below}` : `at least ${goal.atLeast}`;
+  const goalText = `goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`;
   return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${goalText}`].join('\n');
 }
 

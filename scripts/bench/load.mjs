@@ -1,6 +1,7 @@
-// Sends the same GET over kept connections, each the next one as soon as it has the answer, and counts. It speaks HTTP
-// by itself: a full client would need as much of the machine as the servers being measured. Its parent tells it what to
-// do, and it ends with its parent.
+// Sends the same request over kept connections, each the next one as soon as it has the answer, and counts. It speaks
+// HTTP by itself: a full client would need as much of the machine as the servers being measured. Its parent tells it what
+// to do, and it ends with its parent.
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -12,45 +13,65 @@ const HEAD_END = Buffer.from('\r\n\r\n');
  * @property {Record<string, string>} headers
  * @property {number} connections
  * @property {number} seconds
+ * @property {object} [body] makes it a POST, each with an Idempotency-Key of its own
+ *
+ * @typedef {{perSecond: number, p99: number}} Loaded answers per second, and within how many milliseconds 99 of 100 came
  */
 
-/** @param {Load} load @returns {Promise<number>} answers per second */
-async function generate({ port, path, headers, connections, seconds }) {
-  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}`);
-  const request = Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+/** @param {Load} load @returns {Promise<Loaded>} */
+async function generate({ port, path, headers, connections, seconds, body }) {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  /** @type {Record<string, string>} */
+  const all = { host: `127.0.0.1:${port}`, ...headers };
+  if (body !== undefined) {
+    all['content-type'] = 'application/json';
+    all['content-length'] = String(Buffer.byteLength(text));
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\n${lines.join('')}`;
+  const same = Buffer.from(`${head}\r\n`);
+  const request = () => (body === undefined ? same : `${head}idempotency-key: ${randomUUID()}\r\n\r\n${text}`);
   const started = performance.now();
   const end = started + seconds * 1_000;
-  let answers = 0;
-  const answered = () => {
-    const now = performance.now();
-    if (now > end) return false;
-    answers += 1;
+  /** @type {number[]} */
+  const times = [];
+  const answered = (/** @type {number} */ ms) => {
+    if (performance.now() > end) return false;
+    times.push(ms);
     return true;
   };
   await Promise.all(Array.from({ length: connections }, () => repeat(port, request, answered)));
-  return answers / seconds;
+  const p99 = times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? NaN;
+  return { perSecond: times.length / seconds, p99 };
 }
 
-/** @param {number} port @param {Buffer} request @param {() => boolean} answered whether to go on */
+/** @param {number} port @param {() => Buffer | string} request @param {(ms: number) => boolean} answered whether to go on */
 function repeat(port, request, answered) {
+  let sent = 0;
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     let received = Buffer.alloc(0);
     socket.setTimeout(30_000, () => socket.destroy(new Error('An answer did not come within 30 s.')));
-    socket.on('connect', () => socket.write(request));
+    const send = () => {
+      sent = performance.now();
+      socket.write(request());
+    };
+    socket.on('connect', send);
     socket.on('data', (chunk) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       const headEnd = received.indexOf(HEAD_END);
       if (headEnd < 0) return;
       const head = received.toString('latin1', 0, headEnd);
       const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-      if (!head.startsWith('HTTP/1.1 200 ') || length === undefined) {
-        socket.destroy(new Error(`Answered ${head.split('\r\n', 1)[0]}`));
+      if (!head.startsWith('HTTP/1.1 20') || length === undefined) {
+        socket.destroy(
+          new Error(`Answered ${head.split('\r\n', 1)[0]}: ${received.toString('utf8', headEnd, headEnd + 300)}`),
+        );
         return;
       }
       if (received.length < headEnd + HEAD_END.length + Number(length)) return;
       received = Buffer.alloc(0);
-      if (answered()) socket.write(request);
+      if (answered(performance.now() - sent)) send();
       else socket.end();
     });
     socket.on('error', reject);
@@ -60,7 +81,7 @@ function repeat(port, request, answered) {
 
 process.on('message', (/** @type {Load} */ load) => {
   generate(load).then(
-    (perSecond) => process.send?.({ perSecond }),
+    (loaded) => process.send?.(loaded),
     (/** @type {Error} */ error) => process.send?.({ error: error.message }),
   );
 });

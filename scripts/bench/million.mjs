@@ -44,7 +44,7 @@ export async function prepareMillion(platform, signal) {
   const sides = async (path, records) => {
     await assertRecords([few, many], path, records);
     /** @param {Session} session */
-    const milliseconds = (session) => async () => 1_000 / (await load(requestsOf(session, path)));
+    const milliseconds = (session) => async () => 1_000 / (await load(requestsOf(session, path))).perSecond;
     return { baseline: milliseconds(few), product: milliseconds(many) };
   };
   /** @param {string} part */

@@ -25,15 +25,15 @@ export class MeasuringProcesses {
 
   /**
    * Starts a process that sends requests.
-   * @returns {(load: import('./load.mjs').Load) => Promise<number>} answers per second to one GET
+   * @returns {(load: import('./load.mjs').Load) => Promise<import('./load.mjs').Loaded>} how it was answered
    */
   startLoad() {
     const child = this.start(LOAD);
     return async (load) => {
-      /** @type {{perSecond: number, error?: string}} */
+      /** @type {import('./load.mjs').Loaded & {error?: string}} */
       const answer = await ask(child, load);
       if (answer.error) throw new Error(`The load on ${load.path} failed: ${answer.error}`);
-      return answer.perSecond;
+      return answer;
     };
   }
 

@@ -29,8 +29,8 @@ export async function prepareServed({ platform, signal, path, handler, alike }) 
     await assertAlike(await session.json('GET', path), `http://127.0.0.1:${barePort}${path}`, alike);
     const load = processes.startLoad();
     /** @param {number} port @param {string} target @param {Record<string, string>} [headers] */
-    const perSecond = (port, target, headers = {}) =>
-      load({ port, path: target, headers, connections: CONNECTIONS, seconds: SECONDS });
+    const perSecond = async (port, target, headers = {}) =>
+      (await load({ port, path: target, headers, connections: CONNECTIONS, seconds: SECONDS })).perSecond;
     const productPort = Number(new URL(session.baseUrl).port);
     const authorization = `Bearer ${session.token}`;
     return {

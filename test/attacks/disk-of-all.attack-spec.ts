@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { eventually } from '../../libs/testing/eventually';
+import { UploadSlots } from '../../src/platform/http/upload-slots';
 import { People } from '../medium/harness/people';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 
@@ -140,14 +141,16 @@ describe('somebody who wants the disk of all', () => {
   it('does not keep other tenants from uploading', async () => {
     await start();
     const [mallory, alice] = [await member('mallory'), await member('alice')];
+    const begun = jest.spyOn(UploadSlots.prototype, 'run');
     const slow = [1, 2].map((index) => upload(mallory, `slow-${index}`, { 'transfer-encoding': 'chunked' }));
     for (const { body } of slow) body.write('a');
-    await eventually(async () => {
-      const { body, answer } = upload(mallory, 'further');
-      body.end('b');
-      const { status, code, retryAfter } = await answer;
-      return status === 429 && code === 'WORKSPACE.TOO_MANY_UPLOADS' && Number(retryAfter) > 0;
-    });
+    // Not earlier: a further one could take the slot of one of them.
+    await eventually(() => begun.mock.calls.length === slow.length);
+    const further = upload(mallory, 'further');
+    further.body.end('b');
+    const refused = await further.answer;
+    expect(refused).toMatchObject({ status: 429, code: 'WORKSPACE.TOO_MANY_UPLOADS' });
+    expect(Number(refused.retryAfter)).toBeGreaterThan(0);
     expect(await whole(alice, 'file', 10)).toBe(200);
     for (const { body } of slow) body.end();
     for (const { answer } of slow) expect((await answer).status).toBe(200);

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { eventually } from '../../libs/testing/eventually';
+import { UploadSlots } from '../../src/platform/http/upload-slots';
 import { configure, soon, startWholeApi, TestApi, type TestDatabase } from '../medium/harness/test-api';
 import { FaultProxy } from './harness/fault-proxy';
 import { bytes, type FileClient, type FileTenant, refusals, tenantAdmin } from './harness/file-client';
@@ -89,15 +91,16 @@ describe('files of an object storage manager, when something goes wrong', () => 
   it('takes no more uploads of a tenant at once than half of those configured', async () => {
     const held = Array.from({ length: MAX_UPLOADS / 2 }, () => new Readable({ read: () => {} }));
     held.forEach((source) => source.push(Buffer.alloc(10)));
+    const begun = jest.spyOn(UploadSlots.prototype, 'run');
     const underWay = held.map((body, index) => files.upload(`held-${index}`, { body }));
-    await soon(async () => {
-      const answer = await files.upload('further', { body: Buffer.from('x'), query: { overwrite: true } });
-      expect(answer).toMatchObject({ status: 429, body: { error_code: 'OBJECT_STORAGE.TOO_MANY_UPLOADS' } });
-      expect(answer.headers.get('retry-after')).toBe('10');
-    });
+    // Not earlier: a further one could take the slot of one of them.
+    await eventually(() => begun.mock.calls.length === held.length);
+    const answer = await files.upload('further', { body: Buffer.from('x') });
+    expect(answer).toMatchObject({ status: 429, body: { error_code: 'OBJECT_STORAGE.TOO_MANY_UPLOADS' } });
+    expect(answer.headers.get('retry-after')).toBe('10');
     held.forEach((source) => source.push(null));
     expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await files.upload('further', { body: Buffer.from('x'), query: { overwrite: true } })).status).toBe(200);
+    expect((await files.upload('further', { body: Buffer.from('x') })).status).toBe(200);
   });
 
   describe('says why the store does not let it in', () => {

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RunReason } from '../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { Coalesced } from '../../platform/process/coalesced';
 import { endWorkflows } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
@@ -23,6 +24,8 @@ const BATCH = 100;
 /** Gives runs their nodes and their ends. Slots are given under the cluster's row lock. */
 @Injectable()
 export class RunScheduler {
+  private readonly looks = new Coalesced((clusterId: number) => this.look(clusterId));
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly runs: RunsRepository,
@@ -56,9 +59,14 @@ export class RunScheduler {
 
   /**
    * Looks once more after a commit: a run that was written without the cluster's lock, and a slot that became free
-   * meanwhile, do not see each other before. A failure costs time, not the run: the reconciler looks, too.
+   * meanwhile, do not see each other before. One look serves all that committed before it began. A failure costs time,
+   * not the run: the reconciler looks, too.
    */
-  async lookAgain(clusterId: number): Promise<void> {
+  lookAgain(clusterId: number): Promise<void> {
+    return this.looks.run(clusterId);
+  }
+
+  private async look(clusterId: number): Promise<void> {
     try {
       if (await this.runs.isUnsettled(clusterId)) await this.settleSome(clusterId);
     } catch (error) {

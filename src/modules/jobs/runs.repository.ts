@@ -3,13 +3,14 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendStates, type History } from '../../platform/history/state-history';
 import type { RecordSelector } from '../../platform/http/selector';
-import { firstRow, jsonb, rows, type Tx } from '../../platform/persistence/sql';
+import { firstRow, jsonb, Params, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import {
   WorkspaceResourceRepository,
   type WorkspaceScope,
 } from '../../platform/resources/workspace-resource-repository';
+import { workflowInsert } from '../../platform/workflows/workflow-intents';
 import { hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../clusters/clusters.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
@@ -17,6 +18,7 @@ import type { RunCount } from './entities/run-count.entity';
 import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome } from './run-state';
+import { START_RUN } from './run-workflows';
 
 export interface RunDetailRow extends Run, AuthorNames {
   cluster_name: string;
@@ -58,7 +60,6 @@ export type NewRun = Pick<
   | 'arguments'
   | 'conf'
   | 'correlation_id'
-  | 'workflow_job_instance_id'
 > & { status: 'SUBMITTED' };
 
 /** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */
@@ -131,18 +132,18 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     );
   }
 
-  /** Inserts a run with the beginning of its history. */
+  /** Inserts a run with the beginning of its history, and the workflow behind it. */
   async submit(tx: Tx, run: NewRun): Promise<Run> {
-    const values = {
-      ...run,
-      job_conf_snapshot: jsonb(run.job_conf_snapshot),
-      modified_by_user_id: run.created_by_user_id,
-    };
-    const columns = Object.keys(values);
+    const { run_id: id, tenant_id: tenantId, created_by_user_id: userId, correlation_id: correlationId } = run;
+    const params = new Params();
+    const workflow = workflowInsert(params, START_RUN, { kind: 'run', tenantId, id }, { userId, correlationId });
+    const values = { ...run, job_conf_snapshot: jsonb(run.job_conf_snapshot), modified_by_user_id: userId };
     const inserted = await firstRow<Run>(
       tx,
-      `WITH run AS (
-         INSERT INTO runs (${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *),
+      `WITH ${workflow},
+       run AS (
+         INSERT INTO runs (${Object.keys(values).join(', ')}, workflow_job_instance_id)
+         SELECT ${params.addAll(Object.values(values))}, workflow_job_instance_id FROM instance RETURNING *),
        history AS (
          INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
          SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
@@ -150,7 +151,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
          INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
          SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
        SELECT * FROM run`,
-      Object.values(values),
+      params.values,
     );
     if (!inserted) throw new Error('INSERT INTO runs returned no row');
     return inserted;

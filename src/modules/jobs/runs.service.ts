@@ -37,7 +37,7 @@ import type { Run } from './entities/run.entity';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
 import { type RunDetailRow, RunsRepository, type Submission } from './runs.repository';
-import { START_RUN, STOP_RUN } from './run-workflows';
+import { STOP_RUN } from './run-workflows';
 import { splitArguments } from './split-arguments';
 
 const CONF_ENTRY = /^[^=\s]+=/;
@@ -69,8 +69,6 @@ export class RunsService {
       const asked = await this.submission(tx, inWorkspace(scope, workspace), body);
       const cluster = await this.lockForRun(tx, asked);
       if (asked.max_concurrency > 0) await this.jobConfs.countOneMore(tx, asked);
-      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: asked.run_id };
-      const workflow = await startWorkflow(tx, START_RUN, subject, scope.userId);
       const { job_conf_id, name, job_type, language, settings } = asked;
       const run = await this.repository.submit(tx, {
         run_id: asked.run_id,
@@ -84,14 +82,13 @@ export class RunsService {
         arguments: body.arguments ?? null,
         conf: body.conf ?? null,
         correlation_id: correlationId(),
-        workflow_job_instance_id: workflow.workflow_job_instance_id,
       });
       if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
       else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       waitsFor = cluster ? null : asked.cluster_id;
       return created(run);
     });
-    if (waitsFor !== null) await this.scheduler.lookAgain(waitsFor);
+    if (waitsFor !== null) void this.scheduler.lookAgain(waitsFor);
     return answer;
   }
 

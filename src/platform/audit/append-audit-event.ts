@@ -1,36 +1,32 @@
-import { jsonb, type Tx } from '../persistence/sql';
+import { jsonb, Params, type Tx } from '../persistence/sql';
 import type { AuditDraft, AuditResult } from './audit-draft';
 import { subjectOf } from './audit-subject';
 
-const APPEND = `
-  INSERT INTO audit_events (tenant_id, user_id, username, session_id, session_kind, ip, user_agent,
-    operation, method, path, subject, outcome, status, error_code, correlation_id)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
-
 /** Appends the row of a finished request. */
 export async function appendAuditEvent(tx: Tx, draft: AuditDraft, result: AuditResult): Promise<void> {
-  await tx.query(APPEND, [
-    draft.tenantId,
-    draft.userId,
-    draft.username,
-    draft.sessionId,
-    draft.sessionKind,
-    draft.ip,
-    draft.userAgent,
-    draft.operation,
-    draft.method,
-    draft.path,
-    jsonb(draft.subject),
-    result.outcome,
-    result.status,
-    result.errorCode,
-    draft.correlationId,
-  ]);
+  const params = new Params();
+  await tx.query(auditInsert(params, draft, result), params.values);
 }
 
 /** Appends the success of a request; its answer names the record that was created. */
 export async function appendSuccess(tx: Tx, draft: AuditDraft, answer: unknown): Promise<void> {
+  const params = new Params();
+  await tx.query(successInsert(params, draft, answer), params.values);
+}
+
+/** The statement behind {@link appendSuccess}, which may follow CTEs. */
+export function successInsert(params: Params, draft: AuditDraft, answer: unknown): string {
   const subject = { ...draft.subject, ...subjectOf(answer) };
   const result = { outcome: 'done', status: draft.successStatus, errorCode: null } as const;
-  await appendAuditEvent(tx, { ...draft, subject }, result);
+  return auditInsert(params, { ...draft, subject }, result);
+}
+
+function auditInsert(params: Params, draft: AuditDraft, { outcome, status, errorCode }: AuditResult): string {
+  const { tenantId, userId, username, sessionId, sessionKind, ip, userAgent } = draft;
+  const { operation, method, path, subject, correlationId } = draft;
+  const who = params.addAll([tenantId, userId, username, sessionId, sessionKind, ip, userAgent]);
+  const what = params.addAll([operation, method, path, jsonb(subject), outcome, status, errorCode, correlationId]);
+  return `INSERT INTO audit_events (tenant_id, user_id, username, session_id, session_kind, ip, user_agent,
+      operation, method, path, subject, outcome, status, error_code, correlation_id)
+    VALUES (${who}, ${what})`;
 }

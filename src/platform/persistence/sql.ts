@@ -30,6 +30,22 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
   return result as T[];
 }
 
+/** Parameters of a statement that is put together from parts. */
+export class Params {
+  readonly values: SqlValue[] = [];
+
+  /** Adds a value and answers its place, such as `$3`. */
+  add(value: SqlValue): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  /** The same for several, with commas between the places. */
+  addAll(values: readonly SqlValue[]): string {
+    return values.map((value) => this.add(value)).join(', ');
+  }
+}
+
 /** Waits for an advisory lock, which is given back with the end of `tx`. Each number has one meaning in the whole application. */
 export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);

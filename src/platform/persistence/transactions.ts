@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { appendSuccess } from '../audit/append-audit-event';
+import { appendSuccess, successInsert } from '../audit/append-audit-event';
 import type { AuditDraft } from '../audit/audit-draft';
 import { currentContext, type IdempotencyContext } from '../context/request-context';
 import { isPgError } from '../errors/database-error';
 import { conflict } from '../errors/domain-error';
-import { firstRow } from './sql';
+import { firstRow, Params } from './sql';
 
 const RETRIES = 3;
 
@@ -29,11 +29,11 @@ export class Transactions {
    */
   async run<T>(fn: (tx: EntityManager) => Promise<T>): Promise<T> {
     const { idempotency = null, audit } = currentContext() ?? {};
-    const effect = audit && !audit.settled ? withAudit(audit, fn) : fn;
+    const draft = audit && !audit.settled ? audit : null;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await this.dataSource.transaction((tx) =>
-          idempotency ? this.once(tx, idempotency, effect) : effect(tx),
+          idempotency ? this.once(tx, idempotency, draft, fn) : audited(tx, draft, fn),
         );
         // A replay did nothing and needs no row of its own.
         if (audit) audit.settled = hasSession(audit);
@@ -70,6 +70,7 @@ export class Transactions {
   private async once<T>(
     tx: EntityManager,
     context: IdempotencyContext,
+    draft: AuditDraft | null,
     fn: (tx: EntityManager) => Promise<T>,
   ): Promise<T> {
     // The insert waits for a concurrent request with the same key to commit or roll back.
@@ -80,11 +81,13 @@ export class Transactions {
     );
     if (inserted.length === 0) return this.replay<T>(tx, context);
     const answer = await fn(tx);
-    await tx.query('UPDATE idempotency_keys SET answer = $3 WHERE user_id = $1 AND key = $2', [
-      context.userId,
-      context.key,
-      JSON.stringify(answer ?? null),
-    ]);
+    const params = new Params();
+    const { userId, key } = context;
+    const keep = `UPDATE idempotency_keys SET answer = ${params.add(JSON.stringify(answer ?? null))}
+      WHERE user_id = ${params.add(userId)} AND key = ${params.add(key)}`;
+    const isAudited = draft !== null && hasSession(draft);
+    // In one statement: each costs a round trip.
+    await tx.query(isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, answer)}` : keep, params.values);
     return answer;
   }
 
@@ -104,12 +107,14 @@ export class Transactions {
   }
 }
 
-function withAudit<T>(draft: AuditDraft, fn: (tx: EntityManager) => Promise<T>): (tx: EntityManager) => Promise<T> {
-  return async (tx) => {
-    const answer = await fn(tx);
-    if (hasSession(draft)) await appendSuccess(tx, draft, answer);
-    return answer;
-  };
+async function audited<T>(
+  tx: EntityManager,
+  draft: AuditDraft | null,
+  fn: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  const answer = await fn(tx);
+  if (draft !== null && hasSession(draft)) await appendSuccess(tx, draft, answer);
+  return answer;
 }
 
 /** A login succeeds with the transaction that opens the session; what it writes before may come to nothing. */

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../http/page';
-import { firstRow, returning, rows, type Tx } from '../persistence/sql';
+import { firstRow, Params, returning, rows, type Tx } from '../persistence/sql';
 import { SUBJECT_COLUMNS, type WorkflowJob } from './entities/workflow-job.entity';
 import type {
   RecordedFailure,
@@ -48,31 +48,46 @@ const ENDED =
 
 const inMs = (parameter: string) => `platform_now() + ${parameter} * interval '1 millisecond'`;
 
+/** Who or what asked for a workflow. */
+export interface WorkflowOrigin {
+  /** Null for the platform itself. */
+  userId: number | null;
+  correlationId: string;
+}
+
 /** Inserts a workflow and its instance in its first state. */
 export async function insertWorkflow(
   tx: Tx,
-  { typeId, jobName, deadlineMs }: WorkflowDefinition,
+  definition: WorkflowDefinition,
   subject: WorkflowSubject,
-  by: { userId: number | null; correlationId: string },
+  origin: WorkflowOrigin,
 ): Promise<WorkflowRef> {
-  const state: WorkflowExecutionState = jobName === null ? 'EXECUTING' : 'INIT';
-  const instance = await firstRow<WorkflowRef>(
-    tx,
-    `WITH job AS (
-       INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
-       VALUES ($1, $2, $3, $4) RETURNING workflow_job_id),
-     instance AS (
-       INSERT INTO workflow_job_instances (workflow_job_id, job_name, state, correlation_id, due_at, deadline_at)
-       SELECT workflow_job_id, $5::text, $6, $7, CASE WHEN $5::text IS NOT NULL THEN ${inMs('$8')} END, ${inMs('$9')} FROM job
-       RETURNING workflow_job_id, workflow_job_instance_id),
-     first_state AS (
-       INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
-       SELECT workflow_job_instance_id, $6 FROM instance)
-     SELECT * FROM instance`,
-    [typeId, subject.tenantId, subject.id, by.userId, jobName, state, by.correlationId, FIRST_LOOK_MS, deadlineMs],
-  );
+  const params = new Params();
+  const sql = `WITH ${workflowInsert(params, definition, subject, origin)} SELECT * FROM instance`;
+  const instance = await firstRow<WorkflowRef>(tx, sql, params.values);
   if (!instance) throw new Error('INSERT INTO workflow_job_instances returned no row');
   return instance;
+}
+
+/** The same as CTEs of a statement that inserts more; `instance` has the ids, a {@link WorkflowRef}. */
+export function workflowInsert(
+  params: Params,
+  { typeId, jobName, deadlineMs }: WorkflowDefinition,
+  subject: WorkflowSubject,
+  { userId, correlationId }: WorkflowOrigin,
+): string {
+  const state = `${params.add(jobName === null ? 'EXECUTING' : 'INIT')}::text`;
+  const due = jobName === null ? 'NULL' : inMs(params.add(FIRST_LOOK_MS));
+  return `job AS (
+      INSERT INTO workflow_jobs (workflow_type_id, tenant_id, ${SUBJECT_COLUMNS[subject.kind]}, created_by_user_id)
+      VALUES (${params.addAll([typeId, subject.tenantId, subject.id, userId])}) RETURNING workflow_job_id),
+    instance AS (
+      INSERT INTO workflow_job_instances (workflow_job_id, job_name, correlation_id, state, due_at, deadline_at)
+      SELECT workflow_job_id, ${params.addAll([jobName, correlationId])}, ${state}, ${due}, ${inMs(params.add(deadlineMs))}
+      FROM job RETURNING workflow_job_id, workflow_job_instance_id),
+    first_state AS (
+      INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+      SELECT workflow_job_instance_id, ${state} FROM instance)`;
 }
 
 /** Closes the current state rows of instances and opens the next. */

@@ -1,0 +1,138 @@
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { ask, MeasuringProcesses } from './processes.mjs';
+
+const BARE_INSERTS = fileURLToPath(new URL('./bare-inserts.mjs', import.meta.url));
+const SECONDS = 4;
+
+/** Tables of what a submission leaves, in an order in which they can be filled, and the id that the next ones name. */
+const TABLES = [
+  { table: 'idempotency_keys', key: null },
+  { table: 'workflow_jobs', key: 'workflow_job_id' },
+  { table: 'workflow_job_instances', key: 'workflow_job_instance_id' },
+  { table: 'workflow_job_instance_states', key: 'workflow_job_instance_state_id' },
+  { table: 'runs', key: 'run_id' },
+  { table: 'run_states', key: 'run_state_id' },
+  { table: 'run_counts', key: 'run_count_id' },
+  { table: 'audit_events', key: 'audit_event_id' },
+];
+
+/**
+ * Runs that wait for the cluster, as submissions leave them, of the configuration of the latest.
+ * Parameter: how many.
+ */
+const BACKLOG = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
+  ids AS (SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
+    nextval(pg_get_serial_sequence('workflow_jobs', 'workflow_job_id')) AS job_id,
+    nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS instance_id
+    FROM generate_series(1, $1)),
+  jobs AS (INSERT INTO workflow_jobs (workflow_job_id, workflow_type_id, tenant_id, run_id)
+    SELECT job_id, (SELECT workflow_type_id FROM workflow_jobs WHERE run_id = latest.run_id), tenant_id, ids.run_id FROM ids, latest),
+  instances AS (INSERT INTO workflow_job_instances (workflow_job_instance_id, workflow_job_id, state, correlation_id)
+    SELECT instance_id, job_id, 'EXECUTING', 'bench' FROM ids),
+  states AS (INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+    SELECT instance_id, 'EXECUTING' FROM ids),
+  history AS (INSERT INTO run_states (run_id, status, sequence, start_time)
+    SELECT run_id, 'SUBMITTED', 1, date_trunc('milliseconds', now()) FROM ids),
+  counted AS (INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+    SELECT tenant_id, workspace_id, cluster_id, 'SUBMITTED', $1 FROM latest)
+  INSERT INTO runs (run_id, tenant_id, workspace_id, job_conf_id, cluster_id, status, job_conf_snapshot, correlation_id,
+    workflow_job_instance_id, created_by_user_id, modified_by_user_id)
+  SELECT ids.run_id, tenant_id, workspace_id, job_conf_id, cluster_id, 'SUBMITTED', job_conf_snapshot, 'bench', instance_id,
+    created_by_user_id, modified_by_user_id FROM ids, latest`;
+
+/**
+ * Submissions to a cluster that has no free slot, and what they are compared with.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
+ * @param {AbortSignal} signal
+ */
+export async function prepareSubmissions(platform, signal) {
+  const { session, jobs, jobConfId, clusterId, postgres, poolSize } = platform;
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const processes = new MeasuringProcesses(signal);
+  const close = async () => {
+    await processes.close();
+    await client.end();
+  };
+  try {
+    // As one whose slots are all taken: no node has any.
+    await client.query(`UPDATE clusters SET status = 'RUNNING', last_active_at = now() WHERE cluster_id = $1`, [
+      clusterId,
+    ]);
+    const body = { job_conf_id: jobConfId };
+    const load = processes.startLoad();
+    const headers = { authorization: `Bearer ${session.token}` };
+    const port = Number(new URL(session.baseUrl).port);
+    /** @param {number} connections @param {number} [seconds] */
+    const submit = (connections, seconds = SECONDS) =>
+      load({ port, path: `/api/v1${jobs}`, headers, connections, seconds, body });
+    await submit(1, 0.1);
+    /** @type {{port: number}} */
+    const bare = await ask(processes.start(BARE_INSERTS), {
+      url: postgres.url,
+      poolSize,
+      rows: await rowsOf(client, clusterId),
+    });
+    return {
+      /** @param {number} count of runs that wait from now on, besides those that already do */
+      fill: async (count) => {
+        await client.query('SET session_replication_role = replica');
+        for (let left = count; left > 0; left -= 10_000) await client.query(BACKLOG, [Math.min(left, 10_000)]);
+        await client.query('RESET session_replication_role');
+        await client.query('VACUUM (ANALYZE)');
+        await client.query('CHECKPOINT');
+      },
+      /** @param {number} connections */
+      product: (connections) => submit(connections),
+      /** @param {number} connections */
+      baseline: (connections) => load({ port: bare.port, path: '/', headers: {}, connections, seconds: SECONDS, body }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * The rows of the latest submission, for {@link BARE_INSERTS} to insert again.
+ * @param {import('pg').Client} client
+ * @param {number} clusterId
+ * @returns {Promise<import('./bare-inserts.mjs').Row[]>}
+ */
+async function rowsOf(client, clusterId) {
+  /** @type {import('./bare-inserts.mjs').Row[]} */
+  const found = [];
+  /** Ids of the rows before. @type {Map<string, unknown>} */
+  const ids = new Map();
+  for (const { table, key } of TABLES) {
+    const { rows } = await client.query(`SELECT * FROM ${table} ORDER BY ${key ?? 'created_at'} DESC LIMIT 1`);
+    const [row] = rows;
+    if (!row) throw new Error(`A submission no longer leaves a row in ${table}.`);
+    const id = key === null ? null : row[key];
+    if (key !== null) delete row[key];
+    /** @type {Record<string, unknown>} */
+    const values = {};
+    for (const [column, value] of Object.entries(row)) {
+      // Both are what the columns have by default.
+      if (value === null || value === Infinity) continue;
+      if (table === 'idempotency_keys' && column === 'key') values[column] = '$key';
+      else if (ids.get(column) === value) values[column] = `$${column}`;
+      else
+        values[column] =
+          value instanceof Object && !(value instanceof Date) && !Array.isArray(value) ? JSON.stringify(value) : value;
+    }
+    // The run is not there yet, and its id not known.
+    if (table === 'workflow_jobs') {
+      delete values.run_id;
+      values.cluster_id = clusterId;
+    }
+    if (key === null) found.push({ table, values });
+    else {
+      ids.set(key, id);
+      found.push({ table, values, makes: { column: key, name: `$${key}` } });
+    }
+  }
+  return found;
+}
