@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,6 +12,7 @@ import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
+import { percentile, Recovery } from './bench/recovery.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
 import { ApiError } from './demo/session.mjs';
@@ -18,7 +20,19 @@ import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const MEASUREMENTS = ['job', 'cluster', 'get', 'lookup', 'list', 'search', 'transfer', 'latency', 'body', 'submit'];
+const MEASUREMENTS = [
+  'job',
+  'cluster',
+  'get',
+  'lookup',
+  'list',
+  'search',
+  'transfer',
+  'latency',
+  'body',
+  'recovery',
+  'submit',
+];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
 /** Those that need a million records. */
@@ -26,6 +40,8 @@ const OF_MILLION = ['list', 'search'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
 const ROUNDS = 7;
+/** Kills of a worker, unless --rounds says otherwise. */
+const KILLS = 50;
 
 /** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
@@ -46,10 +62,14 @@ Measures the platform against the same work done by hand, in turns, and prints t
   body     what a KiB of the largest JSON bodies costs, against a KiB of small ones; the worst of some kinds
   submit   jobs submitted per second while none can start: by 16 clients against inserting the same rows without a platform,
            and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
+  recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
+           another worker and without; the worker is restarted after a second
 
 Options:
   --only=job,lookup        measure these only
-  --rounds=N               rounds of each side, ${ROUNDS} by default; one more that does not count comes first
+  --rounds=N               rounds of each side, ${ROUNDS} by default; one more that does not count comes first. Of kills
+                           these are the number, ${KILLS} by default
+  --seed=N                 of the moments of the kills, random by default
   --json=FILE              write the figures to FILE, too
   --help                   show this
 
@@ -62,14 +82,23 @@ class UsageError extends Error {}
 function readOptions(args) {
   const text = /** @type {const} */ ({ type: 'string' });
   try {
-    const options = { only: text, rounds: text, json: text, help: { type: /** @type {const} */ ('boolean') } };
+    const options = {
+      only: text,
+      rounds: text,
+      seed: text,
+      json: text,
+      help: { type: /** @type {const} */ ('boolean') },
+    };
     const { values } = parseArgs({ args, options });
     const only = values.only?.split(',') ?? MEASUREMENTS;
     const unknown = only.find((name) => !MEASUREMENTS.includes(name));
     if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
     const rounds = Number(values.rounds ?? ROUNDS);
     if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
-    return { only, rounds, json: values.json, help: values.help ?? false };
+    const seed = Number(values.seed ?? randomInt(2 ** 31));
+    if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number.');
+    const kills = values.rounds === undefined ? KILLS : rounds;
+    return { only, rounds, kills, seed, json: values.json, help: values.help ?? false };
   } catch (error) {
     throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
   }
@@ -80,15 +109,18 @@ function readOptions(args) {
  * @typedef {import('./bench/comparison.mjs').Goal} Goal
  * @typedef {import('./bench/comparison.mjs').Measure} Measure
  * @typedef {import('./bench/comparison.mjs').Sides} Sides
+ * @typedef {import('./embedded/runtime.mjs').Runtime} Runtime
  * @typedef {Awaited<ReturnType<typeof prepareMillion>>} Million
  * @typedef {Awaited<ReturnType<typeof prepareBodies>>} Bodies
  */
 
 class Bench {
-  /** @param {{only: string[], rounds: number}} options @param {AbortSignal} signal */
-  constructor({ only, rounds }, signal) {
+  /** @param {{only: string[], rounds: number, kills: number, seed: number}} options @param {AbortSignal} signal */
+  constructor({ only, rounds, kills, seed }, signal) {
     this.only = only;
     this.rounds = rounds;
+    this.kills = kills;
+    this.seed = seed;
     this.signal = signal;
     this.started = performance.now();
   }
@@ -110,28 +142,71 @@ class Bench {
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
-    const platform = new PlatformUnderBench({ runtime, print, signal });
+    /** @type {(Comparison | Measure)[]} */
+    const results = [];
+    if (this.only.some((name) => name !== 'recovery'))
+      results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
+    if (this.only.includes('recovery')) {
+      results.push(...(await this.recovery(runtime, { name: 'recovery', workers: 2 })));
+      results.push(...(await this.recovery(runtime, { name: 'recovery-alone', workers: 1 })));
+    }
+    return results;
+  }
+
+  /**
+   * @param {Pick<ConstructorParameters<typeof PlatformUnderBench>[0], 'runtime' | 'processes'>} options
+   * @param {(platform: PlatformUnderBench) => Promise<(Comparison | Measure)[]>} measureOn
+   */
+  async on(options, measureOn) {
+    const { print, signal } = this;
+    const platform = new PlatformUnderBench({ ...options, print, signal });
     let measured = false;
     try {
       await platform.start();
-      const byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal });
       print('PostgreSQL, Redis, API and worker are up');
-      /** @type {(Comparison | Measure)[]} */
-      const results = [];
-      if (this.only.some((name) => OF_CLUSTER.includes(name)))
-        results.push(...(await this.ofCluster(platform, byHand)));
-      if (this.only.includes('lookup')) results.push(await this.lookup(platform));
-      if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
-      if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
-      if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
-      // The last: it leaves 100,000 jobs behind.
-      if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
+      const results = await measureOn(platform);
       measured = true;
       return results;
     } finally {
       print('Stopping');
       await platform.close({ keepLogs: !measured && !signal.aborted });
     }
+  }
+
+  /** @param {PlatformUnderBench} platform @param {Runtime} runtime */
+  async ofOnePlatform(platform, runtime) {
+    const byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal: this.signal });
+    /** @type {(Comparison | Measure)[]} */
+    const results = [];
+    if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
+    if (this.only.includes('lookup')) results.push(await this.lookup(platform));
+    if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
+    if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
+    if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
+    // The last: it leaves 100,000 jobs behind.
+    if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
+    return results;
+  }
+
+  /** @param {Runtime} runtime @param {{name: string, workers: 1 | 2}} measurement */
+  recovery(runtime, { name, workers }) {
+    const { print, signal, seed, kills } = this;
+    const processes = { hasSecondWorker: workers === 2, restartDelayMs: { first: 1_000, longest: 1_000 } };
+    return this.on({ runtime, processes }, async (platform) => {
+      print(`${name}: ${kills} kills, seed ${seed}`);
+      const seconds = await new Recovery({ platform, workers, seed, print, signal }).measure(kills);
+      const among = workers === 2 ? 'one of two workers' : 'the only worker, restarted after 1 s';
+      /** @param {number} share @param {number} below */
+      const figure = (share, below) =>
+        measure({
+          name: `${name}-p${share}`,
+          title: `kill -9 of ${among}, to the next committed step: p${share} of ${kills}, seed ${seed}`,
+          unit: 's',
+          goal: { below },
+          value: percentile(seconds, share / 100),
+        });
+      return [figure(50, 4), figure(99, 5)];
+    });
   }
 
   /** @param {PlatformUnderBench} platform @param {SparkByHand} byHand */

@@ -91,8 +91,15 @@ export interface ComputeDriver {
   stop(nodeToken: string, context: DriverContext): Promise<void>;
   /** Brings a stopped node back with its disk; also revives the agent of a node whose agent died. */
   start(nodeToken: string, context: DriverContext): Promise<ProviderNode>;
+  /** Starts a node again that went down by itself. Does nothing to one that has been stopped or destroyed meanwhile. */
+  revive(nodeToken: string, context: DriverContext): Promise<void>;
   /** Ends the processes and removes everything the node had. */
   destroy(nodeToken: string, context: DriverContext): Promise<void>;
   /** Every node that carries our ownership labels, whoever believes they own it. */
   listOwned(context: DriverContext): Promise<ProviderNode[]>;
+  /**
+   * Tokens of nodes that went down by themselves, where the driver can tell without asking a provider: cheap enough for
+   * once a second. Not every node that is down is among them.
+   */
+  downed(): Promise<string[]>;
 }

@@ -53,6 +53,8 @@ export class PlatformUnderBench {
     return api;
   }
 
+  /** What every cluster is described by. @type {object} */
+  #cluster = {};
   /** Path of the jobs. */
   jobs = '';
   jobConfId = 0;
@@ -68,8 +70,10 @@ export class PlatformUnderBench {
    * @param {import('../embedded/runtime.mjs').Runtime} options.runtime
    * @param {(text: string) => void} options.print
    * @param {AbortSignal} options.signal
+   * @param {Partial<import('../embedded/platform.mjs').PlatformOptions>} [options.processes] over the usual ones
    */
-  constructor({ runtime, print, signal }) {
+  constructor({ runtime, print, signal, processes = {} }) {
+    this.processes = processes;
     this.runtime = runtime;
     this.print = print;
     this.signal = signal;
@@ -94,6 +98,7 @@ export class PlatformUnderBench {
       env: { NODE_ENV: 'production', PRODUCT_NAME: 'PLATFORM', DATABASE_POOL_SIZE: String(POOL_SIZE) },
       onEvent: print,
       signal,
+      ...this.processes,
     });
     this.undo.push(() => platform.stop());
     this.#platform = platform;
@@ -109,19 +114,16 @@ export class PlatformUnderBench {
     const infrastructure = await describeInfrastructure(session, lookups);
     const machineType = lookups.machineTypes.find(({ machine_type_id: id }) => id === lookups.machineTypeId);
     this.workerCores = machineType?.vCPUs ?? 0;
-    const cluster = await session.json('POST', '/cluster', {
-      body: {
-        name: 'bench',
-        cluster_type: 'STANDALONE',
-        ...infrastructure,
-        min_instances: 1,
-        max_instances: 1,
-        engine_cluster_spark_config: { num_of_workers: 1 },
-        is_spot_instance: false,
-        enable_public_ip: false,
-      },
-    });
-    this.clusterId = Number(cluster.cluster_id);
+    this.#cluster = {
+      cluster_type: 'STANDALONE',
+      ...infrastructure,
+      min_instances: 1,
+      max_instances: 1,
+      engine_cluster_spark_config: { num_of_workers: 1 },
+      is_spot_instance: false,
+      enable_public_ip: false,
+    };
+    this.clusterId = await this.createCluster('bench');
     const workspace = await session.json('POST', '/workspace', { body: { name: 'bench' } });
     const workspaceId = Number(workspace.workspace_id);
     await upload(session, workspaceId, 'small_job.py', SMALL_JOB);
@@ -137,6 +139,17 @@ export class PlatformUnderBench {
       },
     });
     this.jobConfId = Number(conf.job_conf_id);
+  }
+
+  /** @param {string} name @returns {Promise<number>} its id */
+  async createCluster(name) {
+    const cluster = await this.session.json('POST', '/cluster', { body: { name, ...this.#cluster } });
+    return Number(cluster.cluster_id);
+  }
+
+  /** Begins an operation. @param {'start' | 'stop' | 'destroy'} operation @param {number} clusterId */
+  async ask(operation, clusterId) {
+    await this.session.json('POST', `/cluster/${operation}`, { body: { cluster_id: clusterId } });
   }
 
   /** What spark-submit is given by hand for the same job. @param {string} master @param {string} properties path of a file */
@@ -180,10 +193,9 @@ export class PlatformUnderBench {
 
   /** @param {'start' | 'stop'} operation @param {string} goal status */
   async operate(operation, goal) {
-    const { session, clusterId: cluster_id } = this;
-    const path = `/cluster?cluster_id=${cluster_id}`;
+    const path = `/cluster?cluster_id=${this.clusterId}`;
     const started = performance.now();
-    await session.json('POST', `/cluster/${operation}`, { body: { cluster_id } });
+    await this.ask(operation, this.clusterId);
     await this.until('the cluster', async () => (await this.look(path)).cluster_status, goal, ['ERROR', 'DESTROYED']);
     return performance.now() - started;
   }

@@ -23,15 +23,21 @@ import { SetupError } from './setup-error.mjs';
 
 const READY_DEADLINE_MS = 60_000;
 const STOP_PATIENCE_MS = 10_000;
+/** @type {RestartDelay} */
 const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
 
 /** A process that ran this long has recovered: its next restart is quick again. */
 const STABLE_AFTER_MS = 60_000;
 
 /** What the processes are called in messages; each has a log of its name. */
-const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker' };
+const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker', worker2: 'The second worker' };
 
 /** @typedef {keyof typeof TITLES} ProcessName */
+
+/**
+ * Pause before a process that ended is started again, which doubles each time; milliseconds.
+ * @typedef {{first: number, longest: number}} RestartDelay
+ */
 
 /** The name of the administrator that the first start creates. */
 const ADMIN_USERNAME = 'admin';
@@ -88,6 +94,8 @@ function baseUrlOf(host, port) {
  * @property {number} port of the API of clients; that of agents has a free one of the loopback interface
  * @property {string} [host]
  * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they win over the ones set here
+ * @property {boolean} [hasSecondWorker] whether there is another worker beside the first
+ * @property {RestartDelay} [restartDelayMs]
  * @property {(text: string) => void} [onEvent]
  * @property {AbortSignal} [signal]
  * @property {string} [root] project folder
@@ -112,7 +120,7 @@ function baseUrlOf(host, port) {
  */
 export async function startPlatform(options) {
   const { databaseUrl, redisUrl, runtime, port, host = '127.0.0.1', onEvent = () => {}, signal } = options;
-  const { root = projectRoot } = options;
+  const { root = projectRoot, hasSecondWorker = false, restartDelayMs = RESTART_DELAY_MS } = options;
   const runtimeDir = resolve(options.runtimeDir);
   const nodesDir = join(runtimeDir, 'nodes');
   const logs = join(runtimeDir, 'logs');
@@ -159,6 +167,7 @@ export async function startPlatform(options) {
       env: { ...env, ...own },
       root,
       logFile: join(logs, `${name}.log`),
+      restartDelayMs,
       onEvent,
       onSpawn: () => recordProcesses(runtimeDir, processes),
     });
@@ -166,6 +175,7 @@ export async function startPlatform(options) {
   const agents = supervised('agents', 'main.js', { API_SERVES: 'agents', ...loopback });
   const worker = supervised('worker', 'worker.js', {});
   const processes = [api, agents, worker];
+  if (hasSecondWorker) processes.push(supervised('worker2', 'worker.js', {}));
   const stop = async () => {
     const left = (await Promise.all(processes.map((child) => child.stop()))).filter((name) => name !== null);
     // The worker must be gone first: it would take ended nodes for lost ones.
@@ -307,10 +317,11 @@ class SupervisedProcess {
    * @param {NodeJS.ProcessEnv} options.env
    * @param {string} options.root project folder
    * @param {string} options.logFile
+   * @param {RestartDelay} options.restartDelayMs
    * @param {(text: string) => void} options.onEvent told of an end that was not asked for
    * @param {() => void} options.onSpawn
    */
-  constructor({ name, entry, env, root, logFile, onEvent, onSpawn }) {
+  constructor({ name, entry, env, root, logFile, restartDelayMs, onEvent, onSpawn }) {
     this.title = TITLES[name];
     this.entry = entry;
     this.env = env;
@@ -327,7 +338,8 @@ class SupervisedProcess {
     this.logStart = 0;
     this.supervised = false;
     this.stopping = new AbortController();
-    this.nextDelay = RESTART_DELAY_MS.first;
+    this.restartDelayMs = restartDelayMs;
+    this.nextDelay = restartDelayMs.first;
   }
 
   get pid() {
@@ -371,10 +383,10 @@ class SupervisedProcess {
 
   async restart() {
     if (this.stopping.signal.aborted) return;
-    if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = RESTART_DELAY_MS.first;
+    if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = this.restartDelayMs.first;
     const { signal } = this.stopping;
     const pause = this.nextDelay;
-    this.nextDelay = Math.min(pause * 2, RESTART_DELAY_MS.longest);
+    this.nextDelay = Math.min(pause * 2, this.restartDelayMs.longest);
     this.onEvent(`${this.title} ended (${this.end}) and will be restarted in ${pause / 1000} s; see ${this.logFile}`);
     try {
       await delay(pause, undefined, { signal });
@@ -401,7 +413,7 @@ class SupervisedProcess {
   async pause() {
     const left = await this.stop();
     this.stopping = new AbortController();
-    this.nextDelay = RESTART_DELAY_MS.first;
+    this.nextDelay = this.restartDelayMs.first;
     if (left !== null) throw new Error(`${left} could not be ended.`);
   }
 

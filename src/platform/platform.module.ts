@@ -15,6 +15,8 @@ import { openBlobStore, openLogStore } from './storage/stores';
 import { WakeUpSubscriber } from './wakeups/after-commit';
 import { PgListener } from './wakeups/pg-listener';
 import { References } from './resources/references';
+import { ThisWorker } from './workers/this-worker';
+import { WorkerWatch } from './workers/worker-watch';
 
 /** What every module uses, in both processes. */
 @Global()
@@ -64,6 +66,8 @@ import { References } from './resources/references';
     References,
     AuditTrail,
     PgListener,
+    ThisWorker,
+    WorkerWatch,
   ],
   exports: [
     Config,
@@ -76,6 +80,8 @@ import { References } from './resources/references';
     References,
     AuditTrail,
     PgListener,
+    ThisWorker,
+    WorkerWatch,
     DiscoveryModule,
   ],
 })

@@ -168,6 +168,35 @@ describe('LocalDriver', () => {
     expect(processes().filter(({ argv }) => argv.includes(options.agentEntry) && !argv.includes('-c'))).toHaveLength(1);
   });
 
+  it('sees which nodes went down by themselves, and revives those alone', async () => {
+    const killSupervisors = (): void => {
+      for (const { pid, argv } of processes()) if (argv.includes('node-supervisor')) signal(pid, 'SIGKILL');
+    };
+    for (const token of ['a', 'b', 'c']) await driver.provision(spec(token), context);
+    await until(() => ['a', 'b', 'c'].every((token) => starts(token).length === 1));
+    expect(await driver.downed()).toEqual([]);
+    await driver.stop('b', context);
+    await driver.destroy('c', context);
+    expect(await driver.downed()).toEqual([]);
+    killSupervisors();
+    await until(async () => (await driver.downed()).length > 0);
+    expect(await driver.downed()).toEqual(['a']);
+    for (const token of ['a', 'b', 'c']) await driver.revive(token, context);
+    expect(await driver.downed()).toEqual([]);
+    expect((await driver.describe(['a', 'b', 'c'])).map(({ state }) => state)).toEqual(['running', 'stopped', 'gone']);
+  });
+
+  it('tells once of a node whose directory is gone, when nothing of it runs any more', async () => {
+    await driver.provision(spec('a'), context);
+    await until(() => starts('a').length === 1);
+    expect(await driver.downed()).toEqual([]);
+    for (const { pid } of processes()) signal(pid, 'SIGKILL');
+    rmSync(`${options.dir}/a`, { recursive: true });
+    const told: string[] = [];
+    await until(async () => told.push(...(await driver.downed())) > 0);
+    expect([...told, ...(await driver.downed())]).toEqual(['a']);
+  });
+
   it('leaves no process after stop and keeps the directory', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1 && processes().length >= 3);

@@ -5,11 +5,14 @@ import { basename, dirname } from 'node:path';
 import type { AgentConfig } from '../../node-agent/config';
 import { removeTrees } from '../../node-agent/files';
 import {
+  identify,
+  isAlive,
   isOwnProcess,
   type LiveProcess,
   markedProcesses,
   NODE_MARK,
   type NodeOwner,
+  type ProcessId,
   processesOf,
   signal,
   tryLock,
@@ -91,6 +94,8 @@ export class LocalDriver implements ComputeDriver {
   readonly name = 'local';
   private readonly nodeExecutable: string;
   private readonly bindAddress: string;
+  /** Supervisors as they were last seen, by node token. */
+  private readonly seen = new Map<string, ProcessId>();
 
   constructor(private readonly options: LocalDriverOptions) {
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
@@ -138,9 +143,17 @@ export class LocalDriver implements ComputeDriver {
     });
   }
 
+  async revive(nodeToken: string, context: DriverContext): Promise<void> {
+    await this.locked(nodeToken, context, async () => {
+      const dir = this.nodeDir(nodeToken);
+      if (existsSync(`${dir}/${NODE_FILE}`) && !existsSync(`${dir}/${STOPPED_FILE}`)) await this.supervise(dir);
+    });
+  }
+
   async destroy(nodeToken: string, context: DriverContext): Promise<void> {
     await this.locked(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
+      this.seen.delete(nodeToken);
       await endProcesses(dir, DESTROY_DEADLINE_MS);
       // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
       const gone = `${dirname(dir)}/.gone-${nodeToken}`;
@@ -154,6 +167,28 @@ export class LocalDriver implements ComputeDriver {
 
   async listOwned(): Promise<ProviderNode[]> {
     return this.describe(await nodeNames(this.options.dir));
+  }
+
+  async downed(): Promise<string[]> {
+    const { dir } = this.options;
+    const names = await nodeNames(dir);
+    const wanted = names.filter((name) => !existsSync(`${dir}/${name}/${STOPPED_FILE}`));
+    const isUp = (name: string): boolean => {
+      const supervisor = this.seen.get(name);
+      return supervisor !== undefined && isAlive(supervisor);
+    };
+    const ended = wanted.filter((name) => !isUp(name));
+    const vanished = [...this.seen.keys()].filter((name) => !names.includes(name) && !isUp(name));
+    if (ended.length === 0 && vanished.length === 0) return [];
+    const alive = this.supervisors();
+    for (const name of ended) {
+      const supervisor = identify(alive.get(`${dir}/${name}/data`) ?? 0);
+      if (supervisor) this.seen.set(name, supervisor);
+    }
+    for (const name of vanished) this.seen.delete(name);
+    // What is left of a node without a directory may still work: it is down when nothing of it runs.
+    const works = new Set(vanished.length > 0 ? markedProcesses(() => true).map(({ nodeDir }) => nodeDir) : []);
+    return [...ended.filter((name) => !isUp(name)), ...vanished.filter((name) => !works.has(`${dir}/${name}/data`))];
   }
 
   private nodeDir(token: string): string {

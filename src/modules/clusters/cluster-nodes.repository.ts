@@ -192,6 +192,16 @@ export class ClusterNodesRepository {
     return new Set(live.map(({ token }) => token));
   }
 
+  /** The nodes with these tokens that ought to run. */
+  async runningAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
+      this.dataSource.manager,
+      `SELECT n.* FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+       WHERE ${OUGHT_TO_RUN} AND n.token::text = ANY($1)`,
+      [tokens],
+    );
+  }
+
   /**
    * Live nodes of running clusters that were silent for longer than the limits of {@link Silence}. A silence of n
    * answered seconds began before the earliest of the latest n: one point in time for all nodes instead of a count for
@@ -202,12 +212,15 @@ export class ClusterNodesRepository {
       this.dataSource.manager,
       `SELECT n.*, coalesce(n.last_seen_at < (${NTH_LATEST_ANSWERED('$3')}), FALSE) AS is_lost
        FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
-       WHERE n.to_date = 'infinity' AND n.status = 'RUNNING' AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')
+       WHERE ${OUGHT_TO_RUN}
          AND n.last_seen_at < platform_now() - $1 * interval '1 millisecond' AND n.last_seen_at < (${NTH_LATEST_ANSWERED('$2')})`,
       [ms, answeredSeconds, lostAfterSeconds],
     );
   }
 }
+
+const OUGHT_TO_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING'
+  AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')`;
 
 const NTH_LATEST_ANSWERED = (n: string) =>
   `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

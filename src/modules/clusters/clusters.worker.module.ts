@@ -7,6 +7,7 @@ import { ClustersModule } from './clusters.module';
 import { ClusterFactsReader } from './workflows/cluster-facts';
 import { ClusterReconciler } from './workflows/cluster-reconciler';
 import { DestroyClusterWorkflow } from './workflows/destroy-cluster.workflow';
+import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
 import { Drivers } from './workflows/drivers';
 import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
@@ -24,6 +25,7 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     StopClusterWorkflow,
     DestroyClusterWorkflow,
     ClusterReconciler,
+    DownedNodeReconciler,
     IdleClustersRepository,
     IdleClusterReconciler,
   ],

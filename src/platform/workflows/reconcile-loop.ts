@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { DataSource } from 'typeorm';
@@ -30,6 +31,8 @@ export class ReconcileLoop {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.locks = new AdvisoryLocks(dataSource);
+    // One for each reconciler.
+    setMaxListeners(0, this.stopping.signal);
   }
 
   /** Finds the reconcilers; throws when two have one name. */

@@ -42,24 +42,25 @@ export class ClusterReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const repairs = new Repairs(signal);
-    await repairs.attempt('Silent nodes', () => this.reviveOrLose(repairs, signal));
+    await repairs.attempt('Silent nodes', () => this.lookAtSilent(repairs, signal));
     for (const driver of this.drivers.all())
       await repairs.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, repairs, signal));
     repairs.finish();
   }
 
-  private async reviveOrLose(repairs: Repairs, signal: AbortSignal): Promise<void> {
+  private async lookAtSilent(repairs: Repairs, signal: AbortSignal): Promise<void> {
     const { leaseMs, leaseMarginMs } = this.config.agent;
     const ms = Math.min(LOOK_AFTER_MS, leaseMs / 2);
     const answeredSeconds = Math.ceil(Math.min(COME_BACK_MS, ms) / 1000);
     const lostAfterSeconds = Math.ceil((leaseMs + leaseMarginMs) / 1000);
     for (const node of await this.nodes.silent({ ms, answeredSeconds, lostAfterSeconds })) {
-      await repairs.attempt(`Node ${node.node_id}`, () => this.reviveOrLoseNode(node, signal));
+      await repairs.attempt(`Node ${node.node_id}`, () => this.reviveOrLose(node, signal));
     }
     await this.nodes.forgetAnswered(lostAfterSeconds + SPARE_SECONDS);
   }
 
-  private async reviveOrLoseNode(node: SilentNode, signal: AbortSignal): Promise<void> {
+  /** Asks the provider about a node that seems to be down, and starts it again or calls it lost. */
+  async reviveOrLose(node: SilentNode, signal: AbortSignal): Promise<void> {
     const facts = await this.facts.read(node.cluster_id);
     if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
@@ -69,15 +70,17 @@ export class ClusterReconciler extends Reconciler {
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
     else if (node.is_lost) await this.lose(node, 'its agent does not answer');
     else if (machine?.state === 'stopped' || machine?.state === 'failed') {
-      this.logger.warn(
-        { node_id: node.node_id, state: machine.state },
-        'A node went down by itself; starting it again',
-      );
-      await this.facts.withDriver(facts, caller, (driver, call) => driver.start(node.token, call));
+      const { state } = machine;
+      this.logger.warn({ node_id: node.node_id, state }, 'A node went down by itself; starting it again');
+      await this.facts.withDriver(facts, caller, async (driver, call) => {
+        // A stop that has begun meanwhile must not be undone.
+        if (state === 'failed') await driver.revive(node.token, call);
+        else await driver.start(node.token, call);
+      });
     }
   }
 
-  /** The node's lease has passed, so its agent has ended its runs: now the platform may say so. */
+  /** Nothing works for the node any more, or its lease has passed, so that its agent has ended its runs. */
   private async lose(silent: ClusterNode, why: string): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       const cluster = await this.lifecycle.lock(tx, silent.cluster_id);

@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+/** Operations under way when a worker is killed. */
+const AT_ONCE = 8;
+/** A kill comes within this time after the first operation has been asked for, milliseconds. */
+const SPAN_MS = 600;
+/** Moments that find nothing held are taken again, so often at most for each that counts. */
+const TRIES = 20;
+const DEADLINE_MS = 90_000;
+const POLL_MS = 50;
+
+/**
+ * A workflow that a worker held when it was killed.
+ * @typedef {{id: string, worker_id: string}} Held
+ */
+
+/**
+ * Kills a worker with kill -9 at moments in the midst of operations on clusters, and measures how long it takes until
+ * the workflows that it held have committed their next step. The operations destroy clusters without nodes: all of them
+ * is the work of the platform, not of machines.
+ */
+export class Recovery {
+  /**
+   * @param {object} options
+   * @param {import('./platform-under-bench.mjs').PlatformUnderBench} options.platform
+   * @param {number} options.workers
+   * @param {number} options.seed of the moments
+   * @param {(text: string) => void} options.print
+   * @param {AbortSignal} options.signal
+   */
+  constructor({ platform, workers, seed, print, signal }) {
+    this.platform = platform;
+    this.workers = workers;
+    this.random = randomOf(seed);
+    this.print = print;
+    this.signal = signal;
+    this.database = new pg.Client({ connectionString: platform.postgres.url });
+    this.made = 0;
+  }
+
+  /** @param {number} moments how many kills count @returns {Promise<number[]>} seconds, sorted; of each kill the longest */
+  async measure(moments) {
+    await this.database.connect();
+    try {
+      const measured = [];
+      for (let tries = 0; measured.length < moments; tries++) {
+        if (tries === moments * TRIES) throw new Error('The kills find no workflow that is held.');
+        const ms = await this.moment();
+        if (ms === null) continue;
+        measured.push(ms / 1000);
+        this.print(`recovery: kill ${measured.length} of ${moments}, next step after ${(ms / 1000).toFixed(3)} s`);
+      }
+      return measured.sort((a, b) => a - b);
+    } finally {
+      await this.database.end();
+    }
+  }
+
+  /** @returns {Promise<number | null>} null when nothing was held */
+  async moment() {
+    await this.until('the workers', async () => (await this.registered()).length === this.workers);
+    /** @type {number[]} */
+    const clusters = [];
+    for (let each = 0; each < AT_ONCE; each++) {
+      this.made += 1;
+      clusters.push(await this.platform.createCluster(`recovery-${this.made}`));
+    }
+    const at = delay(this.random() * SPAN_MS, undefined, { signal: this.signal });
+    const asked = Promise.all(clusters.map((id) => this.platform.ask('destroy', id)));
+    // Its failure is told below.
+    asked.catch(() => undefined);
+    await at;
+    const [victim, killedAt, held] = await this.kill(clusters);
+    await asked;
+    await this.until('the end of the operations', async () => (await this.open(clusters)) === 0);
+    if (victim === null || held.length === 0) return null;
+    return this.longest(held, killedAt);
+  }
+
+  /**
+   * Kills the worker that holds most of the clusters' workflows.
+   * @param {number[]} clusters
+   * @returns {Promise<[number | null, Date, Held[]]>} its process id, the database's time, and what it held
+   */
+  async kill(clusters) {
+    const { rows } = await this.database.query(
+      `SELECT w.pid, w.worker_id, array_agg(i.workflow_job_instance_id::text) AS held, clock_timestamp() AS at
+       FROM clusters c JOIN workflow_job_instances i USING (workflow_job_instance_id)
+       JOIN workers w ON split_part(i.lease_owner, ':', 1) = w.worker_id::text
+       WHERE c.cluster_id = ANY($1) GROUP BY w.worker_id ORDER BY count(*) DESC LIMIT 1`,
+      [clusters],
+    );
+    const [found] = rows;
+    if (!found) return [null, new Date(), []];
+    process.kill(found.pid, 'SIGKILL');
+    // What it could still commit before it died is not a recovery.
+    const { rows: left } = await this.database.query(
+      `SELECT workflow_job_instance_id::text AS id, split_part(lease_owner, ':', 1) AS worker_id, clock_timestamp() AS at
+       FROM workflow_job_instances WHERE workflow_job_instance_id = ANY($1) AND split_part(lease_owner, ':', 1) = $2`,
+      [found.held, String(found.worker_id)],
+    );
+    return [found.pid, left[0]?.at ?? found.at, left];
+  }
+
+  /** @param {Held[]} held @param {Date} since @returns {Promise<number>} milliseconds until the last of them went on */
+  async longest(held, since) {
+    const { rows } = await this.database.query(
+      `SELECT max(next) AS at FROM (
+         SELECT min(ended_at) AS next FROM workflow_steps
+         WHERE workflow_job_instance_id = ANY($1) AND outcome = 'done' AND ended_at > $2
+         GROUP BY workflow_job_instance_id) each`,
+      [held.map(({ id }) => id), since],
+    );
+    if (!rows[0]?.at) throw new Error('No step followed the kill.');
+    return rows[0].at.getTime() - since.getTime();
+  }
+
+  /** @param {number[]} clusters @returns {Promise<number>} how many of their workflows have not ended */
+  async open(clusters) {
+    const { rows } = await this.database.query(
+      `SELECT count(*)::int AS open FROM clusters c LEFT JOIN workflow_job_instances i USING (workflow_job_instance_id)
+       WHERE c.cluster_id = ANY($1) AND (i.ended_at IS NULL OR c.status <> 'DESTROYED')`,
+      [clusters],
+    );
+    return rows[0].open;
+  }
+
+  async registered() {
+    return (await this.database.query('SELECT worker_id FROM workers WHERE suspected_at IS NULL')).rows;
+  }
+
+  /** @param {string} what @param {() => Promise<boolean>} holds */
+  async until(what, holds) {
+    const deadline = Date.now() + DEADLINE_MS;
+    while (!(await holds())) {
+      if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
+      await delay(POLL_MS, undefined, { signal: this.signal });
+    }
+  }
+}
+
+/** @param {number[]} sorted @param {number} share @returns {number} the smallest value that this share does not exceed */
+export function percentile(sorted, share) {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+}
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). @param {number} seed @returns {() => number} */
+function randomOf(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { ComputeDriver, DriverContext, ProviderNodeState } from '../../libs/compute-drivers/compute-driver';
+import type { Config } from '../../src/config/config';
+import { createDataSource } from '../../src/database/data-source';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import type { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
+import { DownedNodeReconciler } from '../../src/modules/clusters/workflows/downed-node-reconciler';
+import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { createLogger } from '../../src/platform/logging/logger';
+import { makeLifecycle } from './harness/cluster-lifecycle';
+import { makeNode, makeTenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+// Real: PostgreSQL. Left out: the machines.
+describe('nodes that a driver sees to be down', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let config: Config;
+  const { signal } = new AbortController();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  /** A node of a running cluster, of which nothing was heard for no time at all. */
+  async function newNode(name: string): Promise<{ id: number; token: string }> {
+    const id = await makeNode(dataSource.manager, await makeTenancy(dataSource.manager, name), 0);
+    await dataSource.query('UPDATE cluster_nodes SET last_seen_at = now() WHERE node_id = $1', [id]);
+    const sql = 'SELECT token::text FROM cluster_nodes WHERE node_id = $1';
+    const [row] = await dataSource.query<{ token: string }[]>(sql, [id]);
+    return { id, token: row?.token ?? '' };
+  }
+
+  async function statusOf(id: number): Promise<string | undefined> {
+    const [row] = await dataSource.query<{ status: string }[]>('SELECT status FROM cluster_nodes WHERE node_id = $1', [
+      id,
+    ]);
+    return row?.status;
+  }
+
+  it('are started again or called lost at once, and only where they ought to run', async () => {
+    const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
+    await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopping.id]);
+    const orphan = randomUUID();
+    const states = new Map<string, ProviderNodeState>([
+      [failed.token, 'failed'],
+      [gone.token, 'gone'],
+      [stopping.token, 'failed'],
+      [orphan, 'failed'],
+    ]);
+    const revived: string[] = [];
+    const driver = {
+      downed: () => Promise.resolve([...states.keys()]),
+      describe: (tokens: string[]) => Promise.resolve(tokens.map((token) => ({ state: states.get(token) }))),
+      revive: (token: string) => Promise.resolve(void revived.push(token)),
+    } as unknown as ComputeDriver;
+    const facts = {
+      read: () => Promise.resolve({}),
+      withDriver: (_facts: object, _caller: object, call: (one: ComputeDriver, context: DriverContext) => unknown) =>
+        Promise.resolve(call(driver, {} as DriverContext)),
+    } as unknown as ClusterFactsReader;
+    const drivers = { serves: () => true, all: () => [driver] } as unknown as Drivers;
+    const nodes = new ClusterNodesRepository(dataSource);
+    const logger = createLogger('test', 'silent');
+    const lifecycle = makeLifecycle(dataSource);
+    const clusters = new ClusterReconciler(dataSource, nodes, lifecycle, facts, drivers, config, logger);
+    const reconciler = new DownedNodeReconciler(nodes, drivers, clusters, config);
+    await reconciler.reconcile(signal);
+    expect(revived).toEqual([failed.token]);
+    expect([await statusOf(failed.id), await statusOf(gone.id), await statusOf(stopping.id)]).toEqual([
+      'RUNNING',
+      'ERROR',
+      'STOPPING',
+    ]);
+    // It goes down again and again: not started with every pass.
+    await reconciler.reconcile(signal);
+    expect(revived).toEqual([failed.token]);
+  });
+});
