@@ -12,7 +12,7 @@ import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER, type Logger } from './logging/logger';
 import { setProductName } from './product/product-name';
 import { openBlobStore, openLogStore } from './storage/stores';
-import { WakeUpSubscriber } from './wakeups/after-commit';
+import { sendWakeUps } from './wakeups/after-commit';
 import { PgListener } from './wakeups/pg-listener';
 import { References } from './resources/references';
 import { ThisWorker } from './workers/this-worker';
@@ -41,7 +41,7 @@ import { WorkerWatch } from './workers/worker-watch';
       inject: [Config, PgListener],
       useFactory: async (config: Config, listener: PgListener) => {
         const dataSource = await createDataSource(config.database, 'platform').initialize();
-        dataSource.subscribers.push(new WakeUpSubscriber((wakeUps) => listener.send(wakeUps)));
+        sendWakeUps(dataSource, listener);
         return dataSource;
       },
     },

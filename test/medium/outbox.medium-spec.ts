@@ -8,6 +8,7 @@ import { createLogger } from '../../src/platform/logging/logger';
 import { enqueueWorkflow } from '../../src/platform/outbox/outbox';
 import { OutboxRelay } from '../../src/platform/outbox/outbox-relay';
 import { Queues } from '../../src/platform/queues/queues';
+import { sendWakeUps } from '../../src/platform/wakeups/after-commit';
 import { PgListener } from '../../src/platform/wakeups/pg-listener';
 import { defineWorkflow } from '../../src/platform/workflows/workflow-definition';
 import { PrivateRedis } from '../e2e/harness/private-redis';
@@ -28,6 +29,8 @@ describe('OutboxRelay', () => {
   let database: TestDatabase;
   let config: Config;
   let dataSource: DataSource;
+  /** Of the process that writes the rows. */
+  let sender: PgListener;
   let redis: Redis;
   let stopping: (() => Promise<void>)[] = [];
   const logger = createLogger('test', 'silent');
@@ -37,6 +40,9 @@ describe('OutboxRelay', () => {
     config = configure(database.url, { OUTBOX_POLL_MS: SLOW_POLL });
     await prepare(config);
     dataSource = await createDataSource(config.database, 'test').initialize();
+    sender = new PgListener(config, logger);
+    await sender.onModuleInit();
+    sendWakeUps(dataSource, sender);
     redis = new Redis(config.redis.url, { maxRetriesPerRequest: null });
   });
 
@@ -50,6 +56,7 @@ describe('OutboxRelay', () => {
 
   afterAll(async () => {
     redis?.disconnect();
+    await sender?.onApplicationShutdown();
     await dataSource?.destroy();
     await database?.drop();
   });

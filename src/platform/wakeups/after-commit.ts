@@ -1,6 +1,12 @@
-import type { EntitySubscriberInterface, QueryRunner, TransactionCommitEvent, TransactionRollbackEvent } from 'typeorm';
+import type {
+  DataSource,
+  EntitySubscriberInterface,
+  QueryRunner,
+  TransactionCommitEvent,
+  TransactionRollbackEvent,
+} from 'typeorm';
 import type { Tx } from '../persistence/sql';
-import { notify, type WakeUp, type WakeUpChannel } from './pg-listener';
+import { notify, type PgListener, type WakeUp, type WakeUpChannel } from './pg-listener';
 
 /** What open transactions ask for. */
 const asked = new WeakMap<QueryRunner, WakeUp[]>();
@@ -20,8 +26,13 @@ export async function wakeAfterCommit(tx: Tx, channel: WakeUpChannel, payload = 
   asked.set(queryRunner, wakeUps);
 }
 
-/** Hands the wake-ups of a transaction that has committed to `send`, and forgets those of one that has not. */
-export class WakeUpSubscriber implements EntitySubscriberInterface {
+/** From now on the wake-ups that transactions of the data source ask for are sent by the listener's connection. */
+export function sendWakeUps(dataSource: DataSource, listener: PgListener): void {
+  dataSource.subscribers.push(new WakeUpSubscriber((wakeUps) => listener.send(wakeUps)));
+}
+
+/** Hands on the wake-ups of each transaction that has committed, and forgets those of one that has not. */
+class WakeUpSubscriber implements EntitySubscriberInterface {
   constructor(private readonly send: (wakeUps: readonly WakeUp[]) => void) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
