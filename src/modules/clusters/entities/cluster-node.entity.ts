@@ -12,7 +12,6 @@ import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
   unique: true,
   where: 'bootstrap_token_hash IS NOT NULL',
 })
-@Index('ix_cluster_nodes_seen', ['last_seen_at'], { where: `to_date = 'infinity'` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
@@ -52,6 +51,7 @@ export class ClusterNode extends ValidityColumns {
   @Col.text({ default: 'starting' }) daemons_state: string;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
+  /** In no index: it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
