@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const POLL_WAIT_MS = 25_000;
 const PATIENCE_MS = 60_000;
-const RETRY_MS = 200;
+const RETRY_MS = { first: 100, longest: 2_000 };
 /** Between two reports of a run. */
 const STEP_MS = 500;
 const READY = { state: 'ready', master_url: null, error: null };
@@ -107,16 +107,19 @@ class SimulatedAgent {
 
   /** @param {() => void} onAnswer called at each answer */
   async work(onAnswer) {
+    let wait = RETRY_MS.first;
     while (!this.stopped) {
       try {
         const body = JSON.stringify({ version: this.version, wait_ms: POLL_WAIT_MS });
         const answer = JSON.parse(await this.polls.post('/agent/v1/poll', body));
         this.apply(answer, now());
         onAnswer();
+        wait = RETRY_MS.first;
       } catch (error) {
         if (this.stopped) return;
         failures.note(/** @type {Error} */ (error));
-        await delay(RETRY_MS * (1 + Math.random()));
+        await delay((wait * (1 + Math.random())) / 2);
+        wait = Math.min(RETRY_MS.longest, wait * 2);
       }
     }
   }
@@ -160,13 +163,15 @@ class SimulatedAgent {
 
   /** @param {string} body */
   async send(body) {
+    let wait = RETRY_MS.first;
     while (!this.stopped) {
       try {
         await this.reports.post('/agent/v1/report', body);
         return;
       } catch (error) {
         failures.note(/** @type {Error} */ (error));
-        await delay(RETRY_MS * (1 + Math.random()));
+        await delay((wait * (1 + Math.random())) / 2);
+        wait = Math.min(RETRY_MS.longest, wait * 2);
       }
     }
   }
@@ -237,10 +242,20 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
   const one = async (number) => {
     const connection = idle.pop() ?? new Connection(port, token);
     const body = JSON.stringify({ job_conf_id: jobConfIds[number % jobConfIds.length] });
-    await connection.post(path, body, `x-correlation-id: ${name}-${number}\r\n`).catch((error) => {
-      refused += 1;
-      failures.note(error);
-    });
+    const send = () => connection.post(path, body, `x-correlation-id: ${name}-${number}\r\n`);
+    for (let wait = RETRY_MS.first; ; wait *= 2) {
+      try {
+        await send();
+        break;
+      } catch (error) {
+        failures.note(/** @type {Error} */ (error));
+        if (wait > RETRY_MS.longest) {
+          refused += 1;
+          break;
+        }
+        await delay(wait);
+      }
+    }
     idle.push(connection);
   };
   const sent = [];

@@ -17,7 +17,7 @@ const PER_SECOND = 10;
 const SECONDS = 40;
 /** Runs that have no slot, beside those that fill all of them. */
 const WAITING = 100_000;
-const FILL_PER_SECOND = 40;
+const FILL_PER_SECOND = 20;
 const GROWTH_WARM_UP_SECONDS = 60;
 const GROWTH_MINUTES = 10;
 const SAMPLES_PER_MINUTE = 6;
@@ -25,12 +25,23 @@ const MIB = 1024 ** 2;
 /** Of the clock ticks of /proc. */
 const TICKS_PER_SECOND = 100;
 
-/** Copies of a cluster, RUNNING. Parameters: the cluster, how many, slots of a node. */
+/**
+ * A cloud environment like that of the cluster, where no worker makes nodes: none would find that these have no machine.
+ * Parameter: the cluster.
+ */
+const FILL_CLOUD_ENV = `INSERT INTO cloud_envs OVERRIDING SYSTEM VALUE
+  SELECT copy.* FROM cloud_envs e JOIN clusters c ON c.cloud_env_id = e.cloud_env_id
+    CROSS JOIN LATERAL jsonb_populate_record(e, jsonb_build_object(
+      'cloud_env_id', nextval(pg_get_serial_sequence('cloud_envs', 'cloud_env_id')), 'name', 'bench-elsewhere',
+      'endpoint', 'https://elsewhere.invalid')) copy
+  WHERE c.cluster_id = $1 RETURNING cloud_env_id`;
+
+/** Copies of a cluster, RUNNING. Parameters: the cluster, how many, slots of a node, their cloud environment. */
 const FILL_CLUSTERS = `INSERT INTO clusters OVERRIDING SYSTEM VALUE
   SELECT copy.* FROM clusters c CROSS JOIN generate_series(1, $2::int) n
     CROSS JOIN LATERAL jsonb_populate_record(c, jsonb_build_object(
       'cluster_id', nextval(pg_get_serial_sequence('clusters', 'cluster_id')), 'name', 'bench-' || n,
-      'status', 'RUNNING', 'max_parallel_jobs', $3::int)) copy
+      'status', 'RUNNING', 'max_parallel_jobs', $3::int, 'cloud_env_id', $4::bigint)) copy
   WHERE c.cluster_id = $1 RETURNING cluster_id`;
 
 /** A configuration for each of the clusters, like the given one. Parameters: the configuration, the clusters. */
@@ -79,7 +90,7 @@ const FILL_WAITING = [
 
 /** When the runs with these correlation ids were committed: rows of the audit log never change. */
 const COMMITTED = `SELECT correlation_id, extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000 AS at
-  FROM audit_events WHERE correlation_id = ANY($1)`;
+  FROM audit_events WHERE correlation_id = ANY($1) AND outcome = 'done'`;
 
 /**
  * A thousand nodes whose agents poll one process.
@@ -141,7 +152,8 @@ async function fill(database, platform) {
     const { rows } = await database.query(sql, params);
     return rows.map((row) => Number(Object.values(row)[0]));
   };
-  const clusterIds = await ids(FILL_CLUSTERS, [platform.clusterId, CLUSTERS, SLOTS_OF_NODE]);
+  const [cloudEnvId] = await ids(FILL_CLOUD_ENV, [platform.clusterId]);
+  const clusterIds = await ids(FILL_CLUSTERS, [platform.clusterId, CLUSTERS, SLOTS_OF_NODE, cloudEnvId]);
   const jobConfIds = await ids(FILL_JOB_CONFS, [platform.jobConfId, clusterIds]);
   const nodeIds = await ids(FILL_NODES, [clusterIds, NODES / CLUSTERS]);
   await database.query(GIVE_TOKENS, [nodeIds]);
@@ -250,6 +262,9 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
   });
   const { session } = platform;
   const waiting = await session.json('POST', platform.jobs, { body: { job_conf_id: jobConfIds[0] } });
+  const { rows } = await database.query('SELECT count(node_id) AS with_node FROM runs WHERE ended_at IS NULL');
+  if (Number(rows[0].with_node) !== assigned)
+    throw new Error(`${rows[0].with_node} runs have a slot, not ${assigned}.`);
   platform.print(`${assigned} runs have a slot; making ${WAITING} that wait`);
   const [create = '', ...fills] = FILL_WAITING;
   // A parameter of a utility statement has no place: ids are numbers.
@@ -270,6 +285,8 @@ async function restart({ platform, database, submit, tell, clusterIds, jobConfId
   platform.print('Restarting');
   await platform.restart();
   const ready = await platform.readyAfter();
+  for (const [name, milliseconds] of Object.entries(ready))
+    platform.print(`restart: ${name} was up after ${(milliseconds / 1_000).toFixed(2)} s`);
   const { ms } = await tell('free');
   const pids = platform.pids();
   /** @param {'api' | 'agents' | 'worker'} part @param {string} what */

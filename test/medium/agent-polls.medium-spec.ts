@@ -1,4 +1,5 @@
 import type { PollResponse } from '../../libs/contracts/agent-protocol';
+import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
 import { RunReportsService } from '../../src/modules/jobs/run-reports.service';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
@@ -94,11 +95,20 @@ describe('polls of nodes', () => {
   it('are repeated for what only one part of the answer has seen', async () => {
     const before = await versionOf(one);
     const reports = api.app.get(RunReportsService, { strict: false });
+    const nodes = api.app.get(ClusterNodesService, { strict: false });
+    let raised: () => void = () => undefined;
+    const between = new Promise<void>((resolve) => (raised = resolve));
     jest.spyOn(reports, 'assignedTo').mockImplementationOnce(async (nodeId) => {
       const seen = await RunReportsService.prototype.assignedTo.call(reports, nodeId);
       await one.giveRun(tenancy);
       await raise(one);
+      raised();
       return seen;
+    });
+    const desired = nodes.desired.bind(nodes);
+    jest.spyOn(nodes, 'desired').mockImplementationOnce(async (nodeId) => {
+      await between;
+      return desired(nodeId);
     });
     const poll = await begin(one);
     await raise(one);
