@@ -11,6 +11,7 @@ import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
+import { prepareNodes } from './bench/nodes.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { percentile, Recovery } from './bench/recovery.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
@@ -32,11 +33,17 @@ const MEASUREMENTS = [
   'body',
   'recovery',
   'submit',
+  'agent',
+  'restart',
 ];
+/** Measured only if asked for: it takes eleven minutes. */
+const LONG = ['growth'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'cluster', 'get'];
 /** Those that need a million records. */
 const OF_MILLION = ['list', 'search'];
+/** Those that need a thousand nodes. */
+const OF_NODES = ['agent', 'growth', 'restart'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
 const ROUNDS = 7;
@@ -64,6 +71,9 @@ Measures the platform against the same work done by hand, in turns, and prints t
            and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
   recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
            another worker and without; the worker is restarted after a second
+  agent    from the commit of a run to its node's agent, with a thousand nodes polling, and what their idle polls cost
+  restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
+  growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
 Options:
   --only=job,lookup        measure these only
@@ -91,7 +101,7 @@ function readOptions(args) {
     };
     const { values } = parseArgs({ args, options });
     const only = values.only?.split(',') ?? MEASUREMENTS;
-    const unknown = only.find((name) => !MEASUREMENTS.includes(name));
+    const unknown = only.find((name) => !MEASUREMENTS.includes(name) && !LONG.includes(name));
     if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
     const rounds = Number(values.rounds ?? ROUNDS);
     if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
@@ -183,6 +193,7 @@ class Bench {
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
+    if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
     // The last: it leaves 100,000 jobs behind.
     if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
     return results;
@@ -446,6 +457,21 @@ class Bench {
       return results;
     } finally {
       await close();
+    }
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async ofNodes(platform) {
+    this.print('Starting the agents of a thousand nodes');
+    const nodes = await prepareNodes(platform, this.signal);
+    try {
+      const results = [];
+      if (this.only.includes('agent')) results.push(...(await nodes.idle()), ...(await nodes.accept()));
+      if (this.only.includes('growth')) results.push(...(await nodes.growth()));
+      if (this.only.includes('restart')) results.push(...(await nodes.restart()));
+      return results;
+    } finally {
+      await nodes.close();
     }
   }
 

@@ -25,7 +25,10 @@ export interface RegisterRequest {
 export interface RegisterResponse {
   node_id: string;
   node_token: string;
-  /** The agent fences itself (kills its runs) when it has reached no control plane for this long; milliseconds. */
+  /**
+   * The agent fences itself (kills its runs) when this long has passed since it began the last poll or report that was
+   * answered; milliseconds.
+   */
   lease_ms: number;
 }
 
@@ -137,7 +140,10 @@ export interface DesiredRun {
   action: 'run' | 'stop';
   correlation_id: string;
   spec: RunSpec;
-  /** Length in bytes the log store already holds, so that a restarted agent resumes there. */
+  /**
+   * Length in bytes the log store already holds, so that a restarted agent resumes there; 0 for an agent that has been
+   * told of the run before, which is one that polls with a version.
+   */
   log_offsets: Record<LogStream, number>;
 }
 

@@ -2,8 +2,9 @@ import { withDeadline } from '../object-storage/store-deadline';
 import { ObjectStoreError } from '../object-storage/object-store';
 import { ProxmoxConnections, type ProxmoxTrust } from '../compute-drivers/proxmox/proxmox-connections';
 import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { checkAwsKeys } from './aws-check';
 import { AZURE_AUTHORITY, checkAzurePrincipal } from './azure-check';
+import type * as AwsModule from './aws-check';
+import type * as S3Module from './s3-check';
 import {
   type CheckContext,
   CheckUnsupportedError,
@@ -12,7 +13,12 @@ import {
 } from './credential-check';
 import { checkGoogleAccount, GOOGLE_TOKEN_ENDPOINT } from './google-check';
 import { checkProxmoxAccount } from './proxmox-check';
-import { checkS3Keys } from './s3-check';
+
+/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded when keys are first checked by it: that takes
+   long, and most processes never do. */
+const aws = () => require('./aws-check') as typeof AwsModule;
+const s3 = () => require('./s3-check') as typeof S3Module;
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 /** By whose rules credentials are checked. */
 export type CredentialProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible' | 'oci' | 'proxmox';
@@ -80,8 +86,10 @@ export class CredentialChecker {
     const key = (name: string) => credentials[name] ?? '';
     const awsKeys = { accessKeyId: key('AWS_ACCESS_KEY_ID'), secretAccessKey: key('AWS_SECRET_ACCESS_KEY') };
     switch (provider) {
-      case 'aws':
+      case 'aws': {
+        const { checkAwsKeys } = aws();
         return checkAwsKeys({ ...awsKeys, region: key('AWS_DEFAULT_REGION') }, this.clouds.awsSts, context);
+      }
       case 'gcp': {
         const [clientEmail, privateKey] = [key('CLIENT_EMAIL'), key('PRIVATE_KEY')];
         const keys = { clientEmail, privateKey, privateKeyId: key('PRIVATE_KEY_ID') };
@@ -91,8 +99,10 @@ export class CredentialChecker {
         const keys = { tenantId: key('TENANT_ID'), clientId: key('CLIENT_ID'), clientSecret: key('CLIENT_SECRET') };
         return checkAzurePrincipal(keys, this.clouds.azureAuthority, context);
       }
-      case 's3-compatible':
+      case 's3-compatible': {
+        const { checkS3Keys } = s3();
         return checkS3Keys(awsKeys, this.outbound.assertUrl(key('S3_ENDPOINT')), context);
+      }
       case 'oci':
         throw new CheckUnsupportedError(
           'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name no region: a refusal could mean a wrong key or a wrong region.',

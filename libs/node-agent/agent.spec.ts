@@ -58,6 +58,8 @@ class FakeControlPlane {
   observed: ObservedDaemons | null = null;
   leaseMs = 60_000;
   away = false;
+  /** Takes logs, but neither polls nor reports. */
+  deaf = false;
   refusal: number | null = null;
   /** Keeps runs in the desired state after their end, as if it were not on record yet. */
   forgetful = false;
@@ -138,7 +140,7 @@ class FakeControlPlane {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(value));
     };
-    if (this.away) return json(503, {});
+    if (this.isAwayFor(path)) return json(503, {});
     const token = path === '/register' ? 'Bearer bootstrap' : 'Bearer node-token';
     if (this.refusal !== null || request.headers.authorization !== token) return json(this.refusal ?? 403, {});
     this.calls.push(`${request.method} ${path}`);
@@ -155,6 +157,10 @@ class FakeControlPlane {
     response.end(content);
   }
 
+  private isAwayFor(path: string): boolean {
+    return this.away || (this.deaf && ['/poll', '/report'].includes(path));
+  }
+
   private poll(request: PollRequest, json: (status: number, value: object) => void): void {
     let answered = false;
     const answer = (): void => {
@@ -164,7 +170,7 @@ class FakeControlPlane {
       const desired: PollResponse = { version: this.version, daemons: this.daemons, runs: [...this.runs.values()] };
       json(200, desired);
     };
-    const timer = setTimeout(answer, request.wait_ms);
+    const timer = setTimeout(answer, Math.min(request.wait_ms, this.leaseMs / 4));
     if (request.version < this.version) answer();
     else this.waiting.push(answer);
   }
@@ -565,7 +571,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
   });
 
   it('ends its runs when its lease has passed', async () => {
-    plane.leaseMs = 400;
+    plane.leaseMs = 1_500;
     startAgent();
     script('1', 'echo up; while :; do sleep 0.02; done');
     plane.run('1', {});
@@ -573,6 +579,19 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     plane.away = true;
     await until('the driver is gone', () => processes().length === 0);
     plane.away = false;
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'LEASE_EXPIRED' });
+  });
+
+  it('ends its runs when only their logs are still taken', async () => {
+    plane.leaseMs = 1_500;
+    startAgent();
+    script('1', 'while :; do echo up; sleep 0.02; done');
+    plane.run('1', {});
+    await until('its log', () => plane.log('1') !== '');
+    plane.deaf = true;
+    plane.changed();
+    await until('the driver is gone', () => processes().length === 0);
+    plane.deaf = false;
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'LEASE_EXPIRED' });
   });
 

@@ -184,7 +184,7 @@ export class Agent {
       }
     }
     this.controlPlane.token = this.journal.node_token ?? '';
-    this.controlPlane.lastContact = performance.now();
+    this.controlPlane.lastContact = this.controlPlane.heardAt = performance.now();
   }
 
   private async pollLoop(): Promise<void> {
@@ -326,7 +326,7 @@ export class Agent {
       }
     }
     const { lease_ms: lease } = this.journal;
-    if (lease !== null && performance.now() - this.controlPlane.lastContact > lease)
+    if (lease !== null && performance.now() - this.controlPlane.heardAt > lease)
       for (const run of this.runs.values()) run.stop('lease', 0);
   }
 

@@ -50,6 +50,11 @@ export class ControlPlane {
   token = '';
   /** Time of the last answer, by the monotonic clock; milliseconds. */
   lastContact = performance.now();
+  /**
+   * When the latest poll or report began that was answered well, by the monotonic clock; milliseconds. The control plane
+   * has heard the node since then, so the lease counts from here: an answer itself may be half a minute younger.
+   */
+  heardAt = performance.now();
   private readonly connections: http.Agent;
   private readonly base: URL;
 
@@ -68,11 +73,11 @@ export class ControlPlane {
   }
 
   poll(request: PollRequest, signal: AbortSignal): Promise<PollResponse> {
-    return this.post('/poll', request, request.wait_ms + CALL_TIMEOUT_MS, signal);
+    return this.heard(this.post('/poll', request, request.wait_ms + CALL_TIMEOUT_MS, signal));
   }
 
   async report(request: ReportRequest, signal: AbortSignal): Promise<void> {
-    await this.post('/report', request, CALL_TIMEOUT_MS, signal);
+    await this.heard(this.post('/report', request, CALL_TIMEOUT_MS, signal));
   }
 
   /** Sends a piece of a log; answers the length that the store holds then. */
@@ -107,6 +112,13 @@ export class ControlPlane {
     if (answer.statusCode !== 200) throw await refusal(answer);
     await pipeline(answer, createWriteStream(`${target}.part`, { mode: 0o600 }), { signal });
     await rename(`${target}.part`, target);
+  }
+
+  private async heard<T>(call: Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const answer = await call;
+    this.heardAt = Math.max(this.heardAt, begun);
+    return answer;
   }
 
   private post<T>(path: string, body: object, timeoutMs: number, signal?: AbortSignal): Promise<T> {

@@ -1,10 +1,17 @@
 import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { AzureKeySpace, azureLocation } from './azure-key-space';
-import { GcsKeySpace, gcsLocation } from './gcs-key-space';
 import { KeyedObjectStore } from './keyed-object-store';
+import type * as AzureModule from './azure-key-space';
+import type * as GcsModule from './gcs-key-space';
 import type { KeySpace } from './key-space';
 import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError, type StoreTimeouts } from './object-store';
-import { S3KeySpace } from './s3-key-space';
+import type * as S3Module from './s3-key-space';
+
+/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first store of its provider: together
+   they take a quarter of a second and some ten MiB, and most processes open no store. */
+const s3 = () => require('./s3-key-space') as typeof S3Module;
+const gcs = () => require('./gcs-key-space') as typeof GcsModule;
+const azure = () => require('./azure-key-space') as typeof AzureModule;
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 /** By whose API a store is reached; each goes with one type of credentials. */
 export type StoreProvider = 'aws' | 'gcp' | 'azure' | 's3-compatible';
@@ -47,19 +54,23 @@ function keySpaceOf({ provider, bucket, credentials, outbound }: ObjectStoreSpec
   switch (provider) {
     case 'aws': {
       const region = matching(key('AWS_DEFAULT_REGION'), /^[a-z0-9-]{1,40}$/, 'AWS_DEFAULT_REGION is not a region.');
+      const { S3KeySpace } = s3();
       return new S3KeySpace({ bucket, endpoint: null, region, ...s3Keys() }, outbound.agents, timeoutMs);
     }
     case 's3-compatible': {
       const endpoint = assertedUrl(outbound, key('S3_ENDPOINT'));
+      const { S3KeySpace } = s3();
       return new S3KeySpace({ bucket, endpoint, region: DEFAULT_REGION, ...s3Keys() }, outbound.agents, timeoutMs);
     }
     case 'gcp': {
       const keys = { bucket, clientEmail: key('CLIENT_EMAIL'), privateKey: key('PRIVATE_KEY') };
+      const { GcsKeySpace, gcsLocation } = gcs();
       return new GcsKeySpace(gcsLocation(keys), outbound.agents, timeoutMs);
     }
     case 'azure': {
       // It becomes a part of a host name.
       const [account, rule] = [key('STORAGE_ACCOUNT_NAME'), /^[a-z0-9]{3,24}$/];
+      const { AzureKeySpace, azureLocation } = azure();
       const location = azureLocation({
         accountName: matching(account, rule, 'STORAGE_ACCOUNT_NAME must be 3 to 24 lowercase letters and digits.'),
         container: bucket,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { startPostgres, startRedis } from '../embedded/services.mjs';
 /** How often a status that a measurement waits for is polled. */
 const POLL_MS = 50;
 const DEADLINE_MS = 240_000;
+/** Of the clock of /proc. */
+const TICKS_PER_SECOND = 100;
 
 /** Connections to PostgreSQL of the API and of what it is compared with. */
 const POOL_SIZE = 20;
@@ -48,9 +50,45 @@ export class PlatformUnderBench {
   #platform;
   /** Process id of the API, which changes when it is restarted. */
   apiPid() {
-    const { api } = started(this.#platform).pids();
-    if (api === null) throw new Error('The API does not run.');
-    return api;
+    return this.pids().api;
+  }
+
+  /** Process ids, which change at a restart. */
+  pids() {
+    const { api, agents, worker } = started(this.#platform).pids();
+    if (api === null || agents === null || worker === null) throw new Error('A process of the platform does not run.');
+    return { api, agents, worker };
+  }
+
+  /** Where node agents call. */
+  get agentsUrl() {
+    return started(this.#platform).agentsUrl;
+  }
+
+  /** Ends the processes and starts them anew on the same database. */
+  async restart() {
+    await started(this.#platform).restart();
+  }
+
+  /** How long each process took from its start until it said that it was up; milliseconds. */
+  async readyAfter() {
+    const pids = this.pids();
+    /** @param {'api' | 'agents' | 'worker'} name */
+    const of = async (name) => {
+      const pid = pids[name];
+      const deadline = Date.now() + DEADLINE_MS;
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+      const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
+      const startedAt = Date.now() - (uptime - ticks / TICKS_PER_SECOND) * 1_000;
+      for (;;) {
+        const up = upAt(join(this.folder, 'logs', `${name}.log`), pid);
+        if (up !== null) return up - startedAt;
+        if (Date.now() > deadline) throw new Error(`The log of ${name} does not say that it is up.`);
+        await delay(POLL_MS, undefined, { signal: this.signal });
+      }
+    };
+    return { api: await of('api'), agents: await of('agents'), worker: await of('worker') };
   }
 
   /** What every cluster is described by. @type {object} */
@@ -84,7 +122,9 @@ export class PlatformUnderBench {
 
   async start() {
     const { folder, runtime, print, signal } = this;
-    const postgres = await startPostgres(folder, { signal, onExit: print });
+    // So that what is measured from a commit begins with it.
+    const settings = { track_commit_timestamp: 'on' };
+    const postgres = await startPostgres(folder, { signal, onExit: print, settings });
     this.#postgres = postgres;
     this.undo.push(() => postgres.stop());
     const redis = await startRedis(folder, runtime, { signal, onExit: print });
@@ -255,6 +295,16 @@ export class PlatformUnderBench {
       rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     }
   }
+}
+
+/** When a process said in its log that it was up, milliseconds since the epoch. @param {string} file @param {number} pid */
+function upAt(file, pid) {
+  for (const line of readFileSync(file, 'utf8').split('\n').reverse()) {
+    if (!line.includes(`"pid":${pid},`) || !/"The (API is listening|worker is up)"/.test(line)) continue;
+    const { time } = JSON.parse(line);
+    return typeof time === 'number' ? time : Date.parse(time);
+  }
+  return null;
 }
 
 /**

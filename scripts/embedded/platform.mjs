@@ -102,6 +102,7 @@ function baseUrlOf(host, port) {
  *
  * @typedef {object} Platform
  * @property {string} baseUrl
+ * @property {string} agentsUrl where nodes reach the API of agents
  * @property {string} username
  * @property {string} password
  * @property {string} nodesDir
@@ -206,6 +207,7 @@ export async function startPlatform(options) {
   for (const child of processes) child.keepRunning();
   return {
     baseUrl,
+    agentsUrl,
     username: ADMIN_USERNAME,
     password: env.BOOTSTRAP_ADMIN_PASSWORD,
     nodesDir,

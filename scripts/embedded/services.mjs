@@ -71,11 +71,12 @@ const POSTGRES_SIGNALS = /** @type {[NodeJS.Signals, number][]} */ ([
  * Starts PostgreSQL on `$folder/postgres`, made at the first start, with the database `platform`. A server that a killed
  * program left running on the same data is ended first.
  * @param {string} folder
- * @param {ServiceOptions & {durable?: boolean}} [options] durable false gives up crash safety for speed, for tests
+ * @param {ServiceOptions & {durable?: boolean, settings?: Record<string, string>}} [options] durable false gives up crash
+ *   safety for speed, for tests; settings are further ones of the server
  * @returns {Promise<Service>}
  * @throws {SetupError}
  */
-export async function startPostgres(folder, { signal, onExit, durable = true } = {}) {
+export async function startPostgres(folder, { signal, onExit, durable = true, settings: more = {} } = {}) {
   const home = join(resolve(folder), 'postgres');
   const logFile = serverLog(folder, 'postgres');
   const binaries = await postgresBinaries();
@@ -95,6 +96,7 @@ export async function startPostgres(folder, { signal, onExit, durable = true } =
     log_timezone: 'UTC',
     lc_messages: 'C',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...more,
   };
   const options = Object.entries(flags).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const deadline = Date.now() + POSTGRES_DEADLINE_MS;

@@ -8,6 +8,7 @@ import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
 import { AnswerProbe } from './answer-probe';
+import { HeardNodes } from './heard-nodes';
 import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
@@ -16,6 +17,7 @@ import { NodeWakeUps } from './node-wakeups';
   providers: [
     AgentsService,
     AnswerProbe,
+    HeardNodes,
     NodeTokens,
     NodeWakeUps,
     { provide: NODE_AUTHENTICATOR, useExisting: NodeTokens },

@@ -16,11 +16,14 @@ import { LogsService } from '../logs/logs.service';
 import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import type { Poll, Register, Report } from './dto/agent.dto';
+import { HeardNodes } from './heard-nodes';
 import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 /** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
+/** By how much a poll may be shorter, so that nodes whose polls began together do not stay together. */
+const SPREAD = 0.25;
 
 /** A piece of a log that a node sends; it is read only once it is known to be wanted. */
 interface LogChunk {
@@ -40,6 +43,7 @@ export class AgentsService {
     private readonly objectStorageFiles: ObjectStorageFilesService,
     private readonly logs: LogsService,
     private readonly wakeUps: NodeWakeUps,
+    private readonly heard: HeardNodes,
   ) {}
 
   async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
@@ -52,23 +56,31 @@ export class AgentsService {
    * @param gone returns a promise that resolves when nobody waits for the answer any longer
    */
   async poll(node: ClusterNode, body: Poll, gone: () => Promise<unknown>): Promise<PollResponse> {
+    const { node_id: nodeId } = node;
     this.nodes.assertWanted(node);
-    await this.nodes.heard(node.node_id);
+    const sign = this.heard.note(nodeId);
     // Subscribed before the version is read: a change between the two is seen either way.
-    const { woken, cancel } = this.wakeUps.subscribe(node.node_id);
+    const { woken, cancel } = this.wakeUps.subscribe(nodeId);
     try {
-      if ((await this.nodes.desiredVersion(node.node_id)) <= body.version) {
-        await waitFor(woken, Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART), gone());
+      if ((await this.nodes.desiredVersion(nodeId)) <= body.version) {
+        const longest = Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART);
+        await waitFor(woken, longest * (1 - SPREAD * Math.random()), gone());
       }
     } finally {
       cancel();
     }
-    const current = await this.nodes.current(node.node_id);
-    this.nodes.assertWanted(current);
+    const [told, assigned] = await Promise.all([
+      this.nodes.desired(nodeId),
+      this.runs.assignedTo(nodeId),
+      // The answer renews the lease.
+      sign.recorded(),
+    ]);
+    this.nodes.assertWanted(told.node);
     return {
-      version: current.desired_version,
-      daemons: await this.nodes.desiredDaemons(current),
-      runs: await this.runs.desired(current),
+      // Read at the same time, not in one moment: the node asks again for what only one of them has seen.
+      version: Math.min(told.node.desired_version, assigned.version),
+      daemons: told.daemons,
+      runs: await this.runs.desired(told, assigned.runs, body.version),
       log_limit_bytes: this.config.storage.logMaxBytes,
     };
   }
@@ -82,7 +94,7 @@ export class AgentsService {
       for (const report of endsFirst) await this.runs.reported(tx, node, report);
     });
     await this.runs.settled(node, body.runs);
-    await this.nodes.heard(node.node_id);
+    await this.heard.note(node.node_id).recorded();
     return {};
   }
 

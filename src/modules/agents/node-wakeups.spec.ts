@@ -20,16 +20,21 @@ function polls(maxPolls: number) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('NodeWakeUps', () => {
-  it('wakes the poll of the node that is named, and all where none is', async () => {
+  it('wakes the polls of the nodes that are named, and all where none is', async () => {
     const { woken, poll, notify } = polls(10);
     poll(1, 'one');
     poll(2, 'two');
+    poll(3, 'three');
+    poll(4, 'four');
     notify('2');
     await settled();
     expect(woken).toEqual(['two']);
+    notify('4,17,3');
+    await settled();
+    expect(woken).toEqual(['two', 'four', 'three']);
     notify('');
     await settled();
-    expect(woken).toEqual(['two', 'one']);
+    expect(woken).toEqual(['two', 'four', 'three', 'one']);
   });
 
   it('answers a poll when another one of its node comes', async () => {

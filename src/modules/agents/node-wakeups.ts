@@ -21,9 +21,10 @@ export class NodeWakeUps implements OnModuleInit, OnModuleDestroy {
   }
 
   onModuleInit(): void {
+    // Ids of nodes, separated by commas; none after the connection for wake-ups was lost.
     this.listener.on('node', (payload) => {
       if (payload === '') this.wakeAll();
-      else for (const nodeId of payload.split(',')) this.waiting.get(Number(nodeId))?.();
+      else for (const id of payload.split(',')) this.waiting.get(Number(id))?.();
     });
   }
 

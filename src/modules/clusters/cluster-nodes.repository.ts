@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
-import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
+import { firstRow, insertRow, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
 import { ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
+import type { Cluster } from './entities/cluster.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
@@ -22,6 +24,16 @@ export interface Silence {
 
 /** A node that can be given runs, and how many it has. */
 export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
+
+/** A node with what it is told of its cluster. */
+export type DesiredNodeRow = ClusterNode &
+  Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config' | 'max_parallel_jobs'> &
+  Pick<Cluster, 'object_storage_manager_id' | 'spark_secret'> & {
+    wrapped_key: Buffer | null;
+    /** Where the master of its cluster listens. */
+    master_url_of_cluster: string | null;
+    has_mounts: boolean;
+  };
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
 
@@ -113,6 +125,23 @@ export class ClusterNodesRepository {
     return row?.desired_version ?? null;
   }
 
+  /** The node with all that its agent is told besides its runs; null when there is no such node. */
+  async desired(nodeId: number): Promise<DesiredNodeRow | null> {
+    return firstRow<DesiredNodeRow>(
+      this.dataSource.manager,
+      `SELECT n.*, c.bootstrap_shell_script, c.num_of_workers, c.spark_config, c.max_parallel_jobs,
+         c.object_storage_manager_id, c.spark_secret, k.wrapped_key,
+         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
+          AND m.to_date = 'infinity') AS master_url_of_cluster,
+         EXISTS (SELECT 1 FROM cluster_mounts cm WHERE cm.tenant_id = c.tenant_id AND cm.cluster_id = c.cluster_id)
+           AS has_mounts
+       FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
+         LEFT JOIN tenant_data_keys k ON ${ofTenant('k', 'n.tenant_id')}
+       WHERE n.node_id = $1`,
+      [nodeId],
+    );
+  }
+
   /** Ids of the live workers of a cluster. */
   async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
     const workers = await rows<Pick<ClusterNode, 'node_id'>>(
@@ -156,14 +185,29 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Notes that the node's agent was heard; answers false when the node is gone. */
-  async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<boolean> {
-    const seen = await returning(
-      tx,
-      `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity' RETURNING node_id`,
+  /** Notes that the node's agent was heard. */
+  async heard(nodeId: number, tx: Tx = this.dataSource.manager): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes SET last_seen_at = platform_now() WHERE node_id = $1 AND to_date = 'infinity'`,
       [nodeId],
     );
-    return seen.length > 0;
+  }
+
+  /**
+   * Notes that the agents of these nodes were heard. Nodes whose row is locked are left out and answered: one of them
+   * must not keep the others from being noted.
+   */
+  async heardTogether(nodeIds: readonly number[]): Promise<number[]> {
+    const locked = await rows<Pick<ClusterNode, 'node_id'>>(
+      this.dataSource.manager,
+      `WITH live AS (SELECT node_id FROM cluster_nodes WHERE node_id = ANY($1) AND to_date = 'infinity'),
+         free AS (SELECT node_id FROM cluster_nodes WHERE node_id IN (SELECT node_id FROM live)
+           FOR NO KEY UPDATE SKIP LOCKED),
+         noted AS (UPDATE cluster_nodes n SET last_seen_at = platform_now() FROM free WHERE n.node_id = free.node_id)
+       SELECT node_id FROM live EXCEPT SELECT node_id FROM free`,
+      [nodeIds],
+    );
+    return locked.map(({ node_id }) => node_id);
   }
 
   /** Notes that the platform answers agents in this second. */

@@ -7,11 +7,20 @@ import type { Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { ClusterEvents } from './cluster-events';
 import { ClusterLifecycle } from './cluster-lifecycle';
-import { ClusterNodesRepository } from './cluster-nodes.repository';
-import { ClusterRowsRepository } from './cluster-rows.repository';
+import { ClusterNodesRepository, type DesiredNodeRow } from './cluster-nodes.repository';
+import type { RunSettings } from './cluster-rows.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
 import { parseEnvironment } from './environment';
 import type { ClusterNode } from './entities/cluster-node.entity';
+
+/** What a node should do, as far as its cluster tells, with what describes its runs. */
+export interface DesiredNode {
+  node: ClusterNode;
+  daemons: DesiredDaemons;
+  runSettings: RunSettings;
+  /** Whether mounts are attached to its cluster. */
+  hasMounts: boolean;
+}
 
 const hash = (token: string) => createHash('sha256').update(token).digest('hex');
 
@@ -21,7 +30,6 @@ export class ClusterNodesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
-    private readonly clusters: ClusterRowsRepository,
     private readonly lifecycle: ClusterLifecycle,
     private readonly events: ClusterEvents,
     private readonly secrets: ClusterSecretsService,
@@ -86,15 +94,14 @@ export class ClusterNodesService {
     return (await this.nodes.desiredVersion(nodeId)) ?? 0;
   }
 
-  /** The node as it is now; throws `NODE.GONE` if it no longer exists. */
-  async current(nodeId: number): Promise<ClusterNode> {
-    const node = await this.nodes.get(nodeId);
-    if (!node) throw gone();
-    return node;
+  /** Notes that the node's agent was heard. */
+  async heard(nodeId: number): Promise<void> {
+    await this.nodes.heard(nodeId);
   }
 
-  heard(nodeId: number): Promise<boolean> {
-    return this.nodes.heard(nodeId);
+  /** The same for many nodes. Answers those whose row somebody else has locked: these are not noted. */
+  heardTogether(nodeIds: readonly number[]): Promise<number[]> {
+    return this.nodes.heardTogether(nodeIds);
   }
 
   /** Notes that this process answers agents, so that the silence of a node in this second is its own. */
@@ -102,20 +109,27 @@ export class ClusterNodesService {
     return this.nodes.noteAnswered();
   }
 
-  async desiredDaemons(node: ClusterNode): Promise<DesiredDaemons> {
-    const cluster = await this.clusters.daemonSettings(node.cluster_id);
-    const workers =
-      node.role === 'master-and-workers' ? (cluster?.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
+  /** The node as it is now, with what it should do; throws `NODE.GONE` if it no longer exists. */
+  async desired(nodeId: number): Promise<DesiredNode> {
+    const found = await this.nodes.desired(nodeId);
+    if (!found) throw gone();
+    const { spark_config, max_parallel_jobs, object_storage_manager_id, has_mounts: hasMounts } = found;
+    const runSettings = { spark_config, max_parallel_jobs, object_storage_manager_id };
+    return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
+  }
+
+  private daemonsOf(node: DesiredNodeRow): DesiredDaemons {
+    const workers = node.role === 'master-and-workers' ? (node.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
     return {
       role: node.role,
       workers,
       // Workers of one node share what it has.
       worker_cores: Math.max(1, Math.floor(node.cores / Math.max(1, workers))),
       worker_memory_mb: Math.max(512, Math.floor((node.memory_mb - 1024) / Math.max(1, workers))),
-      master_url: node.role === 'worker' ? (cluster?.master_url ?? null) : null,
-      bootstrap_script: cluster?.bootstrap_shell_script ?? null,
-      env: parseEnvironment(cluster?.spark_config.env_var ?? []),
-      spark_secret: await this.secrets.reveal(this.dataSource.manager, node.tenant_id, node.cluster_id),
+      master_url: node.role === 'worker' ? node.master_url_of_cluster : null,
+      bootstrap_script: node.bootstrap_shell_script,
+      env: parseEnvironment(node.spark_config.env_var ?? []),
+      spark_secret: this.secrets.reveal(node),
     };
   }
 

@@ -6,7 +6,7 @@ import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
 import type { DiskColumns } from './cluster-disks';
 import { type ClusterStatus, GIVES_SLOTS, REFUSES_RUNS } from './cluster-state';
-import { type ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
+import { TAKES_RUNS } from './entities/cluster-node.entity';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster } from './entities/cluster.entity';
 
@@ -19,10 +19,6 @@ export type LockedCluster = RunSettings &
     /** False while it is disabled. */
     active: boolean;
   };
-
-/** Settings for the daemons of a cluster's nodes, and where its master listens. */
-type DaemonSettings = Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config'> &
-  Pick<ClusterNode, 'master_url'>;
 
 type Environment = Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
 
@@ -141,17 +137,6 @@ export class ClusterRowsRepository {
   async runSettings(clusterId: number): Promise<RunSettings | null> {
     const sql = `SELECT ${RUN_SETTINGS} FROM clusters WHERE cluster_id = $1`;
     return firstRow<RunSettings>(this.dataSource.manager, sql, [clusterId]);
-  }
-
-  async daemonSettings(clusterId: number): Promise<DaemonSettings | null> {
-    return firstRow<DaemonSettings>(
-      this.dataSource.manager,
-      `SELECT c.bootstrap_shell_script, c.num_of_workers, c.spark_config,
-         (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
-          AND m.to_date = 'infinity') AS master_url
-       FROM clusters c WHERE c.cluster_id = $1`,
-      [clusterId],
-    );
   }
 
   /** Where the cluster's nodes are made. */

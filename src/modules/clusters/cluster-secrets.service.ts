@@ -5,8 +5,12 @@ import { LOGGER, type Logger } from '../../platform/logging/logger';
 import type { Tx } from '../../platform/persistence/sql';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
 import { ClusterRowsRepository } from './cluster-rows.repository';
+import type { Cluster } from './entities/cluster.entity';
 
 const TABLE = 'clusters';
+
+/** The sealed secret of a cluster, with the key of its tenant as it is wrapped. */
+type Sealed = Pick<Cluster, 'tenant_id' | 'cluster_id' | 'spark_secret'> & { wrapped_key: Buffer | null };
 
 /** The secret with which the Spark processes of a cluster authenticate to each other, from its start to its stop. */
 @Injectable()
@@ -29,11 +33,15 @@ export class ClusterSecretsService {
    * Null for a cluster that has been running since before there were secrets; undefined while the tenant's secrets
    * cannot be decrypted, which must not keep its nodes from being told everything else.
    */
-  async reveal(tx: Tx, tenantId: string, clusterId: number): Promise<string | null | undefined> {
-    const sealed = await this.clusters.sealedSecret(tx, clusterId);
+  reveal({
+    tenant_id: tenantId,
+    cluster_id: clusterId,
+    spark_secret: sealed,
+    wrapped_key,
+  }: Sealed): string | null | undefined {
     if (sealed === null) return null;
     try {
-      const { secret } = (await this.secrets.open(tx, tenantId, TABLE, clusterId, sealed)) as { secret: string };
+      const { secret } = this.secrets.openWith(wrapped_key, tenantId, TABLE, clusterId, sealed) as { secret: string };
       return secret;
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'damaged') throw error;

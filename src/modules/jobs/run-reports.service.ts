@@ -11,14 +11,16 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
-import type { ClusterNode, RunSettings } from '../clusters/clusters.contract';
+import type { ClusterNode, DesiredNode, RunSettings } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
 import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { buildRunSpec } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
-import { RunsRepository } from './runs.repository';
+import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
+
+const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0 };
 
 /** Where a file that a node fetches lies. */
 export type StagedFilePlace = { tenantId: string; path: string } & (
@@ -38,19 +40,32 @@ export class RunReportsService {
     private readonly config: Config,
   ) {}
 
-  /** Every unfinished run of the node, with all its agent needs. */
-  async desired(node: ClusterNode): Promise<DesiredRun[]> {
-    const assigned = await this.runs.onNode(node.node_id);
+  /** Every unfinished run of the node, and the version of what it should do, both as of one moment. */
+  assignedTo(nodeId: number): Promise<{ version: number; runs: AssignedRun[] }> {
+    return this.runs.assignedTo(nodeId);
+  }
+
+  /**
+   * The runs with all that the node's agent needs.
+   * @param version of what the agent has been told before; 0 when nothing
+   */
+  async desired(
+    { node, runSettings, hasMounts }: DesiredNode,
+    assigned: readonly AssignedRun[],
+    version: number,
+  ): Promise<DesiredRun[]> {
     if (assigned.length === 0) return [];
-    const cluster = await this.clusters.runSettings(node.cluster_id);
-    const mounts = await this.transactions.read((tx) => this.mounts.ofCluster(tx, node.tenant_id, node.cluster_id));
+    const mounts = hasMounts
+      ? await this.transactions.read((tx) => this.mounts.ofCluster(tx, node.tenant_id, node.cluster_id))
+      : [];
     return Promise.all(
       assigned.map(async (run) => ({
         run_id: String(run.run_id),
         action: run.stop_requested ? ('stop' as const) : ('run' as const),
         correlation_id: run.correlation_id,
-        spec: this.specOf(run, node, cluster, mounts).spec,
-        log_offsets: await this.logOffsets(run.run_id),
+        spec: this.specOf(run, node, runSettings, mounts).spec,
+        // The log of a run that no agent has accepted is empty, and one that has been told of a run knows its own.
+        log_offsets: version > 0 || run.report_seq === 0 ? NO_LOG : await this.logOffsets(run.run_id),
       })),
     );
   }
@@ -116,7 +131,7 @@ export class RunReportsService {
     return { stdout, stderr };
   }
 
-  private specOf(run: Run, node: ClusterNode, cluster: RunSettings, mounts: RunMount[] = []) {
+  private specOf(run: Pick<Run, SpecColumn>, node: ClusterNode, cluster: RunSettings, mounts: RunMount[] = []) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,

@@ -70,6 +70,11 @@ const UNCOUNTED = `uncounted AS (
 
 const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
 
+/** What a node's agent is told of a run. */
+export type AssignedRun = Pick<Run, 'run_id' | 'stop_requested' | 'correlation_id' | 'report_seq' | SpecColumn>;
+/** What describes it besides its cluster. */
+export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
+
 export interface RunTransition {
   to: RunStatus;
   reason: string | null;
@@ -251,13 +256,20 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     ]);
   }
 
-  /** Unfinished runs of a node, for its agent. */
-  async onNode(nodeId: number): Promise<Run[]> {
-    return rows<Run>(
+  /**
+   * Unfinished runs of a node, for its agent, with the version of what the node should do, both as of one moment; none
+   * and version 0 when there is no such node.
+   */
+  async assignedTo(nodeId: number): Promise<{ version: number; runs: AssignedRun[] }> {
+    const found = await rows<{ version: number } & (AssignedRun | { run_id: null })>(
       this.dataSource.manager,
-      'SELECT * FROM runs WHERE node_id = $1 AND ended_at IS NULL ORDER BY run_id',
+      `SELECT n.desired_version AS version, r.run_id, r.stop_requested, r.correlation_id, r.job_conf_snapshot,
+         r.arguments, r.conf, r.report_seq
+       FROM cluster_nodes n LEFT JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL
+       WHERE n.node_id = $1 ORDER BY r.run_id`,
       [nodeId],
     );
+    return { version: found[0]?.version ?? 0, runs: found.filter((row) => row.run_id !== null) };
   }
 
   async byId(runId: number): Promise<Run | null> {

@@ -28,13 +28,21 @@ export class TenantSecretsService {
 
   /** Decrypts what `seal` answered; throws `SecretBoxError` when it was changed or is another row's. */
   async open(tx: Tx, tenantId: string, table: string, rowId: number, sealed: Buffer): Promise<object> {
-    const dataKey = await this.dataKey(tx, tenantId);
+    return this.openWith(await this.repository.wrappedKey(tx, tenantId), tenantId, table, rowId, sealed);
+  }
+
+  /** The same for a caller who has read the tenant's data key, as it is wrapped, with the secret. */
+  openWith(wrapped: Buffer | null, tenantId: string, table: string, rowId: number, sealed: Buffer): object {
+    const dataKey = this.unwrapped(wrapped, tenantId);
     if (!dataKey) throw new SecretBoxError('unknown-key', `Tenant ${tenantId} has no data key`);
     return JSON.parse(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString()) as object;
   }
 
   private async dataKey(tx: Tx, tenantId: string): Promise<Buffer | null> {
-    const wrapped = await this.repository.wrappedKey(tx, tenantId);
+    return this.unwrapped(await this.repository.wrappedKey(tx, tenantId), tenantId);
+  }
+
+  private unwrapped(wrapped: Buffer | null, tenantId: string): Buffer | null {
     if (wrapped === null) return null;
     try {
       return this.box.unwrapKey(wrapped, tenantId);

@@ -231,7 +231,7 @@ describe('access to the API of agents', () => {
         () => {
           jest
             .spyOn(service(), 'authenticate')
-            .mockImplementation((token) => service().current(Number.parseInt(token)));
+            .mockImplementation(async (token) => (await service().desired(Number.parseInt(token))).node);
         },
       ],
       [

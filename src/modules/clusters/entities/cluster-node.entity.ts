@@ -18,7 +18,6 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
   unique: true,
   where: 'bootstrap_token_hash IS NOT NULL',
 })
-@Index('ix_cluster_nodes_seen', ['last_seen_at'], { where: `to_date = 'infinity'` })
 @Index('ix_cluster_nodes_free', ['cluster_id', 'busy_slots', 'node_number'], { where: TAKES_RUNS })
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
@@ -63,6 +62,7 @@ export class ClusterNode extends ValidityColumns {
   @Col.int({ default: 0 }) busy_slots: number;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
+  /** In no index: it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */
   @Col.bool({ default: true }) logs_kept: boolean;
