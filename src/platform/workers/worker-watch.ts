@@ -20,6 +20,8 @@ import {
 
 /** Leases that one transaction of a takeover releases. */
 const BATCH = 100;
+/** A worker that begins tries to register for so long, milliseconds: the machine may be busy. */
+const REGISTER_MS = 30_000;
 /** Pause before the next try of a session that was lost just now, milliseconds. */
 const RECONNECT_MS = 100;
 
@@ -51,10 +53,11 @@ export class WorkerWatch {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Registers this process as a worker and watches the others. Throws when the first try fails. */
+  /** Registers this process as a worker and watches the others. Throws when that does not succeed in time. */
   async startAsWorker(): Promise<void> {
     this.isWorker = true;
-    this.session = await this.open();
+    const deadline = performance.now() + REGISTER_MS;
+    while (this.session === null) this.session = await this.tryToOpen(deadline);
     this.heldAt = performance.now();
     const { watchMs } = this.config.worker;
     this.fuse = setInterval(() => this.fenceIfLost(), watchMs / 2);
@@ -74,6 +77,17 @@ export class WorkerWatch {
     await this.takingOver;
     if (this.ownId !== null) await this.leave(this.ownId);
     await this.session?.close();
+  }
+
+  /** Null when it failed and may be tried again. */
+  private async tryToOpen(deadline: number): Promise<WatchSession | null> {
+    try {
+      return await this.open();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await this.pause(RECONNECT_MS);
+      return null;
+    }
   }
 
   private async repeat(): Promise<void> {
@@ -141,9 +155,9 @@ export class WorkerWatch {
 
   /** A session in which this process, if it is a worker, is seen to live. */
   private async open(): Promise<WatchSession> {
-    const { graceMs } = this.config.worker;
-    // So that a failure is known before the grace has passed.
-    const session = await WatchSession.open(this.config.database.url, graceMs / 2);
+    // An end of the session that does not reach this process takes PostgreSQL the time of its keepalive to notice, so
+    // that a failure is known here before others may take over.
+    const session = await WatchSession.open(this.config.database.url, this.config.worker.graceMs);
     try {
       if (this.isWorker) await this.appear(session);
       return session;
