@@ -17,6 +17,7 @@ import { createLogger, LOGGER, type Logger, NestLogger } from './platform/loggin
 import { failProcess } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
 import { stopOnSignals } from './platform/process/stop-on-signals';
+import { WorkerWatch } from './platform/workers/worker-watch';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 
@@ -32,14 +33,16 @@ async function main(): Promise<void> {
   app.useLogger(new NestLogger(logger));
   declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));
   if (config.http.serves.includes('clients')) serveDocs(app);
+  const watch = app.get(WorkerWatch);
   const server = app.getHttpServer() as Server;
   // Clients keep their connections open: idle ones would hold up the end of the process.
   stopOnSignals(app, config.http.shutdownMs, logger, () => {
     setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
-    return Promise.resolve();
+    return watch.stop();
   });
   await app.listen(config.http.port, config.http.host);
   const { host, port, serves } = config.http;
+  watch.start();
   logger.info({ host, port, serves }, 'The API is listening');
 }
 

@@ -9,6 +9,7 @@ import { OutboxRelay } from './platform/outbox/outbox-relay';
 import { failProcess } from './platform/process/fail-process';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerRuntime } from './platform/queues/worker-runtime';
+import { WorkerWatch } from './platform/workers/worker-watch';
 import { ReconcileLoop } from './platform/workflows/reconcile-loop';
 import { WorkflowRunner } from './platform/workflows/workflow-runner';
 import { WorkerModule } from './worker.module';
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   const localHost = app.get(LocalHostReporter);
   const health = app.get(WorkerHealthServer);
   const workflows = app.get(WorkflowRunner);
+  const watch = app.get(WorkerWatch);
   runtime.discover();
   reconcilers.discover();
   health.start();
@@ -32,10 +34,12 @@ async function main(): Promise<void> {
     health.markReady(false);
     workflows.stop();
     await Promise.all([relay.stop(), reconcilers.stop(), localHost.stop(), runtime.stop()]);
+    await watch.stop();
     health.stop();
   });
   // Nothing is consumed before every provider is up.
   await localHost.start();
+  await watch.startAsWorker();
   runtime.start();
   relay.start();
   reconcilers.start();

@@ -7,6 +7,10 @@ export interface WorkerConfig {
   concurrency: number;
   /** A workflow whose worker is silent for this long is taken over, milliseconds. */
   leaseMs: number;
+  /** How long a worker whose session with PostgreSQL ended has to come back before others take over, milliseconds. */
+  graceMs: number;
+  /** Between two looks for workers without a session, milliseconds. */
+  watchMs: number;
   /** Between two passes of the reconcilers, milliseconds. */
   reconcileMs: number;
   /** Ids of deleted files, and ended logins, are removed after this, days. */
@@ -19,10 +23,15 @@ export interface WorkerConfig {
 
 export function readWorkerConfig(env: EnvReader): WorkerConfig {
   const healthPort = env.integer('WORKER_HEALTH_PORT', { default: 0, min: 0, max: 65535 });
+  const graceMs = env.integer('WORKER_GRACE_MS', { default: 2000, min: 400 });
+  // A worker must notice that its session is lost, and try again, before the grace has passed.
+  const longestWatchMs = Math.floor(graceMs / 4);
   return {
     queues: env.list('WORKER_QUEUES'),
     concurrency: env.integer('WORKER_CONCURRENCY', { default: 10, min: 1, max: 1000 }),
     leaseMs: env.integer('WORKFLOW_LEASE_MS', { default: 15_000, min: 500 }),
+    graceMs,
+    watchMs: env.integer('WORKER_WATCH_MS', { default: Math.min(500, longestWatchMs), min: 50, max: longestWatchMs }),
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
     endedRowsKeptDays: env.integer('ENDED_ROWS_RETENTION_DAYS', { default: 90, min: 1 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),

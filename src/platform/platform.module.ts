@@ -14,6 +14,8 @@ import { setProductName } from './product/product-name';
 import { openBlobStore, openLogStore } from './storage/stores';
 import { PgListener } from './wakeups/pg-listener';
 import { References } from './resources/references';
+import { ThisWorker } from './workers/this-worker';
+import { WorkerWatch } from './workers/worker-watch';
 
 /** What every module uses, in both processes. */
 @Global()
@@ -59,6 +61,8 @@ import { References } from './resources/references';
     References,
     AuditTrail,
     PgListener,
+    ThisWorker,
+    WorkerWatch,
   ],
   exports: [
     Config,
@@ -71,6 +75,8 @@ import { References } from './resources/references';
     References,
     AuditTrail,
     PgListener,
+    ThisWorker,
+    WorkerWatch,
     DiscoveryModule,
   ],
 })

@@ -14,6 +14,7 @@ import { setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { makeWorker } from './harness/this-worker';
 
 // Real: PostgreSQL, whose clock the tests set. Nothing waits.
 describe('what the time brings', () => {
@@ -54,7 +55,7 @@ describe('what the time brings', () => {
       compensate: (_context, failure) => Promise.resolve(void failures.push(failure)),
       giveUp: () => Promise.reject(new Error('there was time')),
     };
-    const runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), logger);
+    const runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), makeWorker(1), logger);
     const { workflow_job_instance_id: id } = await start();
     await setClock(dataSource, '9 minutes');
     await runner.continue(STOP_CLUSTER, id, workflow);

@@ -17,6 +17,7 @@ import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+import { makeWorker } from './harness/this-worker';
 
 const DEADLINE_MS = 60_000;
 const JOB = defineWorkflow({
@@ -82,7 +83,13 @@ describe('WorkflowRunner', () => {
   });
 
   function newRunner(): WorkflowRunner {
-    return new WorkflowRunner(dataSource, config, new WorkflowObserver(), createLogger('test', 'silent'));
+    return new WorkflowRunner(
+      dataSource,
+      config,
+      new WorkflowObserver(),
+      makeWorker(1),
+      createLogger('test', 'silent'),
+    );
   }
 
   function definition(steps: Record<string, Work>, more: Partial<Workflow<'cluster'>> = {}): Workflow<'cluster'> {
@@ -218,7 +225,13 @@ describe('WorkflowRunner', () => {
   it('tells its step when the lease is lost', async () => {
     const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
-    const hasty = new WorkflowRunner(dataSource, short, new WorkflowObserver(), createLogger('test', 'silent'));
+    const hasty = new WorkflowRunner(
+      dataSource,
+      short,
+      new WorkflowObserver(),
+      makeWorker(1),
+      createLogger('test', 'silent'),
+    );
     const gate = new Gate();
     const late = hasty.continue(
       JOB,
@@ -246,7 +259,13 @@ describe('WorkflowRunner', () => {
     const short = configure(database.url, { WORKFLOW_LEASE_MS: '500' });
     const id = await newInstance();
     const gate = new Gate();
-    const slow = new WorkflowRunner(dataSource, short, new WorkflowObserver(), createLogger('test', 'silent'));
+    const slow = new WorkflowRunner(
+      dataSource,
+      short,
+      new WorkflowObserver(),
+      makeWorker(1),
+      createLogger('test', 'silent'),
+    );
     const running = slow.continue(JOB, id, definition({ a: async () => (await gate.pass(), Step.done) }));
     await gate.reached;
     const first = await leaseOf(id);
@@ -374,7 +393,7 @@ describe('WorkflowRunner', () => {
     it('is tried later each time, and given up with the latest cause when its time is over', async () => {
       const logger = createLogger('test', 'silent');
       const logged = jest.spyOn(logger, 'error');
-      runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), logger);
+      runner = new WorkflowRunner(dataSource, config, new WorkflowObserver(), makeWorker(1), logger);
       let cause = 'no answer';
       const compensate = jest.fn(() => Promise.reject(new Error(cause)));
       const hopeless = definition(fails, { compensate, giveUp });

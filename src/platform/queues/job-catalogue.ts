@@ -27,7 +27,8 @@ export interface JobDefinition<P extends object = object> {
 const PATIENCE = {
   attempts: 5,
   backoffMs: 500,
-  lockMs: 30_000,
+  // What a worker took from the queue and did not yet claim is known to nobody else.
+  lockMs: 3_000,
   keepCompleted: 100,
   keepFailed: 1000,
 };

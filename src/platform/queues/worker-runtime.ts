@@ -12,6 +12,9 @@ import { type JobName, knownJobs, queueNames } from './job-catalogue';
 import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
 
+/** How often in the time of a lock BullMQ looks for jobs whose lock has passed. */
+const STALLED_LOOKS = 3;
+
 /** Consumes the queues this pod serves. */
 @Injectable()
 export class WorkerRuntime {
@@ -51,13 +54,15 @@ export class WorkerRuntime {
     for (const queue of served) {
       const connection = createQueueConnection(this.config.redis.url, this.logger);
       this.connections.push(connection);
+      const lockMs = Math.max(
+        ...[...knownJobs().values()].filter((job) => job.queue === queue).map((job) => job.lockMs),
+      );
       const worker = new Worker<JobEnvelope>(queue, (job) => this.process(job.name, job.data), {
         connection,
         prefix: this.config.redis.prefix,
         concurrency: this.config.worker.concurrency,
-        lockDuration: Math.max(
-          ...[...knownJobs().values()].filter((job) => job.queue === queue).map(({ lockMs }) => lockMs),
-        ),
+        lockDuration: lockMs,
+        stalledInterval: lockMs / STALLED_LOOKS,
       });
       worker.on('error', (error) => this.logger.warn({ queue, reason: error.message }, 'A queue reports an error'));
       worker.on('failed', (job, error) => this.logger.error({ queue, job: job?.name, err: error }, 'A job failed'));

@@ -3,9 +3,9 @@ import { enqueueWorkflow } from '../outbox/outbox';
 import type { Tx } from '../persistence/sql';
 import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
-import { insertWorkflow, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
+import { insertWorkflow, releaseLeasesOf, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
 
-export { endWorkflow, type WorkflowRef } from './workflow.repository';
+export { endWorkflow, hasLeases, type WorkflowRef } from './workflow.repository';
 
 /**
  * Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction.
@@ -37,8 +37,16 @@ export async function wakeWorkflow(tx: Tx, instanceId: number): Promise<void> {
  * many.
  */
 export async function requeueDueWorkflows(tx: Tx, nextLookMs: number): Promise<number> {
-  const due = await takeDue(tx, nextLookMs);
-  for (const { workflow_job_instance_id: id, job_name, correlation_id: correlation } of due)
+  return resend(tx, await takeDue(tx, nextLookMs));
+}
+
+/** Frees and resends some of what a worker that is dead holds. Returns how many. */
+export async function requeueLeasesOf(tx: Tx, workerId: number, limit: number): Promise<number> {
+  return resend(tx, await releaseLeasesOf(tx, workerId, limit));
+}
+
+async function resend(tx: Tx, instances: Awaited<ReturnType<typeof takeDue>>): Promise<number> {
+  for (const { workflow_job_instance_id: id, job_name, correlation_id: correlation } of instances)
     await enqueueWorkflow(tx, job_name, id, { correlation });
-  return due.length;
+  return instances.length;
 }

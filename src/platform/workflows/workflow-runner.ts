@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
 import { enqueueWorkflow } from '../outbox/outbox';
+import { ThisWorker } from '../workers/this-worker';
 import { SUBJECT_COLUMNS, type SubjectKind } from './entities/workflow-job.entity';
 import type { RecordedFailure } from './entities/workflow-job-instance.entity';
 import {
@@ -20,6 +21,7 @@ import {
 } from './workflow-definition';
 import { type StepMoment, WorkflowObserver } from './workflow-observer';
 import {
+  abandon,
   advanceTo,
   type Claim,
   type ClaimedInstance,
@@ -54,6 +56,7 @@ interface Place<K extends SubjectKind> {
   attempt: number;
 }
 
+const ABANDON_RETRY_MS = 200;
 const COMPENSATION_RETRY_MS = { first: 2_000, longest: 60_000 };
 
 /**
@@ -70,23 +73,33 @@ export class WorkflowRunner {
     private readonly dataSource: DataSource,
     private readonly config: Config,
     private readonly observer: WorkflowObserver,
+    private readonly worker: ThisWorker,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    worker.onFence(() => this.interrupt());
+  }
 
   /** Stops every execution where it is and releases its lease, so that another worker goes on at once. */
   stop(): void {
     this.stopping = true;
+    this.interrupt();
+  }
+
+  private interrupt(): void {
     for (const controller of this.held) controller.abort();
   }
 
-  /** Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended. */
+  /**
+   * Continues an instance until it ends or waits. Returns at once when another worker holds it or it has ended; throws
+   * when the database fails.
+   */
   async continue<K extends SubjectKind>(
     definition: DrivenWorkflowDefinition<K>,
     instanceId: number,
     workflow: Workflow<NoInfer<K>>,
   ): Promise<void> {
     const { jobName } = definition;
-    const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+    const owner = this.worker.newOwner();
     const by = { jobName, leaseMs: this.config.worker.leaseMs, executor: executor() };
     const instance = await this.dataSource.transaction((tx) => claimInstance(tx, { instanceId, owner }, by));
     if (!instance) return;
@@ -109,11 +122,28 @@ export class WorkflowRunner {
     try {
       await this.drive(instance, workflow, context);
     } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error;
+      clearInterval(heartbeat);
+      if (!(error instanceof LeaseLost)) {
+        await this.abandon(context);
+        throw error;
+      }
       this.logger.warn({ workflow_job_instance_id: instanceId }, 'Another worker has taken this workflow over');
     } finally {
       clearInterval(heartbeat);
       this.held.delete(controller);
+    }
+  }
+
+  /** A fault of the platform itself, such as a lost database, must not hold the instance up until its lease has passed. */
+  private async abandon(held: Held<SubjectKind>): Promise<void> {
+    while (!this.stopping && performance.now() - held.heldAt < this.config.worker.leaseMs) {
+      try {
+        await abandon(this.dataSource.manager, held);
+        return;
+      } catch (error) {
+        if (error instanceof LeaseLost) return;
+        await delay(ABANDON_RETRY_MS);
+      }
     }
   }
 
@@ -177,7 +207,7 @@ export class WorkflowRunner {
     context: Held<K>,
     error: unknown,
   ): Promise<WorkflowFailure | null> {
-    if (this.stopping) {
+    if (context.signal.aborted) {
       await this.sleep(context, { stepIndex: index, attempt: attempt - 1, ms: 0 }, { stepId, outcome: 'interrupted' });
       return null;
     }
@@ -241,7 +271,7 @@ export class WorkflowRunner {
       await workflow.compensate(context, failure);
       return null;
     } catch (error) {
-      if (isRetryable(error) || this.stopping) throw error;
+      if (isRetryable(error) || context.signal.aborted) throw error;
       return messageOf(error);
     }
   }
@@ -252,7 +282,7 @@ export class WorkflowRunner {
     context: Held<K>,
     { recorded, tries, error }: { recorded: RecordedFailure; tries: number; error: unknown },
   ): Promise<void> {
-    if (this.stopping) {
+    if (context.signal.aborted) {
       await this.sleep(context, { stepIndex, attempt: tries, ms: 0 }, { stepId, outcome: 'interrupted' });
       return;
     }
@@ -283,12 +313,8 @@ export class WorkflowRunner {
     }
   }
 
-  private async openStep(
-    { instanceId }: Claim,
-    name: string,
-    attempt: number,
-  ): Promise<{ stepId: number; isLate: boolean }> {
-    const opened = await openStep(this.dataSource.manager, instanceId, { name, attempt });
+  private async openStep(claim: Claim, name: string, attempt: number): Promise<{ stepId: number; isLate: boolean }> {
+    const opened = await openStep(this.dataSource.manager, claim, { name, attempt });
     return { stepId: opened.workflow_step_id, isLate: opened.is_late };
   }
 

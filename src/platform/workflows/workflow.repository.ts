@@ -22,7 +22,10 @@ export type ClaimedInstance = Pick<
 /** One claim of an instance: writes in its name have no effect once another has followed. */
 export interface Claim {
   instanceId: number;
-  /** Identifies this one claim: a worker that claims an instance again counts as a new owner. */
+  /**
+   * Identifies this one claim: a worker that claims an instance again counts as a new owner. Begins with the id of the
+   * worker and a colon.
+   */
   owner: string;
 }
 
@@ -152,6 +155,31 @@ export async function takeDue(
   );
 }
 
+const OF_WORKER = `lease_owner IS NOT NULL AND split_part(lease_owner, ':', 1) = $1`;
+
+/** Frees some of the instances that a worker holds, whose claims are void from then on; they are due soon. */
+export async function releaseLeasesOf(
+  tx: Tx,
+  workerId: number,
+  limit: number,
+): Promise<(Pick<WorkflowJobInstance, 'workflow_job_instance_id' | 'correlation_id'> & { job_name: string })[]> {
+  return returning(
+    tx,
+    `UPDATE workflow_job_instances i SET lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')} FROM (
+       SELECT workflow_job_instance_id FROM workflow_job_instances WHERE ${OF_WORKER}
+       LIMIT $2 FOR UPDATE SKIP LOCKED) held
+     WHERE i.workflow_job_instance_id = held.workflow_job_instance_id
+     RETURNING i.workflow_job_instance_id, i.job_name, i.correlation_id`,
+    [String(workerId), limit, LATE_MS],
+  );
+}
+
+/** Whether the worker holds any instance. */
+export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
+  const sql = `SELECT 1 FROM workflow_job_instances WHERE ${OF_WORKER} LIMIT 1`;
+  return (await firstRow(tx, sql, [String(workerId)])) !== null;
+}
+
 /** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
 export async function claimInstance(
   tx: Tx,
@@ -194,17 +222,19 @@ export async function extendLease(tx: Tx, claim: Claim, leaseMs: number): Promis
 /** Records the start of an attempt; returns its id and whether the deadline of the instance has passed. */
 export async function openStep(
   tx: Tx,
-  instanceId: number,
+  { instanceId, owner }: Claim,
   step: Pick<WorkflowStep, 'name' | 'attempt'>,
 ): Promise<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }> {
   const [row] = await returning<Pick<WorkflowStep, 'workflow_step_id'> & { is_late: boolean }>(
     tx,
-    `INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt) VALUES ($1, $2, $3)
-     RETURNING workflow_step_id, (SELECT coalesce(deadline_at < platform_now(), false)
-       FROM workflow_job_instances WHERE workflow_job_instance_id = $1) AS is_late`,
-    [instanceId, step.name, step.attempt],
+    `WITH held AS (SELECT workflow_job_instance_id, deadline_at FROM workflow_job_instances
+       WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL FOR UPDATE)
+     INSERT INTO workflow_steps (workflow_job_instance_id, name, attempt)
+     SELECT workflow_job_instance_id, $3, $4 FROM held
+     RETURNING workflow_step_id, (SELECT coalesce(deadline_at < platform_now(), false) FROM held) AS is_late`,
+    [instanceId, owner, step.name, step.attempt],
   );
-  if (!row) throw new Error('INSERT INTO workflow_steps returned no row');
+  if (!row) throw new LeaseLost();
   return row;
 }
 
@@ -257,6 +287,11 @@ export async function release(
     `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$5')}`,
     [stepIndex, attempt, ms + LATE_MS],
   );
+}
+
+/** Gives up the claim where the instance stands; it becomes due soon. */
+export async function abandon(tx: Tx, claim: Claim): Promise<void> {
+  await fenced(tx, claim, `lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$3')}`, [LATE_MS]);
 }
 
 export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promise<void> {

@@ -19,6 +19,7 @@ export interface RecordedFailure extends WorkflowFailure {
 /** One execution of a workflow job, with its lease, its place in the steps and its deadlines. */
 @Entity('workflow_job_instances')
 @Index('ix_workflow_job_instances_due', ['due_at'], { where: 'ended_at IS NULL' })
+@Index('ix_workflow_job_instances_leased', ['lease_owner'], { where: 'lease_owner IS NOT NULL' })
 @Index('ix_workflow_job_instances_job', ['workflow_job_id'])
 export class WorkflowJobInstance extends ValidityColumns {
   @Col.identity() workflow_job_instance_id: number;
