@@ -37,8 +37,9 @@ export class WatchSession {
     }
   }
 
-  query<T>(sql: string, params: readonly unknown[] = []): Promise<{ rows: T[] }> {
-    return this.client.query(sql, [...params]);
+  async query<T>(sql: string, params: readonly unknown[] = []): Promise<{ rows: T[] }> {
+    const { rows } = await this.client.query(sql, [...params]);
+    return { rows: rows as T[] };
   }
 
   /** Ends it at once if something is under way. */
