@@ -40,7 +40,7 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
 
   /** The configuration as it is, for a run of it: no other run of it is submitted and nobody changes it before `tx` ends. */
   async lock(tx: Tx, jobConfId: number): Promise<LockedJobConf | null> {
-    const sql = 'SELECT name, max_concurrency, to_date FROM job_confs WHERE job_conf_id = $1 FOR UPDATE';
+    const sql = 'SELECT name, max_concurrency, to_date FROM job_confs WHERE job_conf_id = $1 FOR NO KEY UPDATE';
     return firstRow(tx, sql, [jobConfId]);
   }
 
