@@ -18,6 +18,7 @@ import { prepareSubmissions } from './bench/submissions.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
 import { ApiError } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
+import { abortedByInterruption } from './embedded/interruption.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
@@ -535,30 +536,13 @@ function resultOf(output) {
   return /^RESULT \d+$/m.exec(output)?.[0] ?? null;
 }
 
-/**
- * npm passes a SIGTERM on to the shell between it and this process, and the shell dies silently.
- * @param {() => void} action
- */
-function onLossOfNpm(action) {
-  if (!process.env.npm_lifecycle_event) return;
-  const parent = process.ppid;
-  const watch = () => {
-    if (process.ppid !== parent) action();
-  };
-  setInterval(watch, 200).unref();
-}
-
 async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options.help) {
     process.stdout.write(HELP);
     return 0;
   }
-  const controller = new AbortController();
-  /** @param {string} why */
-  const interrupt = (why) => controller.abort(new Error(`Interrupted by ${why}.`));
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interrupt(name));
-  onLossOfNpm(() => interrupt('the end of npm'));
+  const controller = abortedByInterruption();
   const [load = 0] = loadavg();
   const machine = { node: process.version, cpus: availableParallelism(), load_before: load };
   let results;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Confinement, folderMode, type NeededPaths, Sandbox, visiblePaths } from './sandbox';
@@ -24,9 +24,13 @@ export interface ChosenConfinement {
 }
 
 const PROBE_DEADLINE_MS = 10_000;
+const PROBE_PREFIX = '.confinement-';
+/** A folder of a probe that is older than this was left by a process that died in it; milliseconds. */
+const LEFT_AFTER_MS = 60_000;
 
 /** Tries what the machine's kernel, container and user allow, the strictest first. */
 export async function chooseConfinement(means: ConfinementMeans): Promise<ChosenConfinement> {
+  removeLeft(means.dir);
   const problems: string[] = [];
   const bubblewrap = bubblewrapNamed(means.bubblewrap);
   for (const candidate of candidates(bubblewrap, means)) {
@@ -36,6 +40,16 @@ export async function chooseConfinement(means: ConfinementMeans): Promise<Chosen
   }
   if (bubblewrap === null) problems.push('There is no bubblewrap (bwrap) here.');
   return { confinement: { kind: 'none' }, problem: problems.join(' ') };
+}
+
+/** Removes what probes left that were cut short: nobody else knows of it. */
+function removeLeft(dir: string): void {
+  if (!existsSync(dir)) return;
+  for (const name of readdirSync(dir).filter((entry) => entry.startsWith(PROBE_PREFIX))) {
+    const path = join(dir, name);
+    const made = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - made > LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 function bubblewrapNamed(name: string | null): string | null {
@@ -59,7 +73,7 @@ async function problemOf(
   confinement: Exclude<Confinement, { kind: 'none' }>,
   { dir, needed }: ConfinementMeans,
 ): Promise<string | null> {
-  const folder = join(dir, `.confinement-${randomUUID()}`);
+  const folder = join(dir, `${PROBE_PREFIX}${randomUUID()}`);
   // Whoever starts a node reports what is missing.
   const present = [...needed.paths, needed.python].filter((path) => path !== null).filter((path) => existsSync(path));
   const visible = visiblePaths(needed);

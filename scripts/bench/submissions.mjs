@@ -117,12 +117,9 @@ async function rowsOf(client, clusterId) {
     for (const [column, value] of Object.entries(row)) {
       // Both are what the columns have by default.
       if (value === null || value === Infinity) continue;
-      if (table === 'idempotency_keys' && column === 'key') values[column] = '$key';
-      else if (ids.get(column) === value) values[column] = `$${column}`;
-      else
-        values[column] =
-          value instanceof Object && !(value instanceof Date) && !Array.isArray(value) ? JSON.stringify(value) : value;
+      values[column] = ids.get(column) === value ? `$${column}` : parameterOf(value);
     }
+    if (table === 'idempotency_keys') values.key = '$key';
     // The run is not there yet, and its id not known.
     if (table === 'workflow_jobs') {
       delete values.run_id;
@@ -135,4 +132,10 @@ async function rowsOf(client, clusterId) {
     }
   }
   return found;
+}
+
+/** What the driver is given for a value that it has read. @param {unknown} value */
+function parameterOf(value) {
+  const isJson = value instanceof Object && !(value instanceof Date) && !Array.isArray(value);
+  return isJson ? JSON.stringify(value) : value;
 }

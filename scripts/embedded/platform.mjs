@@ -1,43 +1,20 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { projectRoot } from './install.mjs';
 import { freePort } from './ports.mjs';
-import { endProcess, processRef, runCommand, tailOf } from './processes.mjs';
+import { endProcess, runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
+import { STOP_PATIENCE_MS, SupervisedProcess } from './supervised-process.mjs';
 
 const READY_DEADLINE_MS = 60_000;
-const STOP_PATIENCE_MS = 10_000;
-/** @type {RestartDelay} */
-const RESTART_DELAY_MS = { first: 1_000, longest: 30_000 };
-
-/** A process that ran this long has recovered: its next restart is quick again. */
-const STABLE_AFTER_MS = 60_000;
 
 /** What the processes are called in messages; each has a log of its name. */
 const TITLES = { api: 'The API', agents: 'The API of agents', worker: 'The worker', worker2: 'The second worker' };
 
 /** @typedef {keyof typeof TITLES} ProcessName */
-
-/**
- * Pause before a process that ended is started again, which doubles each time; milliseconds.
- * @typedef {{first: number, longest: number}} RestartDelay
- */
 
 /** The name of the administrator that the first start creates. */
 const ADMIN_USERNAME = 'admin';
@@ -75,6 +52,34 @@ export function loadSecrets(runtimeDir) {
 }
 
 /**
+ * What every process of an installation in this folder is told, except where it listens and where agents reach it. The
+ * variables of the caller's own environment are passed on.
+ * @param {Pick<PlatformOptions, 'runtimeDir' | 'databaseUrl' | 'redisUrl' | 'runtime'> & {secrets: Secrets}} options
+ */
+export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime, secrets }) {
+  return {
+    ...secrets,
+    PRODUCT_NAME: 'PLATFORM',
+    LOG_LEVEL: 'info',
+    OUTBOUND_SCHEMES: 'https,http',
+    OUTBOUND_ADDRESSES: 'private,loopback',
+    ...process.env,
+    NODE_ENV: 'production',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    DATA_DIR: join(runtimeDir, 'data'),
+    COMPUTE_LOCAL_ENABLED: 'true',
+    COMPUTE_LOCAL_DIR: join(runtimeDir, 'nodes'),
+    COMPUTE_LOCAL_SPARK_HOMES: `${runtime.sparkVersion}=${runtime.sparkHome}`,
+    COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
+    COMPUTE_LOCAL_PYTHON: runtime.python,
+    COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
+    COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
+    COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
+  };
+}
+
+/**
  * Where clients on this machine reach an API that listens on host and port.
  * @param {string} host
  * @param {number} port
@@ -95,7 +100,7 @@ function baseUrlOf(host, port) {
  * @property {string} [host]
  * @property {NodeJS.ProcessEnv} [env] further variables of the processes; they win over the ones set here
  * @property {boolean} [hasSecondWorker] whether there is another worker beside the first
- * @property {RestartDelay} [restartDelayMs]
+ * @property {import('./supervised-process.mjs').RestartDelay} [restartDelayMs]
  * @property {(text: string) => void} [onEvent]
  * @property {AbortSignal} [signal]
  * @property {string} [root] project folder
@@ -121,7 +126,7 @@ function baseUrlOf(host, port) {
  */
 export async function startPlatform(options) {
   const { databaseUrl, redisUrl, runtime, port, host = '127.0.0.1', onEvent = () => {}, signal } = options;
-  const { root = projectRoot, hasSecondWorker = false, restartDelayMs = RESTART_DELAY_MS } = options;
+  const { root = projectRoot, hasSecondWorker = false, restartDelayMs } = options;
   const runtimeDir = resolve(options.runtimeDir);
   const nodesDir = join(runtimeDir, 'nodes');
   const logs = join(runtimeDir, 'logs');
@@ -135,26 +140,9 @@ export async function startPlatform(options) {
   const loopback = { HOST: '127.0.0.1', PORT: String(await agentsPort(runtimeDir, port)) };
   const agentsUrl = baseUrlOf(loopback.HOST, Number(loopback.PORT));
   const env = {
-    ...secrets,
-    PRODUCT_NAME: 'PLATFORM',
-    LOG_LEVEL: 'info',
-    OUTBOUND_SCHEMES: 'https,http',
-    OUTBOUND_ADDRESSES: 'private,loopback',
-    ...process.env,
-    NODE_ENV: 'production',
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
+    ...platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime, secrets }),
     HOST: host,
     PORT: String(port),
-    DATA_DIR: join(runtimeDir, 'data'),
-    COMPUTE_LOCAL_ENABLED: 'true',
-    COMPUTE_LOCAL_DIR: nodesDir,
-    COMPUTE_LOCAL_SPARK_HOMES: `${runtime.sparkVersion}=${runtime.sparkHome}`,
-    COMPUTE_LOCAL_JAVA_HOME: runtime.javaHome,
-    COMPUTE_LOCAL_PYTHON: runtime.python,
-    COMPUTE_LOCAL_CLASS_ARCHIVES: runtime.classArchive ? `${runtime.sparkVersion}=${runtime.classArchive}` : '',
-    COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
-    COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
     AGENT_API_URL: agentsUrl,
     ...options.env,
   };
@@ -163,7 +151,7 @@ export async function startPlatform(options) {
   /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own what is not the same for all of them */
   const supervised = (name, entry, own) =>
     new SupervisedProcess({
-      name,
+      title: TITLES[name],
       entry: join(root, 'dist', 'src', entry),
       env: { ...env, ...own },
       root,
@@ -262,7 +250,7 @@ async function agentsPort(runtimeDir, taken) {
 }
 
 /** @param {{root: string, env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} options */
-async function migrate({ root, env, logFile, signal }) {
+export async function migrate({ root, env, logFile, signal }) {
   const entry = join(root, 'dist', 'src', 'migrate.js');
   if (!existsSync(entry)) return;
   const { code, output } = await runCommand(process.execPath, [entry], { cwd: root, env, logFile, signal });
@@ -278,7 +266,7 @@ async function migrate({ root, env, logFile, signal }) {
  * @param {SupervisedProcess[]} processes of which none may end
  * @param {AbortSignal} [signal]
  */
-async function untilHealthy(baseUrl, asked, processes, signal) {
+export async function untilHealthy(baseUrl, asked, processes, signal) {
   const deadline = Date.now() + READY_DEADLINE_MS;
   /** @type {string} */
   let last;
@@ -309,120 +297,4 @@ function recordProcesses(runtimeDir, processes) {
   const refs = processes.map(({ ref }) => ref).filter(Boolean);
   writeFileSync(`${file}.new`, JSON.stringify(refs), { mode: 0o600 });
   renameSync(`${file}.new`, file);
-}
-
-class SupervisedProcess {
-  /**
-   * @param {object} options
-   * @param {ProcessName} options.name
-   * @param {string} options.entry script
-   * @param {NodeJS.ProcessEnv} options.env
-   * @param {string} options.root project folder
-   * @param {string} options.logFile
-   * @param {RestartDelay} options.restartDelayMs
-   * @param {(text: string) => void} options.onEvent told of an end that was not asked for
-   * @param {() => void} options.onSpawn
-   */
-  constructor({ name, entry, env, root, logFile, restartDelayMs, onEvent, onSpawn }) {
-    this.title = TITLES[name];
-    this.entry = entry;
-    this.env = env;
-    this.root = root;
-    this.logFile = logFile;
-    this.onEvent = onEvent;
-    this.onSpawn = onSpawn;
-    /** @type {import('./processes.mjs').ProcessRef | null} */
-    this.ref = null;
-    /** How it ended, null while it has not. @type {string | null} */
-    this.end = null;
-    this.startedAt = 0;
-    /** Size of the log before the last start, in bytes. */
-    this.logStart = 0;
-    this.supervised = false;
-    this.stopping = new AbortController();
-    this.restartDelayMs = restartDelayMs;
-    this.nextDelay = restartDelayMs.first;
-  }
-
-  get pid() {
-    return this.ref?.pid ?? null;
-  }
-
-  start() {
-    const log = openSync(this.logFile, 'a', 0o600);
-    this.logStart = fstatSync(log).size;
-    // Its own process group: a Ctrl-C at the terminal must not end it before what depends on it.
-    const child = spawn(process.execPath, [this.entry], {
-      cwd: this.root,
-      env: this.env,
-      detached: true,
-      stdio: ['ignore', log, log],
-    });
-    closeSync(log);
-    child.unref();
-    this.end = null;
-    this.startedAt = Date.now();
-    const ref = child.pid ? processRef(child.pid) : null;
-    this.ref = ref;
-    this.onSpawn();
-    // How an earlier process ended does not concern this one.
-    once(child, 'exit').then(
-      ([code, signal]) => this.ref === ref && this.onEnd(signal ?? `status ${code}`),
-      (/** @type {Error} */ error) => this.ref === ref && this.onEnd(error.message),
-    );
-  }
-
-  /** @param {string} how */
-  onEnd(how) {
-    this.end = how;
-    if (this.supervised) void this.restart();
-  }
-
-  keepRunning() {
-    this.supervised = true;
-    if (this.end !== null) void this.restart();
-  }
-
-  async restart() {
-    if (this.stopping.signal.aborted) return;
-    if (Date.now() - this.startedAt > STABLE_AFTER_MS) this.nextDelay = this.restartDelayMs.first;
-    const { signal } = this.stopping;
-    const pause = this.nextDelay;
-    this.nextDelay = Math.min(pause * 2, this.restartDelayMs.longest);
-    this.onEvent(`${this.title} ended (${this.end}) and will be restarted in ${pause / 1000} s; see ${this.logFile}`);
-    try {
-      await delay(pause, undefined, { signal });
-    } catch {
-      return;
-    }
-    if (!signal.aborted) this.start();
-  }
-
-  assertAlive() {
-    if (this.end === null) return;
-    throw new SetupError(`${this.title} ended while it was starting (${this.end}).\n${this.tail()}`);
-  }
-
-  tail() {
-    const lines = tailOf(this.logFile, 25, this.logStart);
-    return lines === '' ? `${this.logFile} is empty.` : `The last lines of ${this.logFile}:\n${lines}`;
-  }
-
-  /**
-   * Ends the process, or the wait for its next start, until it is told to start.
-   * @throws {Error} when it could not be ended
-   */
-  async pause() {
-    const left = await this.stop();
-    this.stopping = new AbortController();
-    this.nextDelay = this.restartDelayMs.first;
-    if (left !== null) throw new Error(`${left} could not be ended.`);
-  }
-
-  /** @returns {Promise<string | null>} the title of a process that could not be ended */
-  async stop() {
-    this.supervised = false;
-    this.stopping.abort();
-    return (await endProcess(this.ref, [['SIGTERM', STOP_PATIENCE_MS]])) ? null : this.title;
-  }
 }

@@ -65,7 +65,7 @@ describe('RunScheduler', () => {
       tenancy.clusterId,
       PARALLEL,
     ]);
-    const settings = settingsOf({ command: 'job.py' } as CreateJobConf);
+    const settings = settingsOf({ command: 'job.py' });
     await dataSource.query('UPDATE job_confs SET settings = $2 WHERE job_conf_id = $1', [tenancy.jobConfId, settings]);
     for (let number = 0; number < NODES; number += 1) await makeNode(dataSource.manager, tenancy, number);
   });

@@ -1,0 +1,113 @@
+/**
+ * What must be true of the platform's tables, as queries for what contradicts it. Each takes one parameter: the id of the
+ * cluster that is looked at, or null for all of them.
+ * @typedef {{name: string, sql: string}} Invariant
+ */
+
+/** Owners of state histories: history, owner, key of both. */
+const HISTORIES = /** @type {const} */ ([
+  ['run_states', 'runs', 'run_id'],
+  ['cluster_states', 'clusters', 'cluster_id'],
+  ['node_states', 'cluster_nodes', 'node_id'],
+]);
+
+const OF_CLUSTER = '($1::bigint IS NULL OR cluster_id = $1)';
+const INSTANCES = `(SELECT i.* FROM workflow_job_instances i JOIN workflow_jobs j USING (workflow_job_id)
+  WHERE $1::bigint IS NULL OR j.cluster_id = $1 OR j.run_id IN (SELECT run_id FROM runs WHERE cluster_id = $1))`;
+
+/** @param {typeof HISTORIES[number]} history @returns {Invariant[]} */
+const ofHistory = ([table, owner, key]) => [
+  {
+    name: `${table} have neither hole nor overlap and begin with the first`,
+    sql: `SELECT * FROM (
+        SELECT ${key}, sequence, from_status, status, start_time, end_time, row_number() OVER w AS place,
+          lag(status) OVER w AS status_before, coalesce(lead(start_time) OVER w, 'infinity') AS next_start
+        FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${owner} WHERE ${OF_CLUSTER})
+        WINDOW w AS (PARTITION BY ${key} ORDER BY sequence)) entries
+      WHERE sequence <> place OR from_status IS DISTINCT FROM status_before OR end_time <> next_start
+        OR start_time > end_time`,
+  },
+  {
+    name: `the last of ${table} is the status of its record`,
+    sql: `SELECT ${key}, status, last FROM (
+        SELECT ${key}, status, (SELECT array_agg(h.status) FROM ${table} h
+          WHERE h.${key} = o.${key} AND h.end_time = 'infinity') AS last FROM ${owner} o WHERE ${OF_CLUSTER}) compared
+      WHERE last IS DISTINCT FROM ARRAY[status]`,
+  },
+];
+
+/** At every moment. @type {Invariant[]} */
+const ALWAYS = [
+  ...HISTORIES.flatMap(ofHistory),
+  {
+    name: 'workflow_job_instance_states have neither hole nor overlap and end with the state of the instance',
+    sql: `SELECT * FROM (
+        SELECT workflow_job_instance_id, s.state, s.from_date, s.to_date, i.state AS state_of_instance,
+          row_number() OVER w AS place, coalesce(lead(s.from_date) OVER w, 'infinity') AS next_from,
+          lead(s.state) OVER w AS next_state
+        FROM workflow_job_instance_states s JOIN ${INSTANCES} i USING (workflow_job_instance_id)
+        WINDOW w AS (PARTITION BY workflow_job_instance_id ORDER BY workflow_job_instance_state_id)) entries
+      WHERE to_date <> next_from OR (place = 1 AND state NOT IN ('INIT', 'EXECUTING'))
+        OR (next_state IS NULL AND state <> state_of_instance)
+        OR (next_state IS NOT NULL AND state IN ('DONE', 'ERROR', 'TERMINATED'))`,
+  },
+  {
+    name: 'a workflow that has ended has no lease and is not due',
+    sql: `SELECT workflow_job_instance_id, state, lease_owner, due_at, to_date FROM ${INSTANCES} i
+      WHERE ended_at IS NOT NULL AND (lease_owner IS NOT NULL OR due_at IS NOT NULL OR to_date = 'infinity')`,
+  },
+  {
+    name: 'no node has more unfinished runs than slots',
+    sql: `SELECT r.node_id, count(*) AS runs, max(c.max_parallel_jobs) AS slots
+      FROM runs r JOIN clusters c USING (cluster_id)
+      WHERE r.ended_at IS NULL AND r.node_id IS NOT NULL AND ($1::bigint IS NULL OR r.cluster_id = $1)
+      GROUP BY r.node_id HAVING count(*) > max(c.max_parallel_jobs)`,
+  },
+  {
+    name: 'a run has ended when its status says so, and its workflows with it',
+    sql: `SELECT run_id, r.status, r.ended_at, i.state FROM runs r JOIN workflow_job_instances i
+        ON i.workflow_job_instance_id IN (r.workflow_job_instance_id, r.stop_workflow_job_instance_id)
+      WHERE ${OF_CLUSTER} AND ((r.status IN ('DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED')) <> (r.ended_at IS NOT NULL)
+        OR (r.ended_at IS NULL) <> (i.ended_at IS NULL))`,
+  },
+];
+
+/** Once nothing is under way and nothing is broken any more. @type {Invariant[]} */
+const AT_REST = [
+  {
+    name: 'every run has ended',
+    sql: `SELECT run_id, cluster_id, node_id, status, stop_requested FROM runs WHERE ended_at IS NULL AND ${OF_CLUSTER}`,
+  },
+  {
+    name: 'every workflow has ended',
+    sql: `SELECT workflow_job_instance_id, job_name, state, step_index, attempt, lease_owner, lease_until, due_at, failure
+      FROM ${INSTANCES} i WHERE ended_at IS NULL`,
+  },
+  {
+    name: 'every step of a workflow has ended',
+    sql: `SELECT s.* FROM workflow_steps s JOIN ${INSTANCES} i USING (workflow_job_instance_id) WHERE s.ended_at IS NULL`,
+  },
+  {
+    name: 'no cluster is between two states',
+    sql: `SELECT cluster_id, status FROM clusters
+      WHERE status NOT IN ('RUNNING', 'STOPPED', 'DESTROYED', 'ERROR') AND ${OF_CLUSTER}`,
+  },
+  {
+    name: 'no node is between two states',
+    sql: `SELECT node_id, cluster_id, status FROM cluster_nodes
+      WHERE status NOT IN ('RUNNING', 'STOPPED', 'DESTROYED', 'ERROR') AND ${OF_CLUSTER}`,
+  },
+  {
+    name: 'the nodes of a cluster are in its state',
+    sql: `SELECT c.cluster_id, c.status, n.node_id, n.status AS status_of_node FROM clusters c JOIN cluster_nodes n USING (cluster_id)
+      WHERE ${OF_CLUSTER} AND n.to_date = 'infinity' AND c.status IN ('RUNNING', 'STOPPED', 'DESTROYED')
+        AND n.status <> c.status AND NOT (c.status = 'STOPPED' AND n.status = 'ERROR')`,
+  },
+  {
+    name: 'every message of the outbox has been sent',
+    sql: `SELECT outbox_message_id, job_name, payload, created_at FROM outbox_messages
+      WHERE sent_at IS NULL AND $1::bigint IS NOT DISTINCT FROM $1`,
+  },
+];
+
+module.exports = { ALWAYS, AT_REST };

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Faults } from './faults.mjs';
+import { Invariants } from './invariants.mjs';
+import { Load } from './load.mjs';
+import { PlatformUnderChaos } from './platform-under-chaos.mjs';
+import { makeSchedule } from './schedule.mjs';
+
+const LOOK_MS = 1_000;
+
+/**
+ * @typedef {object} ChaosOptions
+ * @property {number} seed
+ * @property {number} lengthMs from the first request to the last fault
+ * @property {number} restMs how long everything may take to come to rest afterwards
+ * @property {readonly import('./schedule.mjs').FaultKind[]} [kinds]
+ * @property {import('../embedded/runtime.mjs').Runtime} runtime
+ * @property {(text: string) => void} print
+ * @property {AbortSignal} signal
+ *
+ * @typedef {object} ChaosResult
+ * @property {import('./schedule.mjs').Fault[]} schedule
+ * @property {import('./invariants.mjs').Violation[]} violations
+ * @property {{clusters: number, runs: number, effects: number, retries: number, cutAnswers: number, restMs: number}} figures
+ */
+
+/**
+ * Puts a platform of its own under load, carries out the faults of a seed, lets it come to rest and checks what must hold.
+ * @param {ChaosOptions} options
+ * @returns {Promise<ChaosResult>}
+ */
+export async function runChaos({ seed, lengthMs, restMs, kinds, runtime, print, signal }) {
+  const schedule = makeSchedule(seed, lengthMs, kinds);
+  const platform = new PlatformUnderChaos({ runtime, print, signal });
+  let holds = false;
+  try {
+    await platform.start();
+    const load = new Load(platform, seed);
+    const invariants = new Invariants(platform);
+    await load.prepare();
+    load.start();
+    const over = new AbortController();
+    const watch = watchAlways(invariants, AbortSignal.any([over.signal, signal]));
+    await Promise.all([new Faults(platform).carryOut(schedule), delay(lengthMs, undefined, { signal })]);
+    print('The faults are over');
+    await load.stop();
+    const figures = { ...(await countsOf(platform)), effects: load.effects.length, retries: load.retries };
+    const waited = await untilAtRest(invariants, restMs, signal);
+    over.abort();
+    await watch;
+    print(`At rest after ${(waited / 1000).toFixed(1)} s`);
+    await invariants.atRest(load);
+    await load.destroyAll();
+    await untilAtRest(invariants, restMs, signal);
+    await invariants.atRest(load);
+    await platform.stopProcesses();
+    await invariants.atEnd();
+    const { violations } = invariants;
+    holds = violations.length === 0;
+    return { schedule, violations, figures: { ...figures, cutAnswers: platform.proxy?.cut ?? 0, restMs: waited } };
+  } finally {
+    await platform.close({ keepLogs: !holds && !signal.aborted });
+  }
+}
+
+/** @param {Invariants} invariants @param {AbortSignal} signal */
+async function watchAlways(invariants, signal) {
+  while (!signal.aborted) {
+    // While the database is away, nothing can be seen.
+    await invariants.always().catch(() => {});
+    await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/**
+ * Returns when nothing is under way any more, or after the deadline: then the invariants name what is.
+ * @param {Invariants} invariants @param {number} deadlineMs @param {AbortSignal} signal
+ */
+async function untilAtRest(invariants, deadlineMs, signal) {
+  const started = performance.now();
+  const waited = () => performance.now() - started;
+  while (waited() < deadlineMs && !(await invariants.isAtRest())) await delay(LOOK_MS, undefined, { signal });
+  return waited();
+}
+
+/** @param {PlatformUnderChaos} platform */
+async function countsOf(platform) {
+  const [counts] = await platform.sql(
+    'SELECT (SELECT count(*)::int FROM clusters) AS clusters, (SELECT count(*)::int FROM runs) AS runs',
+  );
+  return counts;
+}

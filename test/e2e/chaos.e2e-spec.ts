@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(__dirname, '..', '..');
+/** Together all kinds of faults, two minutes long. */
+const SEEDS = [11, 12];
+const MINUTES = '1';
+/** Beside the other tests everything takes its time. */
+const REST_MINUTES = '5';
+const LIMIT_MS = 900_000;
+
+// The built programs with PostgreSQL and Redis of their own, broken by scripts/chaos.mjs; a spark-submit that only counts.
+describe('a platform whose parts are killed, frozen, cut off and filled up', () => {
+  it.each(SEEDS)(
+    'comes to rest and has lost and doubled nothing: seed %i',
+    async (seed) => {
+      const options = [`--seed=${seed}`, `--minutes=${MINUTES}`, `--rest=${REST_MINUTES}`];
+      const limits = { cwd: ROOT, timeout: LIMIT_MS, maxBuffer: 2 ** 26 };
+      const ended = promisify(execFile)(process.execPath, [join('scripts', 'chaos.mjs'), ...options], limits);
+      const output = await ended.then(
+        ({ stdout }) => stdout,
+        ({ stdout, stderr }: { stdout: string; stderr: string }) => `${stdout}\n${stderr}`,
+      );
+      if (!output.includes('Everything holds')) throw new Error(output);
+    },
+    LIMIT_MS,
+  );
+});

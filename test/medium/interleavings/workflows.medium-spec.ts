@@ -1,0 +1,139 @@
+import { DataSource } from 'typeorm';
+import type { SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import { Config } from '../../../src/config/config';
+import { STOP_CLUSTER } from '../../../src/modules/clusters/cluster-workflows';
+import { LOGGER } from '../../../src/platform/logging/logger';
+import {
+  PermanentError,
+  Step,
+  type StepOutcome,
+  type Workflow,
+} from '../../../src/platform/workflows/workflow-definition';
+import { startWorkflow, wakeWorkflow } from '../../../src/platform/workflows/workflow-intents';
+import { WorkflowObserver } from '../../../src/platform/workflows/workflow-observer';
+import { WorkflowRunner } from '../../../src/platform/workflows/workflow-runner';
+import { makeWorker } from '../harness/this-worker';
+import { makeGround } from './ground';
+import { Crashed, type Deed } from './interleaving';
+import { seedsOf } from './seeds';
+import { drawsOf, World } from './world';
+
+const STEPS = ['first', 'second', 'third'];
+/** Beyond it everything a step tries succeeds, so that each workflow can end. */
+const WHIMS = 6;
+
+interface RecordedStep {
+  name: string;
+  outcome: string | null;
+}
+
+// Real: PostgreSQL, the runner, intents, relay and reconciler. Left out: BullMQ, and what a step would do.
+describe('workflows and their outbox, in every order of statements', () => {
+  let world: World;
+  let workers = 0;
+
+  beforeAll(async () => {
+    world = await World.make();
+  });
+
+  afterAll(async () => {
+    await world?.close();
+  });
+
+  const dataSource = () => world.get(DataSource);
+
+  function newRunner(): WorkflowRunner {
+    workers += 1;
+    const worker = makeWorker(workers);
+    return new WorkflowRunner(dataSource(), world.get(Config), new WorkflowObserver(), worker, world.app.get(LOGGER));
+  }
+
+  /** Steps that read something and then succeed, wait, fail or have been superseded, as they like. */
+  function whimsical(random: SeededRandom): Workflow<'cluster'> {
+    let whims = 0;
+    const act = async (): Promise<StepOutcome> => {
+      await dataSource().query('SELECT 1');
+      whims += 1;
+      const draw = whims > WHIMS ? 0 : random.below(12);
+      if (draw === 11) throw new PermanentError('as it likes');
+      if (draw === 10) return Step.superseded;
+      if (draw >= 8) throw new Error('as it likes');
+      return draw >= 6 ? Step.wait(1_000) : Step.done;
+    };
+    return {
+      steps: STEPS.map((name) => ({ name, run: act })),
+      ...{ attempts: 3, backoffMs: 100, compensationMs: 600_000 },
+      compensate: async () => {
+        whims += 1;
+        if (whims <= WHIMS && random.below(2) === 0) throw new Error('as it likes');
+      },
+      giveUp: () => Promise.resolve(),
+    };
+  }
+
+  function deedsOf(seed: number, instanceId: number, work: Workflow<'cluster'>): Deed[] {
+    const random = drawsOf(seed, 1);
+    const runners = [newRunner(), newRunner()];
+    const go = () => random.pick(runners).continue(STOP_CLUSTER, instanceId, work);
+    const kinds: Record<string, () => Promise<unknown>> = {
+      'a delivery': go,
+      'the same delivery': go,
+      'one more delivery': go,
+      'relay and deliver': () => world.relay().then(() => world.deliver(random)),
+      relay: () => world.relay(),
+      'a wake-up': () => dataSource().transaction((tx) => wakeWorkflow(tx, instanceId)),
+      'time passes': () => world.passLease().then(() => world.reconcileWorkflows()),
+      'more time passes': () => world.passLease().then(go),
+      'a worker stops': async () => runners[0]?.stop(),
+      'messages are lost': async () => world.forgetMessages(),
+    };
+    return random
+      .shuffled(Object.entries(kinds))
+      .slice(0, random.between(3, 6))
+      .map(([name, act]) => ({ name, act, ...(random.below(5) === 0 ? { crashAt: random.between(1, 15) } : {}) }));
+  }
+
+  /** What contradicts that each step was committed once, in order, by whoever held the lease. */
+  async function brokenSteps(instanceId: number): Promise<string[]> {
+    const done = await world.sql<RecordedStep>(
+      `SELECT name, outcome FROM workflow_steps WHERE workflow_job_instance_id = $1 AND outcome = 'done'
+         AND name <> 'compensate' ORDER BY ended_at, workflow_step_id`,
+      [instanceId],
+    );
+    const [instance] = await world.sql<{ state: string; step_index: number; failed: boolean }>(
+      `SELECT state, step_index, failure IS NOT NULL AS failed FROM workflow_job_instances WHERE workflow_job_instance_id = $1`,
+      [instanceId],
+    );
+    const names = done.map(({ name }) => name);
+    const inOrder = names.join() === STEPS.slice(0, names.length).join();
+    const isWhole = instance?.state !== 'DONE' || names.length === STEPS.length;
+    const isCounted = instance?.failed === true || instance?.step_index === names.length;
+    if (inOrder && isWhole && isCounted) return [];
+    return [`steps done: ${names.join(', ')}; instance: ${JSON.stringify(instance)}`];
+  }
+
+  async function expectHolds(seed: number): Promise<void> {
+    const { clusterId } = await makeGround(world, drawsOf(seed, 2));
+    const subject = { kind: 'cluster' as const, tenantId: world.tenancy.tenantId, id: clusterId };
+    const { workflow_job_instance_id: id } = await dataSource().transaction((tx) =>
+      startWorkflow(tx, STOP_CLUSTER, subject, null),
+    );
+    const work = whimsical(drawsOf(seed, 3));
+    const after = newRunner();
+    world.handleWith(STOP_CLUSTER.jobName, (payload) =>
+      after.continue(STOP_CLUSTER, payload.workflow_job_instance_id, work),
+    );
+    const outcomes = await world.interleaving.run(seed, deedsOf(seed, id, work));
+    const { trace } = world.interleaving;
+    const wrong = outcomes.filter(({ error }) => error !== null && !(error instanceof Crashed));
+    await world.comeToRest(clusterId, () => Promise.resolve());
+    const broken = [...(await world.brokenAtRest(clusterId)), ...(await brokenSteps(id))];
+    if (wrong.length === 0 && broken.length === 0) return;
+    const errors = wrong.map(({ name, error }) => `${name}: ${(error as Error).stack}`);
+    throw new Error([`Seed ${seed} does not hold`, ...errors, ...broken, 'What went on:', ...trace].join('\n'));
+  }
+
+  it.each(seedsOf(500, 5_000))('hold what they must: seeds %i to %i', async (first, last) => {
+    for (let seed = first; seed <= last; seed += 1) await expectHolds(seed);
+  });
+});

@@ -1,0 +1,222 @@
+import { type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import type { RunOutcome } from '../../../libs/contracts/agent-protocol';
+import { ALWAYS, AT_REST } from '../../../libs/testing/invariants.cjs';
+import { seededRandom, type SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import { Config } from '../../../src/config/config';
+import { LOCAL_ENDPOINT } from '../../../src/modules/cloud-envs/cloud-envs.contract';
+import { OnPremNodesService } from '../../../src/modules/cloud-envs/onprem-nodes.service';
+import { ClusterFactsReader } from '../../../src/modules/clusters/workflows/cluster-facts';
+import { JobDispatchHandler } from '../../../src/modules/jobs/workflows/job-dispatch.handler';
+import { JobReconciler } from '../../../src/modules/jobs/workflows/job-reconciler';
+import { runInContext } from '../../../src/platform/context/request-context';
+import { LOGGER } from '../../../src/platform/logging/logger';
+import { OutboxRelay } from '../../../src/platform/outbox/outbox-relay';
+import type { WorkflowPayload } from '../../../src/platform/queues/job-catalogue';
+import { Queues } from '../../../src/platform/queues/queues';
+import type { PgListener } from '../../../src/platform/wakeups/pg-listener';
+import { ThisWorker } from '../../../src/platform/workers/this-worker';
+import { WorkflowJobs } from '../../../src/platform/workflows/workflow-jobs';
+import { WorkflowReconciler } from '../../../src/platform/workflows/workflow-reconciler';
+import { WorkerModule } from '../../../src/worker.module';
+import { setClock } from '../harness/clock';
+import { makeTenancy, type Tenancy } from '../harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from '../harness/test-api';
+import { Interleaving } from './interleaving';
+
+/** Longer than a seed takes: only a jump of the clock ends a lease. */
+const LEASE_MS = 60_000;
+const ROUNDS = 40;
+
+interface Message {
+  name: string;
+  payload: Record<string, unknown>;
+}
+
+/**
+ * The services of a worker, all of them real, on a database of its own. In place of BullMQ, which may deliver anything at
+ * any time and twice, there is a list of messages; in place of machines, a driver that always succeeds.
+ */
+export class World {
+  readonly signal = new AbortController().signal;
+  private messages: Message[] = [];
+  private handlers = new Map<string, (payload: never) => Promise<void>>();
+  private aheadSeconds = 0;
+  private clockTurn: Promise<void> = Promise.resolve();
+  private made = 0;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly app: INestApplicationContext,
+    /** Of the tests, whose statements are no turns. */
+    private readonly plain: Pool,
+    readonly interleaving: Interleaving,
+    readonly tenancy: Tenancy,
+  ) {}
+
+  static async make(): Promise<World> {
+    const database = await createTestDatabase();
+    const config = configure(database.url, { WORKFLOW_LEASE_MS: String(LEASE_MS), DATABASE_POOL_SIZE: '30' });
+    await prepare(config);
+    const app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
+    app.get(ThisWorker).become(1);
+    const dataSource = app.get(DataSource);
+    const tenancy = await makeTenancy(dataSource.manager, 'interleaved');
+    await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
+    const plain = new Pool({ connectionString: database.url, max: 4 });
+    const world = new World(database, app, plain, await Interleaving.of(dataSource, database.url), tenancy);
+    world.replaceOutside();
+    return world;
+  }
+
+  private replaceOutside(): void {
+    const add: Queues['add'] = (name, _definition, payload) =>
+      Promise.resolve(void this.messages.push({ name, payload }));
+    this.app.get(Queues).add = add;
+    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
+    this.app.get(ClusterFactsReader).withDriver = call;
+    this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
+    this.handlers = new Map(this.app.get(WorkflowJobs).handlers());
+    const dispatch = this.app.get(JobDispatchHandler);
+    this.handlers.set('job.dispatch', (payload) => dispatch.handle(payload));
+  }
+
+  private readonly driver = {
+    provision: (spec: { labels: { nodeToken: string } }) => this.machine(spec.labels.nodeToken),
+    start: (token: string) => this.machine(token),
+    stop: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+    describe: (tokens: string[]) => Promise.all(tokens.map((token) => this.machine(token))),
+    listOwned: () => Promise.resolve([]),
+  };
+
+  private machine(token: string) {
+    const providerRef = `test:${token}`;
+    return Promise.resolve({
+      labels: { nodeToken: token },
+      providerRef,
+      state: 'running',
+      ipAddress: null,
+      detail: null,
+    });
+  }
+
+  get<T>(type: abstract new (...args: never[]) => T): T {
+    return this.app.get<T>(type);
+  }
+
+  /** Name for a record, no other has it. */
+  name(): string {
+    this.made += 1;
+    return `made-${this.made}`;
+  }
+
+  /** Reads or writes beside the deeds. */
+  async sql<T>(statement: string, parameters: unknown[] = []): Promise<T[]> {
+    return (await this.plain.query(statement, parameters)).rows as T[];
+  }
+
+  /** Lets time pass. */
+  pass(seconds: number): Promise<void> {
+    // One after the other: PostgreSQL refuses to replace a function twice at once.
+    this.clockTurn = this.clockTurn.then(() => this.setClockAhead(seconds));
+    return this.clockTurn;
+  }
+
+  private async setClockAhead(seconds: number): Promise<void> {
+    this.aheadSeconds += seconds;
+    const clock = { query: (statement: string) => this.plain.query(statement) } as unknown as DataSource;
+    await setClock(clock, `${this.aheadSeconds} seconds`);
+  }
+
+  /** Ends every lease that is held now. */
+  passLease(): Promise<void> {
+    return this.pass(LEASE_MS / 1_000 + 1);
+  }
+
+  /** One worker's relay, which sends what it finds and ends. */
+  async relay(): Promise<void> {
+    const listener = { on: () => () => undefined } as unknown as PgListener;
+    const [queues, config] = [this.app.get(Queues), this.app.get(Config)];
+    const relay = new OutboxRelay(this.app.get(DataSource), queues, listener, config, this.app.get(LOGGER));
+    relay.start();
+    await relay.stop();
+  }
+
+  /** Delivers one of the messages; it may be delivered again. */
+  async deliver(random: SeededRandom): Promise<void> {
+    if (this.messages.length === 0) return;
+    const message = random.pick(this.messages);
+    if (random.below(2) === 0) this.messages = this.messages.filter((other) => other !== message);
+    await this.handle(message);
+  }
+
+  /** Redis is wiped. */
+  forgetMessages(): void {
+    this.messages = [];
+  }
+
+  /** Has the messages of a job handled by this instead of the worker's own handler. */
+  handleWith(name: string, handler: (payload: WorkflowPayload) => Promise<void>): void {
+    this.handlers.set(name, handler);
+  }
+
+  private handle({ name, payload }: Message): Promise<void> {
+    const handler = this.handlers.get(name);
+    if (!handler) throw new Error(`Nothing handles ${name}`);
+    return runInContext({ correlationId: 'test', idempotency: null }, () => handler(payload as never));
+  }
+
+  async reconcileWorkflows(): Promise<void> {
+    await this.app.get(WorkflowReconciler).reconcile();
+  }
+
+  async reconcileJobs(): Promise<void> {
+    await this.app.get(JobReconciler).reconcile(this.signal);
+  }
+
+  /** Goes on as a platform without faults does, agents included, until nothing of the cluster is under way. */
+  async comeToRest(clusterId: number, agents: () => Promise<void>): Promise<void> {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await this.relay();
+      for (const message of this.messages.splice(0)) await this.handle(message);
+      await agents();
+      if ((await this.violations(AT_REST, clusterId)).length === 0) return;
+      await this.passLease();
+      await this.reconcileWorkflows();
+      await this.reconcileJobs();
+    }
+  }
+
+  /** What contradicts the invariants that must hold of the cluster at rest. */
+  async brokenAtRest(clusterId: number): Promise<string[]> {
+    return this.violations([...ALWAYS, ...AT_REST], clusterId);
+  }
+
+  private async violations(invariants: readonly { name: string; sql: string }[], clusterId: number): Promise<string[]> {
+    const statements = invariants.map(({ sql }) => sql.replaceAll('$1', String(clusterId)));
+    const results = (await this.plain.query(statements.join(';\n'))) as unknown as { rows: unknown[] }[];
+    return invariants.flatMap(({ name }, index) => {
+      const found = results[index]?.rows ?? [];
+      return found.length === 0 ? [] : [`${name}: ${JSON.stringify(found.slice(0, 5))}`];
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.interleaving.close();
+    await this.plain.end();
+    await this.app.close();
+    await this.database.drop();
+  }
+}
+
+/** Draws of their own for each purpose, so that one more of one does not change the others. */
+export function drawsOf(seed: number, purpose: number): SeededRandom {
+  return seededRandom(seed * 31 + purpose);
+}
+
+/** How a run may end when nobody asked it to, and when somebody did. */
+export const OUTCOMES: readonly RunOutcome[] = ['done', 'error', 'terminated'];
+export const STOPPED_OUTCOMES: readonly RunOutcome[] = ['stopped', 'killed', 'done'];

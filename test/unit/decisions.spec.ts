@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import type { RunOutcome, RunState } from '../../libs/contracts/agent-protocol';
+import { classifyEnd } from '../../libs/spark/run-end';
+import { seededRandom, type SeededRandom } from '../../libs/testing/seeded-random.cjs';
+import {
+  CLUSTER_OPERATIONS,
+  CLUSTER_TRANSITIONS,
+  type ClusterOperation,
+  type ClusterStatus,
+  clusterMayBecome,
+  NODE_TRANSITIONS,
+} from '../../src/modules/clusters/cluster-state';
+import { planNodes } from '../../src/modules/clusters/node-plan';
+import {
+  isFinished,
+  RUN_TRANSITIONS,
+  runMayBecome,
+  type RunStatus,
+  STATUS_OF_OUTCOME,
+  STOPPABLE,
+} from '../../src/modules/jobs/run-state';
+import { splitArguments } from '../../src/modules/jobs/split-arguments';
+
+const CASES = 10_000;
+
+/** Draws for each case; plain assertions, since jest's own take most of the time of so many. A failing case names its seed. */
+function forEachSeed(check: (random: SeededRandom) => void): void {
+  for (let seed = 1; seed <= CASES; seed += 1) {
+    try {
+      check(seededRandom(seed));
+    } catch (error) {
+      throw new Error(`Seed ${seed}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+/** What an agent reports of a run that it was asked to stop, or was not. */
+const ENDS: Record<'asked' | 'unasked', readonly RunOutcome[]> = {
+  asked: ['stopped', 'killed', 'done', 'error', 'terminated'],
+  unasked: ['done', 'error', 'terminated'],
+};
+const STATUS_OF_STATE: Partial<Record<RunState, RunStatus>> = {
+  running: 'RUNNING',
+  stopping: 'STOPPING',
+  killing: 'KILLING',
+};
+const REST: readonly ClusterStatus[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
+
+describe('decisions, for ten thousand seeds', () => {
+  it('a run may end as its agent says, whatever came before, and then stays as it is', () => {
+    forEachSeed((random) => {
+      let status: RunStatus = 'SUBMITTED';
+      let asked = false;
+      for (let count = random.below(8); count > 0; count -= 1) {
+        if (random.below(4) === 0 && STOPPABLE.includes(status)) {
+          assert.equal(runMayBecome(status, 'STOPPING'), true);
+          [status, asked] = ['STOPPING', true];
+        }
+        const told = STATUS_OF_STATE[random.pick(['accepted', 'running', 'stopping', 'killing'] as const)];
+        // An agent stops only what it was asked to stop; reports may come late.
+        const isTold = told !== undefined && (asked || told === 'RUNNING');
+        if (isTold && told !== status && runMayBecome(status, told)) status = told;
+        assert.equal(isFinished(status), false);
+      }
+      const end = STATUS_OF_OUTCOME[random.pick(ENDS[asked ? 'asked' : 'unasked'])];
+      assert.equal(runMayBecome(status, end), true);
+      assert.equal(isFinished(end), true);
+      assert.equal(runMayBecome(end, random.pick(Object.keys(RUN_TRANSITIONS) as RunStatus[])), false);
+    });
+  });
+
+  it('a cluster comes from every operation to rest, by its own way or by a failure', () => {
+    forEachSeed((random) => {
+      let status: ClusterStatus = 'STOPPED';
+      for (let count = random.between(1, 12); count > 0; count -= 1) {
+        const possible = (Object.keys(CLUSTER_OPERATIONS) as ClusterOperation[]).filter((operation) =>
+          CLUSTER_OPERATIONS[operation].from.some((from) => from === status),
+        );
+        // Only enabling brings a destroyed cluster back.
+        if (possible.length === 0) {
+          assert.equal(status, 'DESTROYED');
+          assert.equal(clusterMayBecome(status, 'STOPPED'), true);
+          status = 'STOPPED';
+          continue;
+        }
+        const { to } = CLUSTER_OPERATIONS[random.pick(possible)];
+        assert.equal(clusterMayBecome(status, to), true);
+        assert.equal(clusterMayBecome(to, 'ERROR'), true);
+        const ends = CLUSTER_TRANSITIONS[to];
+        status = random.pick(ends);
+        assert.ok(REST.includes(status));
+      }
+    });
+  });
+
+  it('a node never comes back once it is destroyed, and can be destroyed until then', () => {
+    forEachSeed((random) => {
+      let status: keyof typeof NODE_TRANSITIONS = 'INITIATING';
+      for (let count = random.below(12); count > 0 && status !== 'DESTROYED'; count -= 1) {
+        assert.equal(
+          NODE_TRANSITIONS[status].some((to) => to === 'DESTROYING' || to === 'DESTROYED'),
+          true,
+        );
+        status = random.pick(NODE_TRANSITIONS[status]);
+      }
+      if (status === 'DESTROYED') assert.deepEqual(NODE_TRANSITIONS[status], []);
+    });
+  });
+
+  it('the end of a process is a success exactly when its status is 0, and told in one short line', () => {
+    const TAILS = [
+      '',
+      'Traceback (most recent call last):\nValueError: no',
+      'java.lang.OutOfMemoryError: Java heap space',
+      'Error: Failed to load class Main.',
+      "python3: can't open file '/x.py': [Errno 2] No such file or directory",
+      'x'.repeat(5_000),
+      'org.apache.spark.SparkException: Job aborted',
+    ];
+    forEachSeed((random) => {
+      const exitCode = random.pick([0, 1, 2, 52, 101, 137, 143, null]);
+      const { outcome, reason, message } = classifyEnd({
+        kind: random.pick(['python', 'jar', 'raw-scala', 'sql'] as const),
+        exitCode,
+        signal: random.pick([null, null, 'SIGKILL', 'SIGTERM']),
+        stdoutTail: random.pick(TAILS),
+        stderrTail: random.pick(TAILS),
+      });
+      assert.equal(outcome === 'done', exitCode === 0);
+      assert.equal(reason === 'COMPLETED', exitCode === 0);
+      // Only what was asked for ends so.
+      assert.ok(!['stopped', 'killed'].includes(outcome));
+      assert.match(message, /^[^\n]{1,700}$/);
+    });
+  });
+
+  it('a cluster has one node that drivers run on at least, and their numbers have no holes', () => {
+    forEachSeed((random) => {
+      const planned = planNodes({
+        clusterType: random.pick(['PLATFORM', 'STANDALONE', 'CLUSTER'] as const),
+        minInstances: random.pick([null, random.between(1, 30)]),
+        numOfWorkers: random.pick([null, random.between(1, 30)]),
+      });
+      assert.equal(
+        planned.some(({ role }) => role !== 'worker'),
+        true,
+      );
+      assert.deepEqual(
+        planned.map(({ nodeNumber }) => nodeNumber),
+        planned.map((_, index) => index),
+      );
+    });
+  });
+
+  it('arguments that are quoted as a shell would are split as a shell would', () => {
+    const LETTERS = [...'ab 1"\'\\$\n;*|&'];
+    const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+    forEachSeed((random) => {
+      const words = Array.from({ length: random.below(5) }, () =>
+        Array.from({ length: random.below(6) }, () => random.pick(LETTERS)).join(''),
+      );
+      assert.deepEqual(splitArguments(words.map(quoted).join(' ')), words);
+    });
+  });
+});
