@@ -5,7 +5,7 @@ import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.r
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
 import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
 import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
-import { type CreateJobConf, settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
 import { JobConfsService } from '../../src/modules/jobs/job-confs.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
