@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { DatabaseConfig } from '../config/database.config';
+import { PreparingClient } from './preparing-client';
 
 // Ids stay below 2^53: the driver's strings for int8 would make every id comparison a trap.
 types.setTypeParser(types.builtins.INT8, Number);
@@ -22,6 +23,7 @@ export function createDataSource(config: DatabaseConfig, applicationName: string
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     extra: {
+      Client: PreparingClient,
       statement_timeout: config.statementTimeoutMs,
       idle_in_transaction_session_timeout: config.statementTimeoutMs,
       connectionTimeoutMillis: 10_000,

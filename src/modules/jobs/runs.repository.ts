@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendStates, type History } from '../../platform/history/state-history';
 import type { RecordSelector } from '../../platform/http/selector';
-import { firstRow, jsonb, Params, rows, type Tx } from '../../platform/persistence/sql';
+import { columnsOf } from '../../platform/persistence/entity-table';
+import { firstRow, jsonb, Params, prepared, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import {
@@ -122,18 +123,26 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     { tenantId, workspace }: WorkspaceScope,
     selector: RecordSelector,
   ): Promise<Submission | null> {
+    const params = new Params();
+    const { id, name } = selector;
+    const tenant = ofTenant('t', params.add(tenantId));
+    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)}`;
+    const asked = [
+      ...(id === undefined ? [] : [`AND t.job_conf_id = ${params.add(id)}`]),
+      ...(name === undefined ? [] : [`AND t.name = ${params.add(name)}`]),
+    ].join(' ');
     return firstRow<Submission>(
       tx,
-      `SELECT t.job_conf_id, t.name, t.job_type, t.language, t.settings, t.max_concurrency,
-         t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
-         c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
-         c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
-         nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
-       FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
-       WHERE ${ofTenant('t', '$1')} AND t.workspace_id = $2 AND ($3::bigint IS NULL OR t.job_conf_id = $3)
-         AND ($4::text IS NULL OR t.name = $4)
-       ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
-      [tenantId, workspace.workspaceId, selector.id ?? null, selector.name ?? null],
+      prepared(
+        `SELECT t.job_conf_id, t.name, t.job_type, t.language, t.settings, t.max_concurrency,
+           t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
+           c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
+           c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
+           nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
+         FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
+         WHERE ${place} ${asked} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
+      ),
+      params.values,
     );
   }
 
@@ -145,17 +154,20 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     const values = { ...run, job_conf_snapshot: jsonb(run.job_conf_snapshot), modified_by_user_id: userId };
     const inserted = await firstRow<Run>(
       tx,
-      `WITH ${workflow},
-       run AS (
-         INSERT INTO runs (${Object.keys(values).join(', ')}, workflow_job_instance_id)
-         SELECT ${params.addAll(Object.values(values))}, workflow_job_instance_id FROM instance RETURNING *),
-       history AS (
-         INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
-         SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
-       counted AS (
-         INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
-         SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
-       SELECT * FROM run`,
+      prepared(
+        `WITH ${workflow},
+         run AS (
+           INSERT INTO runs (${Object.keys(values).join(', ')}, workflow_job_instance_id)
+           SELECT ${params.addAll(Object.values(values))}, workflow_job_instance_id FROM instance
+           RETURNING ${columnsOf(Run).join(', ')}),
+         history AS (
+           INSERT INTO run_states (run_id, status, actor_user_id, sequence, start_time)
+           SELECT run_id, status, created_by_user_id, 1, date_trunc('milliseconds', platform_clock()) FROM run),
+         counted AS (
+           INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+           SELECT tenant_id, workspace_id, cluster_id, status, 1 FROM run)
+         SELECT * FROM run`,
+      ),
       params.values,
     );
     if (!inserted) throw new Error('INSERT INTO runs returned no row');
@@ -227,8 +239,10 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   async isUnsettled(clusterId: number): Promise<boolean> {
     const found = await rows(
       this.dataSource.manager,
-      `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
-         AND EXISTS (SELECT 1 FROM runs WHERE cluster_id = $1 AND ${IS_WAITING}) AND ${leavesNoneWaiting('c')}`,
+      prepared(
+        `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
+           AND EXISTS (SELECT 1 FROM runs WHERE cluster_id = $1 AND ${IS_WAITING}) AND ${leavesNoneWaiting('c')}`,
+      ),
       [clusterId],
     );
     return found.length > 0;

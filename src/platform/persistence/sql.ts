@@ -30,6 +30,20 @@ export async function returning<T>(tx: Tx, sql: string, params: readonly SqlValu
   return result as T[];
 }
 
+const PREPARED = '/* prepared */ ';
+
+/**
+ * Marks a statement that each connection has planned only once: a hot one whose planning takes longer than its work. It
+ * must name its columns: a new one in a `*` would make the kept plan fail.
+ */
+export function prepared(sql: string): string {
+  return PREPARED + sql;
+}
+
+export function isPrepared(sql: string): boolean {
+  return sql.startsWith(PREPARED);
+}
+
 /** Parameters of a statement that is put together from parts. */
 export class Params {
   readonly values: SqlValue[] = [];

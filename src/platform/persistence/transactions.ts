@@ -5,7 +5,7 @@ import type { AuditDraft } from '../audit/audit-draft';
 import { currentContext, type IdempotencyContext } from '../context/request-context';
 import { isPgError } from '../errors/database-error';
 import { conflict } from '../errors/domain-error';
-import { firstRow, Params } from './sql';
+import { firstRow, Params, prepared } from './sql';
 
 const RETRIES = 3;
 
@@ -75,8 +75,10 @@ export class Transactions {
   ): Promise<T> {
     // The insert waits for a concurrent request with the same key to commit or roll back.
     const inserted: unknown[] = await tx.query(
-      `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (user_id, key) DO NOTHING RETURNING key`,
+      prepared(
+        `INSERT INTO idempotency_keys (user_id, key, operation, request_hash) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (user_id, key) DO NOTHING RETURNING key`,
+      ),
       [context.userId, context.key, context.operation, context.requestHash],
     );
     if (inserted.length === 0) return this.replay<T>(tx, context);
@@ -87,7 +89,8 @@ export class Transactions {
       WHERE user_id = ${params.add(userId)} AND key = ${params.add(key)}`;
     const isAudited = draft !== null && hasSession(draft);
     // In one statement: each costs a round trip.
-    await tx.query(isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, answer)}` : keep, params.values);
+    const sql = isAudited ? `WITH kept AS (${keep}) ${successInsert(params, draft, answer)}` : keep;
+    await tx.query(prepared(sql), params.values);
     return answer;
   }
 
