@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client, type QueryConfig } from 'pg';
+import { Client } from 'pg';
 import { isPrepared } from '../platform/persistence/sql';
 
 /** PostgreSQL keeps a plan of each on every connection; there are a handful. */
