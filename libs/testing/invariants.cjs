@@ -36,6 +36,32 @@ const ofHistory = ([table, owner, key]) => [
   },
 ];
 
+/** What is kept as a number is what there is. @type {Invariant[]} */
+const COUNTS = [
+  {
+    name: 'the taken slots of a node are its unfinished runs',
+    sql: `SELECT * FROM (
+        SELECT node_id, busy_slots, (SELECT count(*) FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL) AS runs
+        FROM cluster_nodes n WHERE ${OF_CLUSTER}) counted
+      WHERE busy_slots <> runs`,
+  },
+  {
+    name: 'the unfinished runs of a configuration with a limit are counted',
+    sql: `SELECT * FROM (
+        SELECT job_conf_id, unfinished_runs,
+          (SELECT count(*) FROM runs r WHERE r.job_conf_id = c.job_conf_id AND r.ended_at IS NULL) AS runs
+        FROM job_confs c WHERE max_concurrency > 0 AND ${OF_CLUSTER}) counted
+      WHERE unfinished_runs <> runs`,
+  },
+  {
+    name: 'runs are counted by their status',
+    sql: `SELECT workspace_id, cluster_id, status, sum(runs) AS difference FROM (
+        SELECT workspace_id, cluster_id, status, runs FROM run_counts WHERE ${OF_CLUSTER}
+        UNION ALL SELECT workspace_id, cluster_id, status, -1 FROM runs WHERE ${OF_CLUSTER}) counted
+      GROUP BY workspace_id, cluster_id, status HAVING sum(runs) <> 0`,
+  },
+];
+
 /** At every moment. @type {Invariant[]} */
 const ALWAYS = [
   ...HISTORIES.flatMap(ofHistory),
@@ -70,6 +96,7 @@ const ALWAYS = [
       WHERE ${OF_CLUSTER} AND ((r.status IN ('DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED')) <> (r.ended_at IS NOT NULL)
         OR (r.ended_at IS NULL) <> (i.ended_at IS NULL))`,
   },
+  ...COUNTS,
 ];
 
 /** Once nothing is under way and nothing is broken any more. @type {Invariant[]} */
@@ -110,4 +137,4 @@ const AT_REST = [
   },
 ];
 
-module.exports = { ALWAYS, AT_REST };
+module.exports = { ALWAYS, AT_REST, COUNTS };

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { COUNTS } from '../../libs/testing/invariants.cjs';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';
@@ -70,21 +71,11 @@ describe('RunScheduler', () => {
     for (let number = 0; number < NODES; number += 1) await makeNode(dataSource.manager, tenancy, number);
   });
 
-  // What is kept as a number is what there is.
   afterEach(async () => {
-    const counts = `SELECT workspace_id, cluster_id, status, count(*) FROM runs GROUP BY 1, 2, 3`;
-    const kept = `SELECT workspace_id, cluster_id, status, sum(runs)::bigint AS count FROM run_counts
-      GROUP BY 1, 2, 3 HAVING sum(runs) <> 0`;
-    const wrong = await dataSource.query(`(${counts} EXCEPT ${kept}) UNION ALL (${kept} EXCEPT ${counts})`);
-    const nodes = await dataSource.query(
-      `SELECT node_id FROM cluster_nodes n
-       WHERE busy_slots <> (SELECT count(*) FROM runs r WHERE r.node_id = n.node_id AND r.ended_at IS NULL)`,
-    );
-    const confs = await dataSource.query(
-      `SELECT job_conf_id FROM job_confs c WHERE max_concurrency > 0
-         AND unfinished_runs <> (SELECT count(*) FROM runs r WHERE r.job_conf_id = c.job_conf_id AND r.ended_at IS NULL)`,
-    );
-    expect({ wrong, nodes, confs }).toEqual({ wrong: [], nodes: [], confs: [] });
+    for (const { name, sql } of COUNTS) {
+      const wrong = await dataSource.query(sql, [tenancy.clusterId]);
+      expect({ name, wrong }).toEqual({ name, wrong: [] });
+    }
   });
 
   afterAll(async () => {
