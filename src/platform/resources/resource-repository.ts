@@ -7,7 +7,17 @@ import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
 import type { AuthorNames } from '../http/answers';
 import type { AuditColumns, TenantColumns } from '../persistence/columns';
 import { columnsOf, type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
-import { Conditions, firstRow, insertRow, NOW, rows, type Tx, updateRows, type Values } from '../persistence/sql';
+import {
+  Conditions,
+  firstRow,
+  insertRow,
+  NOW,
+  prepared,
+  rows,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../persistence/sql';
 import { inTenant, ofTenant } from '../persistence/tenant-condition';
 import { kindOf, type RecordKindNames } from './record-kind';
 
@@ -77,7 +87,7 @@ export class RecordRepository<
     }
     this.nameColumn = name;
     const read = columnsOf(entity).filter((column) => !without.includes(column));
-    const own = without.length === 0 ? 't.*' : read.map((column) => `t.${column}`).join(', ');
+    const own = read.map((column) => `t.${column}`).join(', ');
     this.source = {
       table: tableOf(entity),
       key: this.idColumn,
@@ -132,7 +142,7 @@ export class RecordRepository<
     // A name means the current record, even if disabled ones had it, too.
     const sql = `SELECT ${columns} FROM ${table} t ${joins} WHERE ${conditions.sql}
       ORDER BY ${selector.name === undefined ? order : `t.to_date DESC, ${order}`} LIMIT 1 ${lockClause(lock)}`;
-    return firstRow<Row>(tx, sql, conditions.params);
+    return firstRow<Row>(tx, prepared(sql), conditions.params);
   }
 
   /** The current records among those with the ids, by id. */

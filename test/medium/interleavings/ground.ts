@@ -32,10 +32,11 @@ export async function makeGround(world: World, random: SeededRandom): Promise<Gr
     ...{ cluster_id, tenant_id, name, status: 'RUNNING', max_parallel_jobs },
     ...rowOf('cluster', parts),
   });
+  const max_concurrency = random.pick([0, 0, 2]);
   await rows.add('job_confs', {
     ...{ job_conf_id, tenant_id, name, settings },
     ...rowOf('job_conf', { cluster_id, workspace_id }),
-    max_concurrency: random.pick([0, 0, 2]),
+    ...{ max_concurrency, unfinished_runs: max_concurrency === 0 ? null : 0 },
   });
   const first = { cluster_id, sequence: 1, status: 'RUNNING', start_time: new Date(0) };
   await rows.add('cluster_states', { ...first, node_count: 1 });

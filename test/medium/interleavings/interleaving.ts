@@ -89,7 +89,8 @@ export class Interleaving {
       rollbacks: [],
     }));
     const ends = this.actors.map((actor) => this.current.run(actor, () => this.begin(actor)));
-    while (this.actors.some(({ isOver }) => !isOver)) {
+    // What a deed has left to be done after its end is done, too.
+    while (this.actors.some(({ isOver }) => !isOver) || this.statements.length > 0) {
       await this.settled();
       const waiting = this.statements.filter(({ isUnderWay }) => !isUnderWay);
       if (waiting.length > 0) this.release(this.random.pick(waiting));

@@ -9,6 +9,7 @@ import { Config } from '../../../src/config/config';
 import { LOCAL_ENDPOINT } from '../../../src/modules/cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../../../src/modules/cloud-envs/onprem-nodes.service';
 import { ClusterFactsReader } from '../../../src/modules/clusters/workflows/cluster-facts';
+import { RunScheduler } from '../../../src/modules/jobs/run-scheduler.service';
 import { JobDispatchHandler } from '../../../src/modules/jobs/workflows/job-dispatch.handler';
 import { JobReconciler } from '../../../src/modules/jobs/workflows/job-reconciler';
 import { runInContext } from '../../../src/platform/context/request-context';
@@ -78,6 +79,9 @@ export class World {
     const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
     this.app.get(ClusterFactsReader).withDriver = call;
     this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
+    // Those of one process share their looks, which end with it: here each deed is a process that may crash.
+    const scheduler = this.app.get(RunScheduler);
+    scheduler.lookAgain = (clusterId) => scheduler['look'](clusterId);
     this.handlers = new Map(this.app.get(WorkflowJobs).handlers());
     const dispatch = this.app.get(JobDispatchHandler);
     this.handlers.set('job.dispatch', (payload) => dispatch.handle(payload));
