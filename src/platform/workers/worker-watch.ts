@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
+import { pause } from '../process/pause';
 import { hasLeases, requeueLeasesOf } from '../workflows/workflow-intents';
 import { ThisWorker } from './this-worker';
 import { WatchSession } from './watch-session';
@@ -85,34 +86,19 @@ export class WorkerWatch {
       return await this.open();
     } catch (error) {
       if (performance.now() > deadline) throw error;
-      await this.pause(RECONNECT_MS);
+      await pause(RECONNECT_MS, this.stopping.signal);
       return null;
     }
   }
 
   private async repeat(): Promise<void> {
-    while (await this.pause(this.nextLookMs())) await this.look();
+    while (await pause(this.nextLookMs(), this.stopping.signal)) await this.look();
   }
 
   private nextLookMs(): number {
     const { watchMs, graceMs } = this.config.worker;
     const isUrgent = this.problem !== null && performance.now() - this.heldAt < graceMs;
     return isUrgent ? Math.min(RECONNECT_MS, watchMs) : watchMs;
-  }
-
-  /** False when the process stops meanwhile. */
-  private pause(ms: number): Promise<boolean> {
-    const { signal } = this.stopping;
-    if (signal.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve(!signal.aborted);
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener('abort', end);
-    });
   }
 
   private async look(): Promise<void> {

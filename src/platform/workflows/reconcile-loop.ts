@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
+import { pause } from '../process/pause';
 import { AdvisoryLocks } from './advisory-locks';
 import { Reconciler } from './reconciler';
 
@@ -59,22 +60,8 @@ export class ReconcileLoop {
   private async repeat(reconciler: Reconciler): Promise<void> {
     const soonMs = Math.min(this.config.worker.reconcileMs, reconciler.everyMs);
     let hasMore = true;
-    while (await this.pause(hasMore ? soonMs : reconciler.everyMs)) hasMore = await this.pass(reconciler);
-  }
-
-  /** False when the process stops meanwhile. */
-  private pause(ms: number): Promise<boolean> {
-    const { signal } = this.stopping;
-    if (signal.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve(!signal.aborted);
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener('abort', end);
-    });
+    while (await pause(hasMore ? soonMs : reconciler.everyMs, this.stopping.signal))
+      hasMore = await this.pass(reconciler);
   }
 
   /** One pass, whatever becomes of it. True when there is more to do. */
