@@ -22,12 +22,14 @@ function nameOf(sql: string): string | null {
  * must be a session of its own: a pooler that shares sessions between transactions has to know prepared statements.
  */
 export class PreparingClient extends Client {
-  private readonly unprepared = super.query.bind(this) as (...args: unknown[]) => unknown;
-
   // The overloads of the driver, of which the pool and TypeORM use some; all end here.
   override query = (first: unknown, values?: unknown, ...rest: unknown[]): never => {
     const name = typeof first === 'string' ? nameOf(first) : null;
-    if (name === null) return this.unprepared(first, values, ...rest) as never;
-    return this.unprepared({ name, text: first, values }, ...rest) as never;
+    if (name === null) return this.send(first, values, ...rest);
+    return this.send({ name, text: first, values }, ...rest);
   };
+
+  private send(...args: unknown[]): never {
+    return Reflect.apply(Reflect.get(Client.prototype, 'query'), this, args) as never;
+  }
 }

@@ -107,7 +107,8 @@ function leaks(hidden: readonly Side[], { status, text, sent }: Answer, tenants:
   const kept = status < 400 ? text : sent.reduce((rest, value) => rest.replaceAll(value, ''), text);
   return hidden.flatMap((side) => {
     const { text: word, idPrefix } = MARKS[side];
-    const mark = new RegExp(`${word}|(?<![\\d.])${idPrefix}\\d{7}(?!\\d)|${tenants[side].tenantId}`);
+    // Digits within a UUID are no id.
+    const mark = new RegExp(`${word}|(?<![\\w.-])${idPrefix}\\d{7}(?![\\w-])|${tenants[side].tenantId}`);
     const found = mark.exec(kept)?.[0];
     return found === undefined ? [] : [`"${found}" of another tenant is in the answer`];
   });

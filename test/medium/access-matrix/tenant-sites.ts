@@ -93,9 +93,17 @@ export function unwatchStatements(): void {
 }
 
 function rewritten(statement: unknown): unknown {
+  if (typeof statement === 'string') return rewrittenText(statement);
+  if (typeof statement !== 'object' || statement === null || !('text' in statement)) return statement;
+  const text = rewrittenText(String(statement.text));
+  // Another text needs a plan of its own.
+  return text === statement.text ? statement : { ...statement, text, name: undefined };
+}
+
+function rewrittenText(statement: string): string {
   const id = correlationId();
   // The matrix makes its records by some of the same statements.
-  if (typeof statement !== 'string' || !id.startsWith(CORRELATION_PREFIX)) return statement;
+  if (!id.startsWith(CORRELATION_PREFIX)) return statement;
   const concerned = sent.get(statement) ?? [...sites.values()].filter(({ mark }) => statement.includes(mark));
   sent.set(statement, concerned);
   for (const { operations } of concerned) operations.add(id.slice(CORRELATION_PREFIX.length));
