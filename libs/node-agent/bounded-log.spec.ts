@@ -2,7 +2,10 @@ import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BoundedLog } from './bounded-log';
+import * as files from './files';
 import { LogShipper } from './log-shipper';
+
+jest.mock('./files', () => ({ __esModule: true, ...jest.requireActual<typeof files>('./files') }));
 
 const LIMIT = 100_000;
 const NOTE = `\n[The output is cut here: it is longer than ${LIMIT} bytes. What follows is its end.]\n`;
@@ -57,6 +60,17 @@ describe('BoundedLog', () => {
     log.keepBounded();
     appendFileSync(path, 'the end');
     expect(log.tail()).toBe(`${'x'.repeat(64 * 1024 - 7)}the end`);
+  });
+
+  it('loses nothing that is written while the end is saved', () => {
+    appendFileSync(path, 'x'.repeat(2 * MEBIBYTE));
+    const save = jest.spyOn(files, 'writeAtomic').mockImplementationOnce((tailPath, content) => {
+      writeFileSync(tailPath, content);
+      appendFileSync(path, 'the last words');
+    });
+    log.keepBounded();
+    expect(save).toHaveBeenCalled();
+    expect(log.tail()).toBe(`${'x'.repeat(64 * 1024 - 14)}the last words`);
   });
 
   it('follows no link to what it would cut', () => {

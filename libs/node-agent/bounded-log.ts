@@ -5,6 +5,8 @@ import { openPlain, readAt, readTail, writeAtomic } from './files';
 const SLACK = 1024 * 1024;
 /** Of what was cut off, the last of this is kept; bytes. */
 const TAIL = 64 * 1024;
+/** How often the end is read until nothing is written meanwhile. */
+const TRIES = 100;
 
 /**
  * The output that a process writes to a file for as long as it likes: the first `limit` bytes and the last 64 KiB are
@@ -38,9 +40,11 @@ export class BoundedLog {
     const fd = openPlain(this.path, constants.O_RDWR);
     if (fd === null) return;
     try {
-      const { size } = fstatSync(fd);
-      writeAtomic(this.tailPath, readAt(fd, size - TAIL, TAIL));
+      // In case this process dies before the second time.
+      writeAtomic(this.tailPath, lastOf(fd));
+      const tail = lastOf(fd);
       ftruncateSync(fd, limit);
+      writeAtomic(this.tailPath, tail);
     } finally {
       closeSync(fd);
     }
@@ -74,5 +78,14 @@ export class BoundedLog {
     const beyond = this.size - this.limit();
     const fresh = readTail(this.path, saved.length > 0 ? Math.min(beyond, TAIL) : TAIL);
     return Buffer.concat([saved, fresh]).subarray(-TAIL);
+  }
+}
+
+/** The end of a file that still grows: what is written between this and a cut is lost, so little as possible may be. */
+function lastOf(fd: number): Buffer {
+  for (let tries = 1; ; tries += 1) {
+    const { size } = fstatSync(fd);
+    const tail = readAt(fd, size - TAIL, TAIL);
+    if (fstatSync(fd).size === size || tries === TRIES) return tail;
   }
 }
