@@ -1,6 +1,6 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
@@ -31,7 +31,7 @@ export class TestServices {
   #prepared = new Map();
   /** @type {(() => Promise<unknown>)[]} */
   #stops = [];
-  #runtimeDir = process.env.RUNTIME_DIR ?? join(projectRoot, '.runtime');
+  #runtimeDir = resolve(process.env.RUNTIME_DIR || join(projectRoot, '.runtime'));
   /** @type {Promise<import('./runtime.mjs').Runtime> | undefined} */
   #runtime;
 
