@@ -5,6 +5,7 @@ import { notify } from '../../src/platform/wakeups/pg-listener';
 import { type Caller, type People, startPeople } from './harness/people';
 import { insertPlain } from './harness/records';
 import type { TestApi } from './harness/test-api';
+import { vacuumWhole } from './harness/vacuum';
 
 type ComputeType = (typeof COMPUTE_TYPES)[number];
 
@@ -82,7 +83,7 @@ describe('the compute type of a cluster configuration', () => {
        SELECT $1, 'conf-' || n, CASE WHEN n % 1000 = 0 THEN $3::int ELSE $2::int END FROM generate_series(1, 20000) n`,
       [tenantId, ...machines.map((family) => machineTypeIds.get(MACHINES[family]))],
     );
-    await api.database.query('VACUUM (ANALYZE) cluster_confs');
+    await vacuumWhole(api.database, 'cluster_confs');
     const caller = await people.admin(tenantId);
     const asked = jest.spyOn(api.database.manager, 'query');
     const { body } = await caller.call('GET', '/cluster/confs?compute_type=storage_optimized&limit=5');

@@ -3,6 +3,7 @@ import { VolumeConfsRepository } from '../../src/modules/volume-confs/volume-con
 import { COUNTED_BEYOND, MAX_ALL } from '../../src/platform/http/page';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+import { vacuumWhole } from './harness/vacuum';
 
 const MANY = 20_000;
 /**
@@ -69,7 +70,7 @@ describe('lists', () => {
         [mine.tenantId, foreign.tenantId],
       );
     });
-    await api.database.query('VACUUM (ANALYZE) volume_confs');
+    await vacuumWhole(api.database, 'volume_confs');
   }
 
   const select = async (tenancy: Tenancy) => {
