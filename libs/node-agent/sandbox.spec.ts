@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type Confinement, Sandbox, visiblePaths } from './sandbox';
 
@@ -40,6 +40,21 @@ describe('visiblePaths', () => {
 
   it('are never the whole machine', () => {
     expect(visiblePaths({ paths: ['/'], python: '/python' })).toEqual([]);
+  });
+});
+
+describe('a sandbox', () => {
+  it('has absolute paths, wherever the agent was told of relative ones', () => {
+    const root = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    const near = (name: string) => relative(process.cwd(), join(root, name));
+    const place = { dir: near('run'), index: 1, visible: [near('spark')], shared: [near('jars')], mark: root };
+    const sandbox = new Sandbox({ kind: 'namespaces', bubblewrap: 'bwrap' }, place);
+    sandbox.make([]);
+    const argv = sandbox.launch('test', ['id'], {});
+    rmSync(root, { recursive: true });
+    const bound = argv.flatMap((argument, index) => (/^--(?:ro-)?bind/.test(argument) ? [argv[index + 1]] : []));
+    expect(bound).toEqual(expect.arrayContaining(['run/box', 'spark', 'jars'].map((name) => join(root, name))));
+    expect(bound.filter((path) => !path?.startsWith('/'))).toEqual([]);
   });
 });
 

@@ -73,13 +73,18 @@ export class Sandbox {
   readonly box: string;
   /** The user id it runs as; null where that is the agent's. */
   readonly uid: number | null;
+  private readonly place: SandboxPlace;
   private reads = 0;
 
+  /** Relative paths of the place are from the agent's working directory; inside, there is none of that name. */
   constructor(
     private readonly confinement: Confinement,
-    private readonly place: SandboxPlace,
+    place: SandboxPlace,
   ) {
-    this.box = `${place.dir}/box`;
+    const absolute = (paths: readonly string[]) => paths.map((path) => resolve(path));
+    const { dir, visible, shared } = place;
+    this.place = { ...place, dir: resolve(dir), visible: absolute(visible), shared: absolute(shared) };
+    this.box = `${this.place.dir}/box`;
     this.uid = confinement.kind === 'users' ? confinement.firstUid + place.index : null;
   }
 
