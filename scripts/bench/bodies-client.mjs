@@ -3,6 +3,7 @@
 // Its parent tells it what to do, and it ends with its parent.
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { percentile } from './percentile.mjs';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const ANSWER_WITHIN_MS = 60_000;
@@ -111,8 +112,7 @@ async function pace({ connections, seconds, everyMs, ...request }) {
       connection.close();
     }),
   );
-  latencies.sort((a, b) => a - b);
-  return { p50: latencies[Math.floor(latencies.length / 2)], p99: latencies[Math.floor(latencies.length * 0.99)] };
+  return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) };
 }
 
 process.on('message', (/** @type {({kind: 'send'} & Sending) | ({kind: 'pace'} & Pacing)} */ told) => {

@@ -3,6 +3,7 @@
 // to do, and it ends with its parent.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { percentile } from './percentile.mjs';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
@@ -41,8 +42,7 @@ async function generate({ port, path, headers, connections, seconds, body }) {
     return true;
   };
   await Promise.all(Array.from({ length: connections }, () => repeat(port, request, answered)));
-  const p99 = times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? NaN;
-  return { perSecond: times.length / seconds, p99 };
+  return { perSecond: times.length / seconds, p99: percentile(times, 0.99) };
 }
 
 /** @param {number} port @param {() => Buffer | string} request @param {(ms: number) => boolean} answered whether to go on */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { seededRandom } from '../../libs/testing/seeded-random.cjs';
 
 /** Operations under way when a worker is killed. */
 const AT_ONCE = 8;
@@ -32,7 +33,7 @@ export class Recovery {
   constructor({ platform, workers, seed, print, signal }) {
     this.platform = platform;
     this.workers = workers;
-    this.random = randomOf(seed);
+    this.random = seededRandom(seed).next;
     this.print = print;
     this.signal = signal;
     this.database = new pg.Client({ connectionString: platform.postgres.url });
@@ -138,20 +139,4 @@ export class Recovery {
       await delay(POLL_MS, undefined, { signal: this.signal });
     }
   }
-}
-
-/** @param {number[]} sorted @param {number} share @returns {number} the smallest value that this share does not exceed */
-export function percentile(sorted, share) {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). @param {number} seed @returns {() => number} */
-function randomOf(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

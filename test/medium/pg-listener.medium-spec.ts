@@ -1,6 +1,8 @@
 import { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { eventually } from '../../libs/testing/eventually';
 import { createLogger } from '../../src/platform/logging/logger';
+import { sendWakeUps, wakeAfterCommit } from '../../src/platform/wakeups/after-commit';
 import { notify, PgListener } from '../../src/platform/wakeups/pg-listener';
 import { configure, createEmptyDatabase, type TestDatabase } from './harness/test-api';
 
@@ -21,7 +23,7 @@ describe('PgListener', () => {
     await admin.connect();
     server = new Client({ connectionString: process.env['TEST_DATABASE_ADMIN_URL'] });
     await server.connect();
-    listener = new PgListener(configure(database.url), createLogger('test', 'silent'));
+    listener = anotherListener();
     await listener.onModuleInit();
     heard = [];
     listener.on('node', (payload) => heard.push(payload));
@@ -33,6 +35,8 @@ describe('PgListener', () => {
     await server?.end();
     await database?.drop();
   });
+
+  const anotherListener = () => new PgListener(configure(database.url), createLogger('test', 'silent'));
 
   const CONNECTIONS = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'listener'`;
 
@@ -57,6 +61,50 @@ describe('PgListener', () => {
     await eventually(() => heard.at(-1) === '2', { what: 'the second wake-up' });
     expect(heard).toEqual(['1', '', '2']);
     expect(await connections()).toBe(1);
+  });
+
+  it('wakes its own listeners at once and only once, and others by as few notifications as hold the payloads', async () => {
+    const [other, toldOthers]: [PgListener, string[]] = [anotherListener(), []];
+    await other.onModuleInit();
+    other.on('node', (payload) => toldOthers.push(payload));
+    try {
+      const payloads = Array.from({ length: 2_000 }, (_, index) => `node-${index}`);
+      listener.send(payloads.map((payload) => ({ channel: 'node', payload })));
+      expect(heard).toEqual(payloads);
+      await eventually(() => toldOthers.join(',').endsWith('node-1999'), { what: 'the wake-ups of others' });
+      expect(toldOthers.join(',').split(',')).toEqual(payloads);
+      expect(toldOthers).toHaveLength(3);
+      // Notifications come in the order of their commits: an echo of its own would have been heard before this.
+      await send('end');
+      await eventually(() => heard.at(-1) === 'end', { what: 'the last wake-up' });
+      expect(heard).toEqual([...payloads, 'end']);
+    } finally {
+      await other.onApplicationShutdown();
+    }
+  });
+
+  it('is told of the wake-ups of transactions that have committed, and of no others', async () => {
+    const dataSource = new DataSource({ type: 'postgres', url: database.url });
+    await dataSource.initialize();
+    try {
+      sendWakeUps(dataSource, listener);
+      await dataSource.transaction(async (tx) => {
+        await wakeAfterCommit(tx, 'node', 'outer');
+        await tx.transaction((inner) => wakeAfterCommit(inner, 'node', 'inner'));
+        expect(heard).toEqual([]);
+      });
+      expect(heard).toEqual(['outer', 'inner']);
+      const failed = dataSource.transaction(async (tx) => {
+        await wakeAfterCommit(tx, 'node', 'lost');
+        throw new Error('refused');
+      });
+      await expect(failed).rejects.toThrow('refused');
+      // On the connection that the failed one has given back.
+      await dataSource.transaction((tx) => wakeAfterCommit(tx, 'node', 'next'));
+      expect(heard).toEqual(['outer', 'inner', 'next']);
+    } finally {
+      await dataSource.destroy();
+    }
   });
 
   it('has one connection after an outage, however many tries failed', async () => {
