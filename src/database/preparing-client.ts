@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { isPrepared } from '../platform/persistence/sql';
 
-/** PostgreSQL keeps a plan of each on every connection; there are a handful. */
+/** PostgreSQL keeps a plan of each on every connection: reads by id or name of each kind, and the hot statements. */
 const MOST_NAMES = 200;
 
 /** Names of the statements, by their text. */

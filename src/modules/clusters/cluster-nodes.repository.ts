@@ -6,7 +6,7 @@ import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
 import { ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
-import type { Cluster } from './entities/cluster.entity';
+import { type Cluster, givesSlots } from './entities/cluster.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
@@ -263,8 +263,7 @@ export class ClusterNodesRepository {
   }
 }
 
-const OUGHT_TO_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING'
-  AND c.status IN ('RUNNING', 'RESIZING_UP', 'RESIZING_DOWN')`;
+const OUGHT_TO_RUN = `n.to_date = 'infinity' AND n.status = 'RUNNING' AND ${givesSlots('c')}`;
 
 const NTH_LATEST_ANSWERED = (n: string) =>
   `SELECT second FROM answered_seconds ORDER BY second DESC OFFSET ${n}::integer - 1 LIMIT 1`;

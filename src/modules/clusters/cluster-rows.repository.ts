@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
+import { oneOf } from '../../platform/persistence/columns';
 import { firstRow, returning, type Tx, updateRows } from '../../platform/persistence/sql';
 import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
 import type { DiskColumns } from './cluster-disks';
-import { type ClusterStatus, GIVES_SLOTS, REFUSES_RUNS } from './cluster-state';
+import { type ClusterStatus, REFUSES_RUNS } from './cluster-state';
 import { TAKES_RUNS } from './entities/cluster-node.entity';
 import { ClusterStateEntry } from './entities/cluster-state.entity';
-import { Cluster } from './entities/cluster.entity';
+import { Cluster, givesSlots } from './entities/cluster.entity';
 
 /** What runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'>;
@@ -47,16 +48,14 @@ const HISTORY: History<ClusterStateEntry> = {
 
 const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id';
 
-const listed = (statuses: readonly ClusterStatus[]) => statuses.map((status) => `'${status}'`).join(', ');
-
 /** Whether a run could have a slot of the cluster with the alias, as SQL. */
-export const hasFreeSlot = (cluster: string) => `(${cluster}.status IN (${listed(GIVES_SLOTS)}) AND EXISTS (
+export const hasFreeSlot = (cluster: string) => `(${givesSlots(cluster)} AND EXISTS (
   SELECT 1 FROM cluster_nodes WHERE cluster_id = ${cluster}.cluster_id AND ${TAKES_RUNS}
     AND busy_slots < ${cluster}.max_parallel_jobs))`;
 
 /** Whether no run should be waiting for the cluster with the alias, as SQL: each gets a slot or an end, or a start. */
 export const leavesNoneWaiting = (cluster: string) =>
-  `(${cluster}.status IN (${listed(['STOPPED', ...REFUSES_RUNS])}) OR ${hasFreeSlot(cluster)})`;
+  `(${oneOf(`${cluster}.status`, ['STOPPED', ...REFUSES_RUNS])} OR ${hasFreeSlot(cluster)})`;
 
 /** Rows of clusters by id and their history, for the platform itself: the caller has checked the tenant. */
 @Injectable()

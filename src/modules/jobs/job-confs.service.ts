@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { conflict, type DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
@@ -109,9 +109,9 @@ export class JobConfsService {
     );
   }
 
-  /** The configuration of this workspace that the selector names; another workspace's is a 404. */
-  row(scope: WorkspaceScope, selector: RecordSelector, tx: Tx): Promise<JobConfRow> {
-    return this.repository.get(scope, selector, tx);
+  /** The 404 for a configuration that the workspace does not have. */
+  absent(scope: WorkspaceScope, selector: RecordSelector): DomainError {
+    return this.repository.absent(scope, selector);
   }
 }
 

@@ -227,12 +227,9 @@ export class RunsService {
   private async submission(tx: Tx, place: WorkspaceScope, body: CreateJob): Promise<Submission> {
     const selector = selectorFrom(body, 'job_conf');
     const asked = await this.repository.submission(tx, place, selector);
-    // These two say what is wrong.
+    // It says what is wrong.
     if (!asked?.workspace_active) await this.workspaces.lockActive(tx, place.workspace.workspaceId);
-    if (!asked) {
-      const { name } = await this.jobConfs.row(place, selector, tx);
-      throw conflict('JOB_CONF.CHANGED', `The job configuration "${name}" is just being changed. Try again.`);
-    }
+    if (!asked) throw this.jobConfs.absent(place, selector);
     if (!asked.active) throw conflict('JOB_CONF.DISABLED', `The job configuration "${asked.name}" is disabled.`);
     const { cluster_name: name, cluster_status: status, cluster_active: active } = asked;
     this.clusters.assertTakesRuns({ name, status, active });

@@ -44,6 +44,10 @@ export const CURRENT = `to_date = 'infinity'`;
 /** Condition of those over records that no longer are. */
 export const CLOSED = `to_date <> 'infinity'`;
 
+/** Condition that a column has one of the values, which are constants of the code: names of states and kinds. */
+export const oneOf = (column: string, values: readonly string[]) =>
+  `${column} IN (${values.map((value) => `'${value}'`).join(', ')})`;
+
 /**
  * Index behind a search by part of a name (`Conditions.addContains`). TypeORM cannot express the operator class: add
  * `gin_trgm_ops` to the column in the migration that it generates. See ADR 0009.

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { TenantScope } from '../auth/principal';
-import { notFound } from '../errors/domain-error';
+import { type DomainError, notFound } from '../errors/domain-error';
 import type { Page, PageRequest } from '../http/page';
 import { describeSelector, type RecordSelector } from '../http/selector';
 import { type PagedSelect, pagedRows } from '../persistence/paged-rows';
@@ -119,13 +119,16 @@ export class RecordRepository<
     lock: RowLock = false,
   ): Promise<Row> {
     const row = await this.find(scope, selector, tx, lock);
-    if (!row) {
-      throw notFound(
-        `${this.kind.code}.NOT_FOUND`,
-        `There is no ${this.kind.label} with ${describeSelector(selector)}${this.placeName(scope)}.`,
-      );
-    }
+    if (!row) throw this.absent(scope, selector);
     return row;
+  }
+
+  /** The 404 for a record that the scope does not have. */
+  absent(scope: Scope, selector: RecordSelector<Id>): DomainError {
+    return notFound(
+      `${this.kind.code}.NOT_FOUND`,
+      `There is no ${this.kind.label} with ${describeSelector(selector)}${this.placeName(scope)}.`,
+    );
   }
 
   async find(

@@ -1,5 +1,5 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
-import { Col, ValidityColumns } from '../../../platform/persistence/columns';
+import { Col, oneOf, ValidityColumns } from '../../../platform/persistence/columns';
 import type { NodeRole } from '../../../../libs/contracts/agent-protocol';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
@@ -22,7 +22,7 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
-@Check('ck_cluster_nodes_status', `status IN (${NODE_STATUSES.map((s) => `'${s}'`).join(', ')})`)
+@Check('ck_cluster_nodes_status', oneOf('status', NODE_STATUSES))
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
 export class ClusterNode extends ValidityColumns {
   @Col.identity() node_id: number;

@@ -1,10 +1,11 @@
 import { Check, Entity, ForeignKey, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 import { HoldsItsParts, KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
-import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType } from '../cluster-state';
+import { CLUSTER_STATUSES, CLUSTER_TYPES, type ClusterStatus, type ClusterType, GIVES_SLOTS } from '../cluster-state';
 import type { SparkConfig } from '../dto/cluster-fields.dto';
 
-const list = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
+/** Of a cluster with the alias that gives free slots to runs, as SQL. */
+export const givesSlots = (cluster: string) => oneOf(`${cluster}.status`, GIVES_SLOTS);
 
 /** A cluster instance. `to_date` is set while it is disabled. */
 @Entity('clusters')
@@ -24,8 +25,8 @@ const list = (values: readonly string[]) => values.map((value) => `'${value}'`).
     name: 'fk_clusters_object_storage_manager',
   },
 )
-@Check('ck_clusters_status', `status IN (${list(CLUSTER_STATUSES)})`)
-@Check('ck_clusters_type', `cluster_type IN (${list(CLUSTER_TYPES)})`)
+@Check('ck_clusters_status', oneOf('status', CLUSTER_STATUSES))
+@Check('ck_clusters_type', oneOf('cluster_type', CLUSTER_TYPES))
 @Check(
   'ck_clusters_instances',
   'min_instances >= 1 AND max_instances BETWEEN 1 AND 30 AND min_instances <= max_instances',

@@ -1,5 +1,5 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
-import { Col, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, oneOf, TenantColumns } from '../../../platform/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
@@ -19,7 +19,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
-@Check('ck_runs_status', `status IN (${RUN_STATUSES.map((s) => `'${s}'`).join(', ')})`)
+@Check('ck_runs_status', oneOf('status', RUN_STATUSES))
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], { name: 'fk_runs_workspace' })
 @ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_runs_cluster' })
