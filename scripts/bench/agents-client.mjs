@@ -228,7 +228,8 @@ async function start({ port, nodes }) {
 }
 
 /**
- * Sends runs at a fixed rate, however long each request takes; answers when which run was in its agent's hands.
+ * Sends runs at a fixed rate, however long each request takes; answers when which run was in its agent's hands, and when
+ * the request for it was answered.
  * @param {Submissions} submissions
  */
 async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold, name }) {
@@ -238,6 +239,8 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
   /** @type {Connection[]} */
   const idle = [];
   let refused = 0;
+  /** @type {[string, number][]} */
+  const answered = [];
   /** @param {number} number */
   const one = async (number) => {
     const connection = idle.pop() ?? new Connection(port, token);
@@ -246,6 +249,7 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
     for (let wait = RETRY_MS.first; ; wait *= 2) {
       try {
         await send();
+        answered.push([`${name}-${number}`, now()]);
         break;
       } catch (error) {
         failures.note(/** @type {Error} */ (error));
@@ -272,6 +276,7 @@ async function submit({ port, path, token, jobConfIds, perSecond, seconds, hold,
     sent: sent.length,
     refused,
     arrivals: [...arrivals],
+    answered,
     failures: failures.count,
     first: failures.first,
   };

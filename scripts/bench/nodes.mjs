@@ -121,7 +121,7 @@ export async function prepareNodes(platform, signal) {
         path: `/api/v1${platform.jobs}`,
         token: session.token,
       };
-      /** @type {{sent: number, refused: number, arrivals: [string, number][], failures: number, first: string}} */
+      /** @type {Sent & {sent: number, refused: number, failures: number, first: string}} */
       const answer = await tell('submit', { ...sender, jobConfIds, hold: false, ...how });
       if (answer.failures > 0) platform.print(`${answer.failures} requests failed, first with: ${answer.first}`);
       const missing = answer.sent - answer.refused - answer.arrivals.length;
@@ -185,24 +185,38 @@ async function idle(platform, signal) {
   return [share('api', 'the API of agents'), share('database', 'PostgreSQL, whoever else uses it,')];
 }
 
-/** @param {pg.Client} database @param {(how: object) => Promise<{arrivals: [string, number][]}>} submit */
+/**
+ * By their correlation ids, when runs were in their agents' hands and when the requests for them were answered.
+ * @typedef {{arrivals: [string, number][], answered: [string, number][]}} Sent
+ */
+
+/** @param {pg.Client} database @param {(how: object) => Promise<Sent>} submit */
 async function accept(database, submit) {
-  const { arrivals } = await submit({ name: `agent-${Date.now()}`, perSecond: PER_SECOND, seconds: SECONDS });
+  const { arrivals, answered } = await submit({ name: `agent-${Date.now()}`, perSecond: PER_SECOND, seconds: SECONDS });
   /** @type {{rows: {correlation_id: string, at: string}[]}} */
   const { rows } = await database.query(COMMITTED, [arrivals.map(([id]) => id)]);
   const committed = new Map(rows.map(({ correlation_id: id, at }) => [id, Number(at)]));
-  const waits = arrivals.map(([id, at]) => at - (committed.get(id) ?? NaN));
-  const title = `from the commit of a run to its node's agent, ${NODES} nodes polling, ${PER_SECOND} runs a second`;
-  /** @param {number} part @param {number} below */
-  const figure = (part, below) =>
-    measure({
-      name: `agent-p${part}`,
-      title: `${title}: the ${part}th of a hundred`,
-      unit: 'ms',
-      goal: { below },
-      value: percentile(waits, part / 100),
-    });
-  return [figure(50, 10), figure(99, 50)];
+  /** @param {Map<string, number>} since */
+  const waits = (since) => arrivals.map(([id, at]) => at - (since.get(id) ?? NaN));
+  /** @param {string} name @param {string} since @param {number[]} ms */
+  const figures = (name, since, ms) =>
+    [
+      { part: 50, below: 10 },
+      { part: 99, below: 50 },
+    ].map(({ part, below }) =>
+      measure({
+        name: `${name}-p${part}`,
+        title: `from ${since} to its node's agent, ${NODES} nodes polling, ${PER_SECOND} runs a second: the ${part}th of a hundred`,
+        unit: 'ms',
+        goal: { below },
+        value: percentile(ms, part / 100),
+      }),
+    );
+  return [
+    ...figures('agent', 'the answer to the request for a run', waits(new Map(answered))),
+    // It is written before the log is: whatever that takes is a part of these.
+    ...figures('agent-record', 'the commit record of a run', waits(committed)),
+  ];
 }
 
 /**
