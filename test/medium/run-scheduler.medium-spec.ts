@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { COUNTS } from '../../libs/testing/invariants.cjs';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -116,6 +116,33 @@ describe('RunScheduler', () => {
     for (const { node_id: node } of all.filter(isRunning)) busy.set(node ?? 0, (busy.get(node ?? 0) ?? 0) + 1);
     for (const count of busy.values()) expect(count).toBeLessThanOrEqual(PARALLEL);
   }
+
+  it('finds the waiting runs by their index among many that ended, even if the planner believes that most wait', async () => {
+    const runId = await submit();
+    const plans: string[] = [];
+    const undone = dataSource.transaction(async (tx) => {
+      await tx.query(
+        `INSERT INTO runs OVERRIDING SYSTEM VALUE SELECT copy.* FROM runs r CROSS JOIN generate_series(1, 5000) n
+           CROSS JOIN LATERAL jsonb_populate_record(r, jsonb_build_object('node_id', NULL, 'exit_code', n,
+             'run_id', nextval(pg_get_serial_sequence('runs', 'run_id')))) copy WHERE r.run_id = $1`,
+        [runId],
+      );
+      await tx.query('ANALYZE runs');
+      const explained = {
+        query: async (sql: string, params: unknown[]) => {
+          const [plan] = await tx.query(`EXPLAIN (FORMAT JSON) ${sql}`, params);
+          plans.push(JSON.stringify(plan));
+          return [];
+        },
+      };
+      await runs.waiting(explained as unknown as EntityManager, tenancy.clusterId, 100);
+      await new RunsRepository({ manager: explained } as unknown as DataSource).isUnsettled(tenancy.clusterId);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    expect(plans).toHaveLength(2);
+    for (const plan of plans) expect(plan).toContain('"ix_runs_waiting"');
+  });
 
   it('fills every slot and no more when many runs come at once', async () => {
     await Promise.all(Array.from({ length: RUNS }, submit));

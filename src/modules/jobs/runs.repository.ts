@@ -63,6 +63,13 @@ export type NewRun = Pick<
   | 'correlation_id'
 > & { status: 'SUBMITTED' };
 
+/**
+ * Conditions and order of the runs that wait for the cluster, oldest first. Only the index of waiting runs has this
+ * order: by `run_id` alone, or in none, the planner would go through all runs that ended when it believes them few.
+ */
+const waitingFor = (cluster: string) =>
+  `WHERE cluster_id BETWEEN ${cluster} AND ${cluster} AND ${IS_WAITING} ORDER BY cluster_id, run_id`;
+
 /** CTE that takes ended runs, `changed`, off the unfinished ones of their configurations. */
 const UNCOUNTED = `uncounted AS (
   UPDATE job_confs c SET unfinished_runs = c.unfinished_runs - e.runs
@@ -228,11 +235,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
 
   /** Some runs of a cluster that wait for a slot, oldest first. */
   async waiting(tx: Tx, clusterId: number, limit: number): Promise<Run[]> {
-    return rows<Run>(
-      tx,
-      `SELECT * FROM runs WHERE cluster_id = $1 AND ${IS_WAITING} ORDER BY run_id LIMIT $2 FOR NO KEY UPDATE`,
-      [clusterId, limit],
-    );
+    return rows<Run>(tx, `SELECT * FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`, [clusterId, limit]);
   }
 
   /** Whether runs wait for the cluster that should not. */
@@ -241,7 +244,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
       this.dataSource.manager,
       prepared(
         `SELECT 1 FROM clusters c WHERE c.cluster_id = $1
-           AND EXISTS (SELECT 1 FROM runs WHERE cluster_id = $1 AND ${IS_WAITING}) AND ${leavesNoneWaiting('c')}`,
+           AND (SELECT TRUE FROM runs ${waitingFor('$1')} LIMIT 1) AND ${leavesNoneWaiting('c')}`,
       ),
       [clusterId],
     );
