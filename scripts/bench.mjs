@@ -16,6 +16,7 @@ import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { percentile } from './bench/percentile.mjs';
 import { Recovery } from './bench/recovery.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
+import { measureDestroy, measureReads } from './bench/stored-runs.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
 import { ApiError } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
@@ -37,6 +38,8 @@ const MEASUREMENTS = [
   'submit',
   'agent',
   'restart',
+  'reads',
+  'destroy',
 ];
 /** Measured only if asked for: it takes eleven minutes. */
 const LONG = ['growth'];
@@ -74,6 +77,9 @@ Measures the platform against the same work done by hand, in turns, and prints t
   recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
            another worker and without; the worker is restarted after a second
   agent    from the commit of a run to its node's agent, with a thousand nodes polling, and what their idle polls cost
+  reads    GET of a job, of the newest 100 of a workspace, and of both statistics behind 1,000,000 ended jobs, against
+           behind 1,000
+  destroy  how long it takes to destroy a cluster that 100,000 jobs wait for, and others to lock it meanwhile
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
@@ -196,8 +202,10 @@ class Bench {
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
-    // The last: it leaves 100,000 jobs behind.
+    // The last: they leave 100,000 jobs behind, or no cluster.
     if (this.only.includes('submit')) results.push(...(await this.submissions(platform)));
+    if (this.only.includes('reads')) results.push(...(await this.reads(platform)));
+    if (this.only.includes('destroy')) results.push(...(await measureDestroy(platform, this.signal)));
     return results;
   }
 
@@ -460,6 +468,20 @@ class Bench {
     } finally {
       await close();
     }
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async reads(platform) {
+    const measured = await measureReads(platform, this.signal, this.rounds);
+    return measured.map(({ title, ...sides }) =>
+      comparisonOf({
+        name: 'reads',
+        title: `${title} behind 1,000,000, against behind 1,000`,
+        unit: 'ms',
+        goal: { atMost: 1.5 },
+        measured: sides,
+      }),
+    );
   }
 
   /** @param {PlatformUnderBench} platform */

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { ask, MeasuringProcesses } from './processes.mjs';
+import { copyLatestRun, takeAllSlots } from './run-copies.mjs';
 
 const BARE_INSERTS = fileURLToPath(new URL('./bare-inserts.mjs', import.meta.url));
 const SECONDS = 4;
@@ -18,30 +19,6 @@ const TABLES = [
 ];
 
 /**
- * Runs that wait for the cluster, as submissions leave them, of the configuration of the latest.
- * Parameter: how many.
- */
-const BACKLOG = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
-  ids AS (SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
-    nextval(pg_get_serial_sequence('workflow_jobs', 'workflow_job_id')) AS job_id,
-    nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS instance_id
-    FROM generate_series(1, $1)),
-  jobs AS (INSERT INTO workflow_jobs (workflow_job_id, workflow_type_id, tenant_id, run_id)
-    SELECT job_id, (SELECT workflow_type_id FROM workflow_jobs WHERE run_id = latest.run_id), tenant_id, ids.run_id FROM ids, latest),
-  instances AS (INSERT INTO workflow_job_instances (workflow_job_instance_id, workflow_job_id, state, correlation_id)
-    SELECT instance_id, job_id, 'EXECUTING', 'bench' FROM ids),
-  states AS (INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
-    SELECT instance_id, 'EXECUTING' FROM ids),
-  history AS (INSERT INTO run_states (run_id, status, sequence, start_time)
-    SELECT run_id, 'SUBMITTED', 1, date_trunc('milliseconds', now()) FROM ids),
-  counted AS (INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
-    SELECT tenant_id, workspace_id, cluster_id, 'SUBMITTED', $1 FROM latest)
-  INSERT INTO runs (run_id, tenant_id, workspace_id, job_conf_id, cluster_id, status, job_conf_snapshot, correlation_id,
-    workflow_job_instance_id, created_by_user_id, modified_by_user_id)
-  SELECT ids.run_id, tenant_id, workspace_id, job_conf_id, cluster_id, 'SUBMITTED', job_conf_snapshot, 'bench', instance_id,
-    created_by_user_id, modified_by_user_id FROM ids, latest`;
-
-/**
  * Submissions to a cluster that has no free slot, and what they are compared with.
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
@@ -56,10 +33,7 @@ export async function prepareSubmissions(platform, signal) {
     await client.end();
   };
   try {
-    // As one whose slots are all taken: no node has any.
-    await client.query(`UPDATE clusters SET status = 'RUNNING', last_active_at = now() WHERE cluster_id = $1`, [
-      clusterId,
-    ]);
+    await takeAllSlots(client, clusterId);
     const body = { job_conf_id: jobConfId };
     const load = processes.startLoad();
     const headers = { authorization: `Bearer ${session.token}` };
@@ -76,13 +50,7 @@ export async function prepareSubmissions(platform, signal) {
     });
     return {
       /** @param {number} count of runs that wait from now on, besides those that already do */
-      fill: async (count) => {
-        await client.query('SET session_replication_role = replica');
-        for (let left = count; left > 0; left -= 10_000) await client.query(BACKLOG, [Math.min(left, 10_000)]);
-        await client.query('RESET session_replication_role');
-        await client.query('VACUUM (ANALYZE)');
-        await client.query('CHECKPOINT');
-      },
+      fill: (count) => copyLatestRun(client, count, 'SUBMITTED'),
       /** @param {number} connections */
       product: (connections) => submit(connections),
       /** @param {number} connections */

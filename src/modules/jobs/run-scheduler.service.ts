@@ -54,7 +54,9 @@ export class RunScheduler {
 
   /** Ends a locked run, its workflows, and frees its slot. Does nothing for a finished run. */
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
-    if (!isFinished(run.status)) await this.endAll(tx, [run], end);
+    if (isFinished(run.status)) return;
+    await this.endAll(tx, [run], end);
+    await this.clusters.touch(tx, run.cluster_id);
   }
 
   /**
@@ -133,6 +135,7 @@ export class RunScheduler {
     return false;
   }
 
+  /** Leaves the cluster's row as it is: whoever waits for its lock would have to queue anew for a new version of it. */
   private async endWaiting(tx: Tx, cluster: LockedCluster, code: RunEnd['code'], reason: string): Promise<boolean> {
     const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
     await this.endAll(tx, waiting, { to: 'TERMINATED', code, reason, exitCode: null });
@@ -141,8 +144,7 @@ export class RunScheduler {
 
   /** The same for unfinished runs of one cluster, all in one status. */
   private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
-    const [first] = runs;
-    if (!first) return;
+    if (runs.length === 0) return;
     const columns = { reason_code: code, exit_code: exitCode };
     await this.runs.transition(tx, runs, { to, reason, userId: null, columns });
     const workflows = runs.map((run) => run.workflow_job_instance_id);
@@ -152,6 +154,5 @@ export class RunScheduler {
     if (stops.length > 0) await endWorkflows(tx, stops, 'DONE');
     const nodes = runs.map((run) => run.node_id).filter((id) => id !== null);
     if (nodes.length > 0) await this.clusters.free(tx, nodes);
-    await this.clusters.touch(tx, first.cluster_id);
   }
 }

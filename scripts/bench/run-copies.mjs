@@ -1,0 +1,53 @@
+const AT_ONCE = 10_000;
+
+/**
+ * Copies of the latest run with what belongs to it, as submissions leave them, and with an end if the state is one.
+ * Parameters: how many, their state, whether they have ended.
+ */
+const COPY = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
+  ids AS (SELECT nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id,
+    nextval(pg_get_serial_sequence('workflow_jobs', 'workflow_job_id')) AS job_id,
+    nextval(pg_get_serial_sequence('workflow_job_instances', 'workflow_job_instance_id')) AS instance_id,
+    CASE WHEN $3 THEN now() END AS ended_at
+    FROM generate_series(1, $1)),
+  jobs AS (INSERT INTO workflow_jobs (workflow_job_id, workflow_type_id, tenant_id, run_id)
+    SELECT job_id, (SELECT workflow_type_id FROM workflow_jobs WHERE run_id = latest.run_id), tenant_id, ids.run_id FROM ids, latest),
+  instances AS (INSERT INTO workflow_job_instances (workflow_job_instance_id, workflow_job_id, state, correlation_id, ended_at)
+    SELECT instance_id, job_id, CASE WHEN $3 THEN 'DONE' ELSE 'EXECUTING' END, 'bench', ended_at FROM ids),
+  states AS (INSERT INTO workflow_job_instance_states (workflow_job_instance_id, state)
+    SELECT instance_id, CASE WHEN $3 THEN 'DONE' ELSE 'EXECUTING' END FROM ids),
+  history AS (INSERT INTO run_states (run_id, status, sequence, start_time)
+    SELECT run_id, $2, 1, date_trunc('milliseconds', now()) FROM ids),
+  counted AS (INSERT INTO run_counts (tenant_id, workspace_id, cluster_id, status, runs)
+    SELECT tenant_id, workspace_id, cluster_id, $2, $1 FROM latest)
+  INSERT INTO runs (run_id, tenant_id, workspace_id, job_conf_id, cluster_id, status, job_conf_snapshot, correlation_id,
+    workflow_job_instance_id, created_by_user_id, modified_by_user_id, ended_at)
+  SELECT ids.run_id, tenant_id, workspace_id, job_conf_id, cluster_id, $2, job_conf_snapshot, 'bench', instance_id,
+    created_by_user_id, modified_by_user_id, ids.ended_at FROM ids, latest`;
+
+/**
+ * Makes the cluster one whose slots are all taken, so that runs wait: RUNNING, and no node has any.
+ * @param {import('pg').Client} client
+ * @param {number} clusterId
+ */
+export async function takeAllSlots(client, clusterId) {
+  await client.query(`UPDATE clusters SET status = 'RUNNING', last_active_at = now() WHERE cluster_id = $1`, [
+    clusterId,
+  ]);
+}
+
+/**
+ * Copies the latest run, with its history, workflow and what is counted, and has everything written and analyzed.
+ * @param {import('pg').Client} client
+ * @param {number} count
+ * @param {'SUBMITTED' | 'DONE'} status of the copies
+ */
+export async function copyLatestRun(client, count, status) {
+  // What the rows refer to is known to exist.
+  await client.query('SET session_replication_role = replica');
+  for (let left = count; left > 0; left -= AT_ONCE)
+    await client.query(COPY, [Math.min(left, AT_ONCE), status, status === 'DONE']);
+  await client.query('RESET session_replication_role');
+  await client.query('VACUUM (ANALYZE)');
+  await client.query('CHECKPOINT');
+}
