@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
@@ -211,6 +213,23 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       expect(most).toBe(1);
     } finally {
       for (const loop of loops) await loop.stop();
+    }
+  });
+
+  it('leave nothing of a pass in memory', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const signals: WeakRef<AbortSignal>[] = [];
+    const work = (given: AbortSignal) => Promise.resolve(void signals.push(new WeakRef(given)));
+    const loop = loopOf(createLogger('test', 'silent'), new TestReconciler('forgetful', work));
+    loop.start();
+    try {
+      await eventually(() => signals.length >= 5, { what: 'five passes' });
+      const first = signals.slice(0, 4);
+      const isForgotten = () => (collectGarbage(), first.every((signal) => signal.deref() === undefined));
+      await eventually(isForgotten, { timeoutMs: 5_000, what: 'the end of what four passes were given' });
+    } finally {
+      await loop.stop();
     }
   });
 

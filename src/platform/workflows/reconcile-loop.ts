@@ -87,32 +87,37 @@ export class ReconcileLoop {
 
   /** Returns when the pass has ended, or soon after it should have. */
   private async withinDeadline(reconciler: Reconciler): Promise<boolean> {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), reconciler.deadlineMs);
-    const signal = AbortSignal.any([this.stopping.signal, deadline.signal]);
-    const patience = new AbortController();
+    // Not `AbortSignal.any`: with a listener, the signal it answers stays in memory until it is aborted.
+    const { stopping } = this;
+    const pass = new AbortController();
+    const cut = () => pass.abort();
+    let isLate = false;
+    const deadline = setTimeout(() => {
+      isLate = true;
+      cut();
+    }, reconciler.deadlineMs);
+    stopping.signal.addEventListener('abort', cut);
     let hasEnded = false;
     const work = Promise.resolve()
-      .then(() => reconciler.reconcile(signal))
+      .then(() => reconciler.reconcile(pass.signal))
       .catch((error: unknown) => {
-        if (!deadline.signal.aborted) throw error;
+        if (!isLate) throw error;
       })
       .finally(() => (hasEnded = true));
+    let patience: NodeJS.Timeout | undefined;
     const left = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => {
-        const end = setTimeout(resolve, END_MS);
-        patience.signal.addEventListener('abort', () => clearTimeout(end));
-      });
+      pass.signal.addEventListener('abort', () => (patience = setTimeout(resolve, END_MS)));
     });
+    if (stopping.signal.aborted) cut();
     try {
       const result = await Promise.race([work, left]);
       if (!hasEnded) this.leaveBehind(reconciler, work);
-      if (deadline.signal.aborted)
-        throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was cut`);
+      if (isLate) throw new Error(`The pass did not end within ${reconciler.deadlineMs} ms and was cut`);
       return result === 'more';
     } finally {
-      clearTimeout(timer);
-      patience.abort();
+      clearTimeout(deadline);
+      clearTimeout(patience);
+      stopping.signal.removeEventListener('abort', cut);
     }
   }
 
