@@ -104,7 +104,12 @@ export class Recovery {
     return [found.pid, left[0]?.at ?? found.at, left];
   }
 
-  /** @param {Held[]} held @param {Date} since @returns {Promise<number>} milliseconds until the last of them went on */
+  /**
+   * @param {Held[]} held which have ended meanwhile
+   * @param {Date} since
+   * @returns {Promise<number | null>} milliseconds until the last of them went on; null when the victim had begun to commit
+   *   the last step of each
+   */
   async longest(held, since) {
     const { rows } = await this.database.query(
       `SELECT max(next) AS at FROM (
@@ -113,8 +118,7 @@ export class Recovery {
          GROUP BY workflow_job_instance_id) each`,
       [held.map(({ id }) => id), since],
     );
-    if (!rows[0]?.at) throw new Error('No step followed the kill.');
-    return rows[0].at.getTime() - since.getTime();
+    return rows[0]?.at ? rows[0].at.getTime() - since.getTime() : null;
   }
 
   /** @param {number[]} clusters @returns {Promise<number>} how many of their workflows have not ended */
