@@ -22,6 +22,14 @@ function nameOf(sql: string): string | null {
  * must be a session of its own: a pooler that shares sessions between transactions has to know prepared statements.
  */
 export class PreparingClient extends Client {
+  constructor(config?: ConstructorParameters<typeof Client>[0]) {
+    super(config);
+    // The pool stops listening when it hands a connection out, and its new owner begins a moment later. An end of the
+    // session that is read together with its beginning falls in between; unheard, it would end the process. Whoever uses
+    // the connection next is told that it is lost.
+    this.on('error', () => undefined);
+  }
+
   // The overloads of the driver, of which the pool and TypeORM use some; all end here.
   override query = (first: unknown, values?: unknown, ...rest: unknown[]): never => {
     const name = typeof first === 'string' ? nameOf(first) : null;
