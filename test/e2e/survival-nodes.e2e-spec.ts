@@ -91,15 +91,22 @@ describe('a node whose agent or supervisor is killed', () => {
 
     const killed = processesOfNode(platform, token);
     kill9([...killed.supervisors, ...killed.agents]);
+    await eventually(
+      () => {
+        const { supervisors, agents } = processesOfNode(platform, token);
+        expect([supervisors.length, agents.length]).toEqual([1, 1]);
+        return true;
+      },
+      { timeoutMs: 3 * LEASE_MS, what: 'a supervisor and an agent again' },
+    );
+    // Not before: a sign of life of the killed agent may be recorded a second after its death.
     const before = await lastSeen(clusterId);
     await eventually(async () => (await lastSeen(clusterId)) > before, {
       timeoutMs: 3 * LEASE_MS,
       what: 'a sign of life of the revived node',
     });
-    const revived = processesOfNode(platform, token);
-    expect([revived.supervisors.length, revived.agents.length]).toEqual([1, 1]);
     // The very driver: none was ended, none was started.
-    expect(revived.others).toEqual(expect.arrayContaining(driver));
+    expect(processesOfNode(platform, token).others).toEqual(expect.arrayContaining(driver));
 
     job.open();
     expect(await job.ended(runId)).toMatchObject({ status: 'DONE', reasonCode: 'COMPLETED', exitCode: 0 });
