@@ -147,8 +147,8 @@ describe('somebody who opens connections and leaves them', () => {
     const file = `/api/v1/workspace/files?workspace_id=${workspace.workspace_id}&path=large.bin`;
     // More than the system keeps for a reader that does not read.
     const body = Buffer.alloc(80 * 2 ** 20);
-    const uploaded = await fetch(`${origin()}${file}`, { method: 'POST', headers: bearer(), body });
-    expect(uploaded.status).toBe(200);
+    // On a busy machine the upload itself may stall for so long that it is cut.
+    await eventually(async () => (await fetch(`${origin()}${file}`, { method: 'POST', headers: bearer(), body })).ok);
     const path = `/api/v1/workspace/file/download?workspace_id=${workspace.workspace_id}&file_path=large.bin`;
     const readers = await openMany(STREAMS_OF_CALLER, '127.0.0.13');
     const begin = async (reader: RawConnection) => {
