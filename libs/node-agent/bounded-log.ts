@@ -81,7 +81,7 @@ export class BoundedLog {
   }
 }
 
-/** The end of a file that still grows: what is written between this and a cut is lost, so little as possible may be. */
+/** The end of a file that still grows: what is written between this and a cut is lost, and should be little. */
 function lastOf(fd: number): Buffer {
   for (let tries = 1; ; tries += 1) {
     const { size } = fstatSync(fd);

@@ -38,6 +38,11 @@ describe('visiblePaths', () => {
     expect(visiblePaths({ paths, python })).toEqual(expected);
   });
 
+  it('are absolute where they were named from the working directory, which is none of them', () => {
+    const spark = relative(process.cwd(), folder('spark'));
+    expect(visiblePaths({ paths: [spark], python: 'python3' })).toEqual([join(root, 'spark')]);
+  });
+
   it('are never the whole machine', () => {
     expect(visiblePaths({ paths: ['/'], python: '/python' })).toEqual([]);
   });

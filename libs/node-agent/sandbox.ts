@@ -267,8 +267,9 @@ export interface NeededPaths {
  * Python that it was made of. What the system's own folders hold is visible anyway.
  */
 export function visiblePaths({ paths, python }: NeededPaths): string[] {
-  const needed = new Set(paths.filter((path) => path !== null).flatMap((path) => [path, realpathOf(path)]));
-  for (const link of linksOf(python)) {
+  const needed = new Set(paths.filter((path) => path !== null).flatMap((path) => [resolve(path), realpathOf(path)]));
+  // A bare name is looked up in the folders of the system, which are visible anyway: it is in none of the agent's.
+  for (const link of python.includes('/') ? linksOf(resolve(python)) : []) {
     const prefix = dirname(dirname(link));
     needed.add(prefix);
     const home = /^home\s*=\s*(.+)$/m.exec(textOf(join(prefix, 'pyvenv.cfg')))?.[1]?.trim();
