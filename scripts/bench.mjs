@@ -76,7 +76,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
            and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
   recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
            another worker and without; the worker is restarted after a second
-  agent    from the commit of a run to its node's agent, with a thousand nodes polling, and what their idle polls cost
+  agent    from the answer to the request for a run, and from its commit record, to its node's agent, with a thousand
+           nodes polling, and what their idle polls cost
   reads    GET of a job, of the newest 100 of a workspace, and of both statistics behind 1,000,000 ended jobs, against
            behind 1,000
   destroy  how long it takes to destroy a cluster that 100,000 jobs wait for, and others to lock it meanwhile

@@ -52,7 +52,7 @@ export class RunScheduler {
     return given.length === BATCH;
   }
 
-  /** Ends a locked run, its workflows, and frees its slot. Does nothing for a finished run. */
+  /** Ends a locked run and its workflows, frees its slot, and notes that its cluster was active. Does nothing for a finished run. */
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
     if (isFinished(run.status)) return;
     await this.endAll(tx, [run], end);
@@ -142,7 +142,7 @@ export class RunScheduler {
     return waiting.length === BATCH;
   }
 
-  /** The same for unfinished runs of one cluster, all in one status. */
+  /** Ends unfinished runs of one cluster, all in one status, with their workflows, and frees their slots. */
   private async endAll(tx: Tx, runs: readonly Run[], { to, code, reason, exitCode }: RunEnd): Promise<void> {
     if (runs.length === 0) return;
     const columns = { reason_code: code, exit_code: exitCode };

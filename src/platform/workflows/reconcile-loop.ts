@@ -87,7 +87,8 @@ export class ReconcileLoop {
 
   /** Returns when the pass has ended, or soon after it should have. */
   private async withinDeadline(reconciler: Reconciler): Promise<boolean> {
-    // Not `AbortSignal.any`: with a listener, the signal it answers stays in memory until it is aborted.
+    // Not `AbortSignal.any`: with a listener, the signal it answers stays in memory until it is aborted, which that of a
+    // pass that ends in time never is.
     const { stopping } = this;
     const pass = new AbortController();
     const cut = () => pass.abort();
