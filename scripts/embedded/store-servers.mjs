@@ -219,7 +219,8 @@ async function isGoRecent(go) {
  * Where the servers answer and who may use them, as tests read it from the file that TEST_STORE_SERVERS names.
  * @typedef {object} StoreServers
  * @property {S3Server} moto checks no signatures
- * @property {S3Server & {name: string}} s3 checks them: MinIO where it was asked for, else another moto
+ * @property {S3Server & {name: string, user: string}} aws another moto, which does
+ * @property {S3Server & {name: string}} s3 does, too: MinIO where it was asked for, else the second moto
  * @property {S3Server} hadoop MinIO where it was asked for, else the first moto, which cannot check the signatures of Hadoop's
  *   client: they are about the name of the client, too, which botocore leaves out
  * @property {{url: string}} fakeGcs asks for no credential
@@ -284,9 +285,10 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
       );
       return { name: 'MinIO', url, ...keys };
     };
-    const [motoUrl, s3, gcsUrl, azuriteUrl] = await Promise.all([
+    const [motoUrl, aws, minio, gcsUrl, azuriteUrl] = await Promise.all([
       startMoto('moto'),
-      programs.minio ? startMinio(programs.minio) : startMoto('moto-s3').then(askForSignatures),
+      startMoto('moto-aws').then(askForSignatures),
+      programs.minio ? startMinio(programs.minio) : null,
       start('fake-gcs', '/storage/v1/b?project=test', ({ url, port }) => [
         programs.fakeGcs,
         ...['-scheme', 'http', '-host', '127.0.0.1', '-port', port, '-external-url', url],
@@ -307,8 +309,9 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
     const moto = { url: motoUrl, ...keys };
     const servers = {
       moto,
-      s3,
-      hadoop: programs.minio ? s3 : moto,
+      aws,
+      s3: minio ?? aws,
+      hadoop: minio ?? moto,
       fakeGcs: { url: gcsUrl },
       azurite: { url: `${azuriteUrl}/${azurite.accountName}`, ...azurite },
     };
@@ -320,9 +323,9 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
 }
 
 /**
- * Creates the user of a moto for S3, and has it check the signature of every call from then on.
+ * Creates the user of a moto, and has it check the signature of every call from then on.
  * @param {string} url
- * @returns {Promise<S3Server & {name: string}>}
+ * @returns {Promise<S3Server & {name: string, user: string}>}
  */
 async function askForSignatures(url) {
   /** @param {string} path @param {string | URLSearchParams} body @param {Record<string, string>} [headers] */
@@ -332,21 +335,25 @@ async function askForSignatures(url) {
     if (!answer.ok) throw new Error(`moto answered ${answer.status} ${text}`);
     return text;
   };
+  const user = 'tests';
   // moto finds the service by the scope of the signature, which it does not check yet.
   const scope = 'Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
   const iam = (/** @type {Record<string, string>} */ parameters) =>
-    post('/', new URLSearchParams({ Version: '2010-05-08', UserName: 'tests', ...parameters }), {
+    post('/', new URLSearchParams({ Version: '2010-05-08', UserName: user, ...parameters }), {
       authorization: `AWS4-HMAC-SHA256 ${scope}`,
     });
-  const everything = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 's3:*', Resource: '*' }] };
+  const everything = {
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: ['s3:*', 'sts:*'], Resource: '*' }],
+  };
   await iam({ Action: 'CreateUser' });
-  await iam({ Action: 'PutUserPolicy', PolicyName: 's3', PolicyDocument: JSON.stringify(everything) });
+  await iam({ Action: 'PutUserPolicy', PolicyName: 'everything', PolicyDocument: JSON.stringify(everything) });
   const made = await iam({ Action: 'CreateAccessKey' });
   const [accessKeyId = '', secretAccessKey = ''] = ['AccessKeyId', 'SecretAccessKey'].map(
     (element) => new RegExp(`<${element}>([^<]+)<`).exec(made)?.[1],
   );
   await post('/moto-api/reset-auth', '0');
-  return { name: 'moto', url, accessKeyId, secretAccessKey };
+  return { name: 'moto', user, url, accessKeyId, secretAccessKey };
 }
 
 /** Any answer will do, a refusal too. @param {string} url */

@@ -37,60 +37,25 @@ describe(`credentials of a custom store, at ${name}`, () => {
   });
 });
 
-/** moto checks signatures once it is told to; the tests that follow in this run find it as it was. */
 describe('keys of AWS, at moto', () => {
-  const { url } = storeServers().moto;
+  const { url, user, ...keys } = storeServers().aws;
   const checker = new CredentialChecker(outbound, { clouds: { awsSts: url } });
   const check = (AWS_ACCESS_KEY_ID: string, AWS_SECRET_ACCESS_KEY: string) =>
     checker.check({
       provider: 'aws',
       credentials: { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION: 'eu-west-1' },
     });
-  const username = `spark-${Date.now()}`;
-  let keys: { id: string; secret: string };
-
-  beforeAll(async () => {
-    await iam({ Action: 'CreateUser', UserName: username });
-    const document = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: 'sts:*', Resource: '*' }] };
-    const policy = { PolicyName: 'sts', PolicyDocument: JSON.stringify(document) };
-    await iam({ Action: 'PutUserPolicy', UserName: username, ...policy });
-    const made = await iam({ Action: 'CreateAccessKey', UserName: username });
-    keys = { id: textOf(made, 'AccessKeyId'), secret: textOf(made, 'SecretAccessKey') };
-    await authenticate('0');
-  });
-
-  afterAll(() => authenticate('inf'));
 
   it('work when they are right, and are said to be whose they are', async () => {
-    const answer = await check(keys.id, keys.secret);
+    const answer = await check(keys.accessKeyId, keys.secretAccessKey);
     expect(answer).toMatchObject({ working: true, reason: null });
-    expect(answer.checkedAs).toMatch(new RegExp(`^arn:aws:iam::\\d{12}:user/${username}$`));
+    expect(answer.checkedAs).toMatch(new RegExp(`^arn:aws:iam::\\d{12}:user/${user}$`));
   });
 
   it('do not with another key or another secret', async () => {
     const unknown = expect.stringContaining('InvalidClientTokenId');
-    expect(await check('AKIAIOSFODNN7EXAMPLE', keys.secret)).toEqual({ ...REFUSED, reason: unknown });
+    expect(await check('AKIAIOSFODNN7EXAMPLE', keys.secretAccessKey)).toEqual({ ...REFUSED, reason: unknown });
     const signature = expect.stringContaining('SignatureDoesNotMatch');
-    expect(await check(keys.id, 'a-wrong-secret')).toEqual({ ...REFUSED, reason: signature });
+    expect(await check(keys.accessKeyId, 'a-wrong-secret')).toEqual({ ...REFUSED, reason: signature });
   });
-
-  async function iam(parameters: Record<string, string>): Promise<string> {
-    // moto finds the service by the scope of the signature, which it does not check yet.
-    const scope =
-      'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0';
-    const body = new URLSearchParams({ Version: '2010-05-08', ...parameters });
-    const response = await fetch(url, { method: 'POST', headers: { authorization: scope }, body });
-    const text = await response.text();
-    if (!response.ok) throw new Error(text);
-    return text;
-  }
-
-  async function authenticate(afterCalls: string): Promise<void> {
-    const response = await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', body: afterCalls });
-    if (!response.ok) throw new Error(await response.text());
-  }
 });
-
-function textOf(xml: string, element: string): string {
-  return new RegExp(`<${element}>([^<]+)</${element}>`).exec(xml)?.[1] ?? '';
-}

@@ -4,6 +4,8 @@ import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 /** As scripts/embedded/store-servers.mjs starts them. */
 interface StoreServers {
   moto: S3Server;
+  /** Checks signatures, of every service; `user` is whose the keys are. */
+  aws: S3Server & { user: string };
   /** Checks signatures, whichever server it is. */
   s3: S3Server & { name: string };
   /** For Spark; checks them only where it is MinIO. */
