@@ -70,6 +70,8 @@ const STEPS: Record<string, string> = {
   enableCluster: '',
   createWorkspace: '',
   updateWorkspace: '?workspace_name=example-workspace',
+  assignWorkspaceUserPermission: '',
+  assignWorkspaceGroupPermission: '',
   createJobConf: '',
   createJob: '',
 };

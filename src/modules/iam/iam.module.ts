@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AUTHENTICATOR } from '../../platform/auth/authentication';
+import { PeopleService } from './people.service';
 import { RolesRepository } from './roles/roles.repository';
 import { AccessTokens } from './sessions/access-tokens';
 import { SessionAuthenticator } from './sessions/session-authenticator';
@@ -13,6 +14,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
     AccessTokens,
     DirectoryRepository,
     GroupsRepository,
+    PeopleService,
     RolesRepository,
     SessionsRepository,
     UsersRepository,
@@ -24,6 +26,7 @@ import { UsersRepository } from './users-and-groups/users.repository';
     AccessTokens,
     DirectoryRepository,
     GroupsRepository,
+    PeopleService,
     RolesRepository,
     SessionAuthenticator,
     SessionsRepository,

@@ -1,7 +1,25 @@
 import { Module } from '@nestjs/common';
+import { IamModule } from '../iam/iam.module';
+import {
+  WorkspaceGroupsController,
+  WorkspacePermissionsController,
+  WorkspaceUsersController,
+} from './workspace-access.controller';
+import { WorkspaceAccessRepository } from './workspace-access.repository';
+import { WorkspaceAccessService } from './workspace-access.service';
 import { WorkspaceFilesController } from './workspace-files.controller';
 import { WorkspacesController } from './workspaces.controller';
 import { WorkspacesModule } from './workspaces.module';
 
-@Module({ imports: [WorkspacesModule], controllers: [WorkspacesController, WorkspaceFilesController] })
+@Module({
+  imports: [IamModule, WorkspacesModule],
+  providers: [WorkspaceAccessService, WorkspaceAccessRepository],
+  controllers: [
+    WorkspacesController,
+    WorkspacePermissionsController,
+    WorkspaceUsersController,
+    WorkspaceGroupsController,
+    WorkspaceFilesController,
+  ],
+})
 export class WorkspacesApiModule {}

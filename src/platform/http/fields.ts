@@ -1,5 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions, ApiSchema, type ApiSchemaOptions } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  type ApiPropertyOptions,
+  ApiSchema,
+  type ApiSchemaOptions,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -288,6 +295,14 @@ export const Field = {
       ValidateNested({ each: true }),
       Type(type),
     ),
+  /** In answers: a nested record of the given class, or a list of such records. */
+  objectOrList:
+    (type: () => new () => object): PropertyDecorator =>
+    (target, key) => {
+      const record = { $ref: getSchemaPath(type()) };
+      ApiExtraModels(type())(target.constructor);
+      base({}, { oneOf: [record, { type: 'array', items: record }] }, { kind: 'records', type })(target, key);
+    },
   /** A JSON object of free keys. */
   map: (options: FieldOptions & { values?: 'string' } = {}) =>
     applyDecorators(

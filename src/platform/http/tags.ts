@@ -22,6 +22,7 @@ export const TAGS = [
   { name: 'Mounts', description: 'Directories of buckets that jobs read and write by plain paths.' },
   { name: 'Clusters', description: 'Describe Spark clusters, start, stop and destroy them, and see what they do.' },
   { name: 'Workspaces', description: 'Shared places for the files and jobs of a team.' },
+  { name: 'Workspace access', description: 'Who may view, run, edit or manage what is in a workspace.' },
   { name: 'Workspace files', description: 'Scripts and data of a workspace.' },
   { name: 'Jobs', description: 'Describe jobs, run them on clusters, follow their states and logs.' },
   { name: 'Audit log', description: 'Who changed what, from where and with which outcome.' },

@@ -170,6 +170,6 @@ export function literalPattern(text: string): string {
 }
 
 /** Pattern of a part match. */
-function containsPattern(text: string): string {
+export function containsPattern(text: string): string {
   return `%${literalPattern(text)}%`;
 }

@@ -10,7 +10,7 @@ export class GroupSearchQuery extends GroupListQuery {
   @Param.text({ optional: false, description: 'Part of the group name, case-insensitive' }) groupname: string;
 }
 
-@Example({ group_name: 'example-group', group_mail: 'group@example.org' })
+@Example({ group_name: 'example-group', group_mail: 'group@example.org', role_ids: [3] })
 export class CreateGroup {
   @Field.name() group_name: string;
   @Field.email({ optional: true, nullable: true }) group_mail?: string | null;

@@ -13,7 +13,7 @@ export class UserSearchQuery extends UserListQuery {
   @Param.text({ optional: false, description: 'Part of the user name, case-insensitive' }) username: string;
 }
 
-@Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password' })
+@Example({ username: 'example-user', email: 'user@example.org', password: 'a-long-example-password', role_ids: [3] })
 export class CreateUser {
   @Field.name() username: string;
   @Field.text(DISPLAY_NAME) display_name?: string | null;
