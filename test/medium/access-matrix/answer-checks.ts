@@ -68,7 +68,7 @@ function describe(expected: Expectation): string {
 }
 
 interface PageBody {
-  /** Records, or one record that holds a list of others; one list is called otherwise. */
+  /** Records, or one record that holds lists of others, or of what holds these; one list is called otherwise. */
   data?: unknown[] | Record<string, unknown>;
   cluster_mounts?: unknown[];
   result_set: { total_objects: number; limit: number; current_page: number };
@@ -81,7 +81,19 @@ function isEmptyList(text: string): boolean {
 }
 
 function recordsOn({ cluster_mounts = [], data = cluster_mounts }: PageBody): unknown[] {
-  return Array.isArray(data) ? data : Object.values(data).filter(Array.isArray).flat();
+  return Array.isArray(data) ? data : recordsWithin(data);
+}
+
+function recordsWithin(holder: object): unknown[] {
+  return Object.values(holder).flatMap((value: unknown) => {
+    if (Array.isArray(value))
+      return value.flatMap((item: unknown) => (holdsLists(item) ? recordsWithin(item) : [item]));
+    return holdsLists(value) ? recordsWithin(value) : [];
+  });
+}
+
+function holdsLists(value: unknown): value is object {
+  return value instanceof Object && Object.values(value).some(Array.isArray);
 }
 
 /** A count that does not belong to the data tells of records that are kept back. */

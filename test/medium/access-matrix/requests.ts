@@ -116,6 +116,9 @@ const CONSTANTS: Record<string, unknown> = {
 const MORE: Record<string, Record<string, unknown>> = {
   ...Object.fromEntries(KINDS.flatMap(requestsOfSample)),
   listOnPremNodeResources: { endpoint: 'local://' },
+  // What the records hold.
+  revokeWorkspaceUserPermission: { permission_id: 0 },
+  revokeWorkspaceGroupPermission: { permission_id: 0 },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   login: { username: LOGIN_NAME, password: PASSWORD },

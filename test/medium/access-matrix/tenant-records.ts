@@ -145,7 +145,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
     ...(await insertMount(into, storeCredentials)),
   };
   const clusters = await insertClusters(into, used);
-  const work = await insertWork(into, clusters.running, people.values.user_id);
+  const work = await insertWork(into, clusters.running, people.values);
   return {
     records: {
       side: into.side,
@@ -327,13 +327,15 @@ async function insertWorkflow({ rows, insert, nextId, text }: Inserting, job: ob
 }
 
 /** A workspace with a file, a job configuration and a waiting run; and a disabled workspace. */
-async function insertWork(into: Inserting, cluster: ClusterRef, userId: number) {
+async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_id: number; group_id: number }) {
   const { rows, tenantId, text, blob, nextId, nameOf, insert, named } = into;
   const workspace = await named('workspaces', 'workspace');
   const disabled = await named('workspaces', 'workspace', { to_date: new Date() });
   const other = await named('workspaces', 'workspace');
   const place = { workspace_id: workspace['workspace_id'] };
-  await rows.add('workspace_users', { tenant_id: tenantId, ...place, user_id: userId, permission_id: 0 });
+  const mayView = { tenant_id: tenantId, ...place, permission_id: 0 };
+  await rows.add('workspace_users', { ...mayView, user_id: people.user_id });
+  await rows.add('workspace_groups', { ...mayView, group_id: people.group_id });
   const fileName = `${nameOf('file')}.py`;
   const fileId = await insert('workspace_files', 'workspace_file_id', {
     ...place,
