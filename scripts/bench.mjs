@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
+import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMillion } from './bench/million.mjs';
@@ -18,6 +19,7 @@ import { Recovery } from './bench/recovery.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
 import { measureDestroy, measureReads } from './bench/stored-runs.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
+import { prepareCopies, preparePermissions } from './bench/workspaces.mjs';
 import { ApiError } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
 import { abortedByInterruption } from './embedded/interruption.mjs';
@@ -26,6 +28,7 @@ import { SetupError } from './embedded/setup-error.mjs';
 
 const MEASUREMENTS = [
   'job',
+  'follow',
   'cluster',
   'get',
   'lookup',
@@ -40,11 +43,13 @@ const MEASUREMENTS = [
   'restart',
   'reads',
   'destroy',
+  'copy',
+  'permission',
 ];
 /** Measured only if asked for: it takes eleven minutes. */
 const LONG = ['growth'];
 /** Those that need a cluster. */
-const OF_CLUSTER = ['job', 'cluster', 'get'];
+const OF_CLUSTER = ['job', 'follow', 'cluster', 'get'];
 /** Those that need a million records. */
 const OF_MILLION = ['list', 'search'];
 /** Those that need a thousand nodes. */
@@ -63,6 +68,7 @@ const HELP = `Usage: npm run bench [-- options]
 
 Measures the platform against the same work done by hand, in turns, and prints the ratios with their goals:
   job      POST of a small PySpark job to DONE, against spark-submit on the same master
+  follow   first line of a job to its first byte with somebody who follows its log; the slowest of some jobs
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   get      GET of a cluster by id, against a bare express handler with the same query
   lookup   GET of a lookup, signed in, against the same express handler without authentication
@@ -81,6 +87,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   reads    GET of a job, of the newest 100 of a workspace, and of both statistics behind 1,000,000 ended jobs, against
            behind 1,000
   destroy  how long it takes to destroy a cluster that 100,000 jobs wait for, and others to lock it meanwhile
+  copy     files per second of a copy of 10,000 small files in a workspace, against cp -r
+  permission GET of a workspace by a member of one of its 1,000 groups with 10,000 users, against one with a single group
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
@@ -200,6 +208,8 @@ class Bench {
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
+    if (this.only.includes('copy')) results.push(await this.copy(platform));
+    if (this.only.includes('permission')) results.push(await this.permission(platform));
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
@@ -237,6 +247,7 @@ class Bench {
     this.print('The cluster is up');
     const results = [];
     if (this.only.includes('job')) results.push(await this.job(platform, byHand));
+    if (this.only.includes('follow')) results.push(await this.follow(platform));
     await platform.stopCluster();
     if (this.only.includes('cluster')) results.push(await this.cluster(platform, byHand));
     if (this.only.includes('get')) results.push(await this.get(platform));
@@ -270,6 +281,19 @@ class Bench {
         const { ms, log: text } = await platform.runJob();
         return checked({ ms, text });
       },
+    });
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async follow(platform) {
+    const seconds = await measureFollow(platform, this.rounds);
+    this.print(`follow: ${seconds.map((each) => each.toFixed(3)).join(', ')} s`);
+    return measure({
+      name: 'follow',
+      title: `first line of a job to its first byte with a follower of its log: the slowest of ${this.rounds}`,
+      unit: 's',
+      goal: { below: 1 },
+      value: Math.max(...seconds),
     });
   }
 
@@ -353,6 +377,33 @@ class Bench {
       results.push(comparison);
     }
     return worstOf(results);
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async copy(platform) {
+    return this.compare({
+      name: 'copy',
+      title: 'copy of a directory with 10,000 small files in a workspace, against cp -r',
+      unit: 'files/s',
+      goal: { atLeast: 0.3 },
+      ...(await prepareCopies(platform)),
+    });
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async permission(platform) {
+    const { close, ...sides } = await preparePermissions(platform, this.signal);
+    try {
+      return await this.compare({
+        name: 'permission',
+        title: 'GET of a workspace with 1,000 groups and 10,000 users, against one with a single group, by a member',
+        unit: 'ms',
+        goal: { atMost: 1.2 },
+        ...sides,
+      });
+    } finally {
+      await close();
+    }
   }
 
   /** @param {PlatformUnderBench} platform */

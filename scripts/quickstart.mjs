@@ -242,7 +242,8 @@ class Quickstart {
     );
     console.plain(['', ...times, ''].join('\n'));
     console.plain(`  The job is ${result.status}; its log says    ${result.actual ?? 'nothing about a result'}`);
-    console.plain(`  computed from the same file without Spark  ${result.expected}\n`);
+    console.plain(`  computed from the same file without Spark  ${result.expected}`);
+    console.plain(`  The workspace with the job is exported to  ${result.document}\n`);
     if (!result.ok) console.error('The job did not give the expected result.');
     if (!this.options.exit) return result.ok;
     await destroyCluster(session, result.clusterId, { signal });

@@ -405,8 +405,8 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     plane.run('1', {});
     expect(await plane.ended('1')).toMatchObject({
       outcome: 'error',
-      reason: 'APPLICATION_FAILED',
-      message: 'ValueError: no',
+      reason: 'PYTHON_ERROR',
+      message: 'ValueError: no. The log has the traceback.',
       exit_code: 3,
     });
   });

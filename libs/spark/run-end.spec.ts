@@ -52,8 +52,8 @@ describe('classifyEnd', () => {
       1,
       { stdoutTail: PYTHON },
       'error',
-      'APPLICATION_FAILED',
-      'ZeroDivisionError: division by zero',
+      'PYTHON_ERROR',
+      'ZeroDivisionError: division by zero. The log has the traceback.',
     ],
     [
       'what Java said behind py4j',
@@ -61,8 +61,8 @@ describe('classifyEnd', () => {
       1,
       { stdoutTail: PY4J },
       'error',
-      'APPLICATION_FAILED',
-      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times',
+      'PYTHON_ERROR',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times. The log has the traceback.',
     ],
     [
       'what a Python worker said behind both',
@@ -75,8 +75,8 @@ describe('classifyEnd', () => {
         ),
       },
       'error',
-      'APPLICATION_FAILED',
-      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times: PythonException: ZeroDivisionError: division by zero',
+      'PYTHON_ERROR',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times: PythonException: ZeroDivisionError: division by zero. The log has the traceback.',
     ],
     [
       'the last of several Python errors',
@@ -86,8 +86,8 @@ describe('classifyEnd', () => {
         stdoutTail: `${PYTHON}\nDuring handling of the above exception, another exception occurred:\n\n${PYTHON.replace('ZeroDivisionError: division by zero', 'my.errors.Bad')}`,
       },
       'error',
-      'APPLICATION_FAILED',
-      'my.errors.Bad',
+      'PYTHON_ERROR',
+      'my.errors.Bad. The log has the traceback.',
     ],
     [
       'a Python syntax error',
@@ -95,8 +95,8 @@ describe('classifyEnd', () => {
       1,
       { stdoutTail: '  File "/x/a.py", line 1\n    print(\n         ^\nSyntaxError: \'(\' was never closed\n' },
       'error',
-      'APPLICATION_FAILED',
-      "SyntaxError: '(' was never closed",
+      'PYTHON_ERROR',
+      "SyntaxError: '(' was never closed. The log has the traceback.",
     ],
     [
       'a Java exception and its cause',
@@ -143,8 +143,20 @@ describe('classifyEnd', () => {
       1,
       { stderrTail: 'Time taken: 1.2 seconds\n[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found.\n' },
       'error',
-      'APPLICATION_FAILED',
-      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found.',
+      'SQL_ERROR',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found. Correct the statement.',
+    ],
+    [
+      'where an SQL error is',
+      'sql',
+      1,
+      {
+        stderrTail:
+          "[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found.\nIf you did not qualify the name with a schema, verify it.\nTo tolerate the error use DROP TABLE IF EXISTS.; line 2 pos 5;\n'Project [*]\n",
+      },
+      'error',
+      'SQL_ERROR',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found (line 2 pos 5, counted from the semicolon before the statement). Correct the statement.',
     ],
     [
       'an application file that is not there',
@@ -153,7 +165,7 @@ describe('classifyEnd', () => {
       { stdoutTail: "/usr/bin/python3: can't open file '/x/a.py': [Errno 2] No such file or directory\n" },
       'error',
       'FILE_NOT_FOUND',
-      'The application file /x/a.py does not exist.',
+      'The application file /x/a.py does not exist. Upload it, or correct its path.',
     ],
     [
       'a jar that is not there',
@@ -162,7 +174,7 @@ describe('classifyEnd', () => {
       { stderrTail: MISSING_JAR },
       'error',
       'FILE_NOT_FOUND',
-      'Local jar /x/a.jar does not exist',
+      'Local jar /x/a.jar does not exist. Upload it, or correct its path.',
     ],
     [
       'a class that is not there',
@@ -170,8 +182,8 @@ describe('classifyEnd', () => {
       101,
       { stderrTail: 'Error: Failed to load class T.\n' },
       'error',
-      'SUBMIT_FAILED',
-      'Failed to load class T.',
+      'CLASS_NOT_FOUND',
+      'Failed to load class T. Check class_name, and that the application, jars or packages have the class.',
     ],
     [
       'a driver without heap',
@@ -180,9 +192,17 @@ describe('classifyEnd', () => {
       { stderrTail: 'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n\tat T.main(T.java:3)\n' },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: java.lang.OutOfMemoryError: Java heap space',
+      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or bring less data to the driver.',
     ],
-    ["Spark's exit code for it", 'jar', 52, {}, 'error', 'OUT_OF_MEMORY', 'Out of memory: the driver ran out of heap'],
+    [
+      "Spark's exit code for it",
+      'jar',
+      52,
+      {},
+      'error',
+      'OUT_OF_MEMORY',
+      'Out of memory: the driver ran out of heap. Raise driver_memory, or bring less data to the driver.',
+    ],
     [
       'a Python driver without memory',
       'python',
@@ -190,7 +210,44 @@ describe('classifyEnd', () => {
       { stdoutTail: PYTHON.replace(/Zero.*/, 'MemoryError') },
       'error',
       'OUT_OF_MEMORY',
-      'Out of memory: MemoryError',
+      'Out of memory: MemoryError. Raise driver_memory, or bring less data to the driver.',
+    ],
+    [
+      'an executor without memory',
+      'jar',
+      1,
+      {
+        stderrTail: `26/11/23 09:00:00 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (10.0.0.1 executor 1): ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52\n${JAVA}`,
+      },
+      'error',
+      'EXECUTOR_OUT_OF_MEMORY',
+      'Out of memory: ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52. Raise executor_memory, or divide the data into more partitions.',
+    ],
+    [
+      'a package that is nowhere',
+      'jar',
+      1,
+      {
+        stderrTail:
+          'Exception in thread "main" java.lang.RuntimeException: [unresolved dependency: com.example#absent;1.0: not found]\n\tat org.apache.spark.deploy.SparkSubmitUtils$.resolveMavenCoordinates(SparkSubmit.scala:1608)\n',
+      },
+      'error',
+      'DEPENDENCY_UNRESOLVED',
+      'unresolved dependency: com.example#absent;1.0: not found. Check packages and repositories, and that the node may reach them.',
+    ],
+    [
+      'a store that refuses',
+      'jar',
+      1,
+      {
+        stderrTail: JAVA.replace(
+          'java.io.IOException: disk',
+          'java.nio.file.AccessDeniedException: s3a://bucket/x: getFileStatus on s3a://bucket/x',
+        ),
+      },
+      'error',
+      'ACCESS_DENIED',
+      'java.lang.IllegalStateException: boom (caused by java.nio.file.AccessDeniedException: s3a://bucket/x: getFileStatus on s3a://bucket/x). Check the credentials of the store, and what they permit.',
     ],
     [
       'a signal told by the exit code',

@@ -19,6 +19,9 @@ export interface RunEnd {
 }
 
 const LONGEST_MESSAGE = 600;
+
+/** Spark's advice about an error of SQL is shorter. */
+const MOST_ADVICE_LINES = 8;
 const SIGNALS: Record<number, string> = {
   1: 'SIGHUP',
   2: 'SIGINT',
@@ -30,6 +33,18 @@ const SIGNALS: Record<number, string> = {
 /** SparkExitCode.OOM. */
 const SPARK_OUT_OF_MEMORY = 52;
 
+/** What to do about it, where that can be said. */
+const ADVICE: Partial<Record<RunReason, string>> = {
+  PYTHON_ERROR: 'The log has the traceback.',
+  SQL_ERROR: 'Correct the statement.',
+  CLASS_NOT_FOUND: 'Check class_name, and that the application, jars or packages have the class.',
+  FILE_NOT_FOUND: 'Upload it, or correct its path.',
+  DEPENDENCY_UNRESOLVED: 'Check packages and repositories, and that the node may reach them.',
+  ACCESS_DENIED: 'Check the credentials of the store, and what they permit.',
+  OUT_OF_MEMORY: 'Raise driver_memory, or bring less data to the driver.',
+  EXECUTOR_OUT_OF_MEMORY: 'Raise executor_memory, or divide the data into more partitions.',
+};
+
 /** Says what the end of a run that nobody asked to end means. */
 export function classifyEnd(end: ProcessEnd): RunEnd {
   if (end.exitCode === 0) return { outcome: 'done', reason: 'COMPLETED', message: 'The application completed.' };
@@ -37,37 +52,88 @@ export function classifyEnd(end: ProcessEnd): RunEnd {
   const output =
     end.kind === 'python' ? `${end.stderrTail}\n${end.stdoutTail}` : `${end.stdoutTail}\n${end.stderrTail}`;
   const told = toldBy(output);
-  const signal = end.signal ?? SIGNALS[(end.exitCode ?? 0) - 128];
-  const memory = outOfMemory(end, output, told);
-  if (memory !== null) return verdict('error', 'OUT_OF_MEMORY', `Out of memory: ${clean(memory)}`);
-  const missing = missingApplication(output);
-  if (missing !== null) return verdict('error', 'FILE_NOT_FOUND', missing);
-  if (signal !== undefined || end.exitCode === null) {
-    const hint = signal === 'SIGKILL' ? ' The machine may have run out of memory.' : '';
-    const by = signal === undefined ? 'without an exit code' : `by ${signal}`;
-    return verdict('terminated', 'SIGNALLED', `The driver was ended ${by}, not by the platform.${hint}`);
-  }
-  const submit = submitError(output);
-  if (submit !== null) return verdict('error', 'SUBMIT_FAILED', submit);
-  if (told !== null) return verdict('error', 'APPLICATION_FAILED', told);
-  const last = lastLine(end.stderrTail) ?? lastLine(end.stdoutTail);
-  const code = `The application ended with exit code ${end.exitCode}`;
+  return (
+    because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(output)) ??
+    because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)) ??
+    because('FILE_NOT_FOUND', missingApplication(output)) ??
+    signalled(end) ??
+    because('DEPENDENCY_UNRESOLVED', /unresolved dependency: [^\]\n]+/.exec(output)?.[0]) ??
+    because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]) ??
+    because('SUBMIT_FAILED', submitError(output)) ??
+    (told === null ? exited(end) : verdict('error', reasonOf(told), told.text))
+  );
+}
+
+function because(reason: RunReason, text: string | null | undefined): RunEnd | null {
+  return typeof text === 'string' ? verdict('error', reason, text) : null;
+}
+
+function signalled({ exitCode, signal }: ProcessEnd): RunEnd | null {
+  const name = signal ?? SIGNALS[(exitCode ?? 0) - 128];
+  if (name === undefined && exitCode !== null) return null;
+  const hint = name === 'SIGKILL' ? ' The machine may have run out of memory.' : '';
+  const by = name === undefined ? 'without an exit code' : `by ${name}`;
+  return verdict('terminated', 'SIGNALLED', `The driver was ended ${by}, not by the platform.${hint}`);
+}
+
+function exited({ exitCode, stdoutTail, stderrTail }: ProcessEnd): RunEnd {
+  const last = lastLine(stderrTail) ?? lastLine(stdoutTail);
+  const code = `The application ended with exit code ${exitCode}`;
   return verdict('error', 'APPLICATION_FAILED', last === null ? `${code}.` : `${code}; its last line: ${last}`);
 }
 
-function verdict(outcome: RunOutcome, reason: RunReason, message: string): RunEnd {
-  return { outcome, reason, message: shorten(message) };
+function verdict(outcome: RunOutcome, reason: RunReason, text: string): RunEnd {
+  const advice = ADVICE[reason];
+  if (advice === undefined) return { outcome, reason, message: shorten(text, LONGEST_MESSAGE) };
+  const said = shorten(text, LONGEST_MESSAGE - advice.length - 2);
+  return { outcome, reason, message: `${said}${/[.!?…]$/.test(said) ? '' : '.'} ${advice}` };
+}
+
+const CLASS_NOT_FOUND = /\bjava\.lang\.(?:ClassNotFoundException|NoClassDefFoundError)\b/;
+
+/** What stores, and the clients of stores, say to those who may not. */
+const ACCESS_DENIED =
+  /AccessDeniedException|AccessControlException|\bAccess Denied\b|\b403 Forbidden|Status Code: 403|InvalidAccessKeyId|SignatureDoesNotMatch|AuthorizationPermissionMismatch|AuthenticationFailed|does not have storage\.\S+ access/;
+
+function reasonOf({ by, text }: Told): RunReason {
+  if (ACCESS_DENIED.test(text)) return 'ACCESS_DENIED';
+  if (CLASS_NOT_FOUND.test(text)) return 'CLASS_NOT_FOUND';
+  if (by === 'sql') return 'SQL_ERROR';
+  return by === 'python' ? 'PYTHON_ERROR' : 'APPLICATION_FAILED';
+}
+
+/** The last that is said of an executor without memory; those of a driver in local mode are the driver. */
+function executorOutOfMemory(output: string): string | null {
+  const ends = /ExecutorLostFailure \(executor \d+ exited.*?(?:code 52\b|code 137\b|OutOfMemory|memory limits).*$/gm;
+  const lost = output.match(ends)?.at(-1);
+  if (lost !== undefined) return `Out of memory: ${lost}`;
+  const tasks = /\(TID \d+\) \(\S+ (executor \d+)\): ((?:java\.lang\.OutOfMemoryError|\S*SparkOutOfMemoryError).*)$/gm;
+  const [, executor, error] = [...output.matchAll(tasks)].at(-1) ?? [];
+  return error === undefined ? null : `Out of memory: ${error} in ${executor}`;
 }
 
 function outOfMemory(end: ProcessEnd, output: string, told: string | null): string | null {
-  if (told !== null && /^(?:MemoryError\b|java\.lang\.OutOfMemoryError)/.test(told)) return told;
+  const isTold = told !== null && /^(?:MemoryError\b|java\.lang\.OutOfMemoryError)/.test(told);
   const java = /^.*java\.lang\.OutOfMemoryError.*$/m.exec(output)?.[0];
-  return java ?? (end.exitCode === SPARK_OUT_OF_MEMORY ? 'the driver ran out of heap' : null);
+  const coded = end.exitCode === SPARK_OUT_OF_MEMORY ? 'the driver ran out of heap' : null;
+  const said = isTold ? told : (java ?? coded);
+  return said === null ? null : `Out of memory: ${clean(said)}`;
+}
+
+interface Told {
+  by: 'python' | 'sql' | 'jvm';
+  text: string;
 }
 
 /** What the application itself said about its failure, the most telling first. */
-function toldBy(output: string): string | null {
-  return pythonError(output) ?? sqlError(output) ?? scalaError(output) ?? javaError(output);
+function toldBy(output: string): Told | null {
+  const said: [Told['by'], string | null][] = [
+    ['python', pythonError(output)],
+    ['sql', sqlError(output)],
+    ['jvm', scalaError(output) ?? javaError(output)],
+  ];
+  for (const [by, text] of said) if (text !== null) return { by, text };
+  return null;
 }
 
 /** Last line of the last Python traceback; what Java said when it only passes that on. */
@@ -89,9 +155,15 @@ function pythonError(output: string): string | null {
   return worker === undefined ? next.slice(2) : next.slice(2).replace(head, worker);
 }
 
+/** Head of an error of SQL, with its place, which follows some lines of advice: Spark counts from the semicolon before. */
 function sqlError(output: string): string | null {
-  const found = /^(?:Error in query: .*|\[[A-Z][A-Z0-9_.]+\] .*)$/m.exec(output)?.[0];
-  return found === undefined ? null : found.replace(/^Error in query: /, '');
+  const found = /^(?:Error in query: )?(\[[A-Z][A-Z0-9_.]+\] .*|(?<=Error in query: ).*)$/m.exec(output);
+  const head = found?.[1];
+  if (!found || head === undefined) return null;
+  const following = output.slice(found.index).split('\n').slice(0, MOST_ADVICE_LINES).join('\n');
+  const place = /; (line \d+ pos \d+)/.exec(following)?.[1];
+  if (place === undefined || head.includes(place)) return head;
+  return `${head.replace(/\.$/, '')} (${place}, counted from the semicolon before the statement)`;
 }
 
 /** Compiler message of the interpreter: `<file>:12: error: type mismatch;` and the lines that detail it. */
@@ -142,7 +214,7 @@ function missingApplication(output: string): string | null {
 
 function submitError(output: string): string | null {
   const found =
-    /^(?:Error: (?:Failed to load|Missing|No main class|Unrecognized option|Invalid|Must specify|.* must be |Unknown).*|Exception in thread "main" org\.apache\.spark\.SparkException: (?:Master must|Could not parse Master|External scheme).*)$/m.exec(
+    /^(?:Error: (?:Missing|No main class|Unrecognized option|Invalid|Must specify|.* must be |Unknown).*|Exception in thread "main" org\.apache\.spark\.SparkException: (?:Master must|Could not parse Master|External scheme).*)$/m.exec(
       output,
     );
   return found ? found[0].replace(/^Error: |^Exception in thread "main" /, '') : null;
@@ -157,7 +229,7 @@ function clean(text: string): string {
   return text.replace(/^\d\d\/\d\d\/\d\d \S+ [A-Z]+ /, '').trim();
 }
 
-function shorten(text: string): string {
+function shorten(text: string, longest: number): string {
   const line = clean(text).replace(/\s+/g, ' ');
-  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE - 1)}…`;
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

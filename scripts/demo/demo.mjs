@@ -61,6 +61,7 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {string} expected the result line computed here from the same file
  * @property {string | null} actual the result line of the job's log
  * @property {number} clusterId
+ * @property {string} document file with the exported workspace
  * @property {{title: string, ms: number}[]} steps
  */
 
@@ -98,12 +99,15 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
     await upload(session, id, DATA.remote, join(folder, DATA.local));
     return id;
   });
+  await step('Reserve the cluster for the workspace', () => associate(session, { workspaceId, clusterId }));
   await step('Start the cluster', () => startCluster(session, clusterId, { print, signal }));
   const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId, sparkVersion));
   const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
+  const document = await step('Export the workspace', () => exportWorkspace(session, workspaceId, folder));
 
   const actual = run.log.match(/^RESULT .*$/m)?.[0]?.trim() ?? null;
-  return { ok: run.status === 'DONE' && actual === expected, status: run.status, expected, actual, clusterId, steps };
+  const ok = run.status === 'DONE' && actual === expected;
+  return { ok, status: run.status, expected, actual, clusterId, document, steps };
 }
 
 /**
@@ -310,6 +314,34 @@ async function enableIfDisabled(session, name) {
 export async function upload(session, workspaceId, path, file) {
   const query = { workspace_id: workspaceId, path, overwrite: true };
   await session.json('POST', '/workspace/files', { query, bytes: readFileSync(file) });
+}
+
+/**
+ * From now on jobs of other workspaces cannot use the cluster.
+ * @param {Session} session
+ * @param {{workspaceId: number, clusterId: number}} pair
+ */
+export async function associate(session, { workspaceId, clusterId }) {
+  try {
+    await session.json('POST', `/ac/workspace/${workspaceId}/cluster/${clusterId}`);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'CLUSTER_WORKSPACE.EXISTS') throw error;
+  }
+}
+
+/**
+ * @param {Session} session
+ * @param {number} workspaceId
+ * @param {string} folder
+ * @returns {Promise<string>} the file, under the name that the answer gives it
+ */
+async function exportWorkspace(session, workspaceId, folder) {
+  const answer = await session.send('GET', '/workspace/export', { query: { workspace_id: workspaceId } });
+  const name = /filename="([\w.@-]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1];
+  if (name === undefined) throw new Error('The exported workspace has no file name.');
+  const file = join(folder, name);
+  writeFileSync(file, await answer.text());
+  return file;
 }
 
 /**

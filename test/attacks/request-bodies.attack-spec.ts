@@ -87,6 +87,22 @@ describe('a body that is too much', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'The request is nested deeper than 100 levels.' } });
   });
 
+  it('of as many records as a document may have leaves others served, whatever is wrong with them', async () => {
+    const { body } = await send(workspace, JSON.stringify({ name: 'of-documents' }), bearer());
+    const wrong = { name: 'a', job_type: 'SQL', conf: ['a'], files: Array.from({ length: 20 }, () => '..') };
+    const document = JSON.stringify({ workspace: {}, spark_job_confs: Array.from({ length: 10_000 }, () => wrong) });
+    const path = `${workspace}/import?workspace_id=${body.workspace_id}&permissive=true`;
+    let isOver = false;
+    const sent = Promise.all([send(path, document, bearer()), send(path, document, bearer())]).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await expectAtYourService();
+    for (const answer of await sent) {
+      expect(answer).toMatchObject({ status: 200, body: { imported: { spark_job_confs: 0 } } });
+      expect(answer.body.failed).toHaveLength(10_000);
+    }
+  });
+
   it('of thousands of keys in the place of a name, or of ids, is refused like a single one', async () => {
     const keys = Array.from({ length: 9_000 }, (_, index) => `"${index}key":1`).join(',');
     for (const body of [`{"name":{${keys}}}`, `{"name":[{${keys}}]}`, `{"name":"a","description":{${keys}}}`]) {

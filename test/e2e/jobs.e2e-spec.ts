@@ -441,7 +441,7 @@ describe('a Python job', () => {
 
   it('that raises is an ERROR that names the exception', async () => {
     const job = await desk.complete(shared, 'broken', { command: 'broken.py' });
-    expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'APPLICATION_FAILED' });
+    expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'PYTHON_ERROR' });
     expect(job.reason).toContain('ValueError: the wrong colour');
     expect(await desk.log(job.job_id)).toContain('so far so good');
     const errors = await admin.get(`${desk.path}/job/${job.job_id}/workflow/errors`);
@@ -496,6 +496,13 @@ describe('a SQL job', () => {
     expect(job).toMatchObject({ job_status: 'DONE', exit_code: 0 });
     expect((await desk.log(job.job_id)).trim().split('\n').at(-1)).toBe('90');
   });
+
+  it('that cannot be analysed is an ERROR that says where', async () => {
+    const rawScalaCode = 'SELECT 1;\nSELECT *\nFROM nowhere;\n';
+    const job = await desk.complete(shared, 'sql-wrong', { job_type: 'SQL', rawScalaCode });
+    expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'SQL_ERROR' });
+    expect(job.reason).toMatch(/TABLE_OR_VIEW_NOT_FOUND.*nowhere.*line 3 pos 5/);
+  });
 });
 
 describe('a jar job', () => {
@@ -513,8 +520,8 @@ describe('a jar job', () => {
 
   it('without its class is an ERROR that names it', async () => {
     const job = await desk.complete(shared, 'jar-classless', jar({ class_name: 'test.jobs.Nobody' }));
-    expect(job.job_status).toBe('ERROR');
-    expect(job.reason).toContain('test.jobs.Nobody');
+    expect(job).toMatchObject({ job_status: 'ERROR', reason_code: 'CLASS_NOT_FOUND' });
+    expect(job.reason).toMatch(/test\.jobs\.Nobody.*class_name/);
   });
 
   it('that does not follow SIGTERM is KILLED', async () => {
@@ -584,6 +591,73 @@ describe('a running job', () => {
     const lines = last.trimEnd().split('\n').slice(2);
     expect(lines).toEqual(lines.map((_, index) => `line ${index + 1}`));
     (await admin.request('POST', `${desk.path}/job/kill/${id}`)).expectError(409, 'JOB.INVALID_STATE');
+  });
+
+  it('streams its log until its end to whoever follows it, from any offset', async () => {
+    const { path, open } = gate();
+    const id = await desk.start(shared, 'streamed', { command: 'plain.py', arguments: path });
+    const log = `${desk.path}/job/${id}/log/stdout`;
+    const gone = new AbortController();
+    const follow = async (query: string, signal?: AbortSignal) => {
+      const response = await fetch(`${admin.baseUrl}/api/v1${log}?follow=true${query}`, {
+        headers: { authorization: `Bearer ${admin.currentToken}` },
+        signal,
+      });
+      expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="[^"]+"$/);
+      return { offset: Number(response.headers.get('x-log-offset')), body: response };
+    };
+    // Before anything is said.
+    const [first, impatient] = [await follow(''), await follow('', gone.signal)];
+    const reader = first.body.body?.getReader();
+    const begun = Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(begun).toMatch(/^began \d/);
+    gone.abort();
+    await expect(impatient.body.text()).rejects.toThrow();
+    const second = await follow(`&offset=${Buffer.byteLength(begun)}`);
+    expect([first.offset, second.offset]).toEqual([0, Buffer.byteLength(begun)]);
+    open();
+    let text = begun;
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      text += Buffer.from(part.value).toString();
+    }
+    expect(text).toMatch(/^began \S+\nended \S+\n$/);
+    expect(begun + (await second.body.text())).toBe(text);
+    expect((await desk.ended(id)).job_status).toBe('DONE');
+    expect(await desk.log(id)).toBe(text);
+    expect(await (await follow('&last_n_lines=1')).body.text()).toBe(text.split('\n').at(-2) + '\n');
+    await admin.expectError('GET', log, { query: { follow: true, file_size_bytes: 5 } }, 400, 'JOB.LOG_PART');
+  });
+
+  it('keeps the files that it began with when they are moved', async () => {
+    const { path, open } = gate();
+    await desk.upload('moved.py', SCRIPTS['plain.py']);
+    const conf = await desk.describe(shared, 'moved', { command: 'moved.py', arguments: path });
+    const id = await desk.submit(conf);
+    await desk.said(id, 'began');
+    const query = {
+      workspace_id: desk.workspaceId,
+      source_file_path: 'moved.py',
+      destination_file_path: 'old/moved.py',
+    };
+    await admin.put('/workspace/file/move', undefined, 201, { query });
+    open();
+    expect((await desk.ended(id)).job_status).toBe('DONE');
+    expect(await desk.ended(await desk.submit(conf))).toMatchObject({
+      job_status: 'ERROR',
+      reason_code: 'FILE_NOT_FOUND',
+    });
+  });
+
+  it('is stopped with all others of its cluster', async () => {
+    const conf = await desk.describe(shared, 'one-of-all', { command: 'plain.py', arguments: gate().path });
+    const ids: number[] = [];
+    for (let job = 0; job < 8; job += 1) ids.push(await desk.submit(conf));
+    await desk.said(ids[0] ?? 0, 'began');
+    const { CosiKillAllJobsByCluster: stopped } = await admin.post(`/cluster/${shared}/stop_all_jobs`);
+    expect(stopped).toMatchObject({ engine_cluster_instance_id: shared, workflow_job_instance_id: expect.any(Number) });
+    for (const id of ids) expect(await desk.ended(id)).toMatchObject({ job_status: 'STOPPED' });
+    const next = await desk.complete(shared, 'after-all', { command: 'exits.py' });
+    expect(next).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
   });
 
   it('leaves no process that ignores SIGTERM', async () => {

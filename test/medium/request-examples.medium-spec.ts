@@ -24,12 +24,13 @@ interface Published {
 
 /** How the quickstart's demo makes its records, which the ids in examples name. */
 const DEMO = `
-  import { describeCluster, makeWorkspace, readLookups } from './scripts/demo/demo.mjs';
+  import { associate, describeCluster, makeWorkspace, readLookups } from './scripts/demo/demo.mjs';
   import { login } from './scripts/demo/session.mjs';
   const { baseUrl, password, sparkVersion } = JSON.parse(process.env.DEMO);
   const session = await login({ baseUrl, username: 'admin', password });
-  await describeCluster(session, await readLookups(session, sparkVersion), { sparkVersion, productName: 'PLATFORM' });
-  await makeWorkspace(session);
+  const lookups = await readLookups(session, sparkVersion);
+  const clusterId = await describeCluster(session, lookups, { sparkVersion, productName: 'PLATFORM' });
+  await associate(session, { workspaceId: await makeWorkspace(session), clusterId });
 `;
 const ROOT = join(__dirname, '..', '..');
 
@@ -70,9 +71,11 @@ const STEPS: Record<string, string> = {
   enableCluster: '',
   createWorkspace: '',
   updateWorkspace: '?workspace_name=example-workspace',
+  importWorkspace: '?workspace_id=1&cluster_id=1',
   assignWorkspaceUserPermission: '',
   assignWorkspaceGroupPermission: '',
   createJobConf: '',
+  updateJobConf: '?job_conf_name=example-job',
   createJob: '',
 };
 

@@ -13,6 +13,8 @@ import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { RunsService } from '../../src/modules/jobs/runs.service';
 import type { LogsService } from '../../src/modules/logs/logs.service';
+import type { ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
+import type { ClusterWorkspacesService } from '../../src/modules/workspaces/cluster-workspaces.service';
 import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
 import { createLogger } from '../../src/platform/logging/logger';
 import { Transactions } from '../../src/platform/persistence/transactions';
@@ -55,8 +57,12 @@ describe('RunScheduler', () => {
     scheduler = new RunScheduler(dataSource, runs, clusters, createLogger('test', 'silent'));
     const transactions = new Transactions(dataSource);
     const workspaces = {} as WorkspacesService;
-    const jobConfs = new JobConfsService(transactions, new JobConfsRepository(dataSource), workspaces, clusters);
-    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, {} as LogsService);
+    const clusterWorkspaces = {} as ClusterWorkspacesService;
+    const jobConfRows = new JobConfsRepository(dataSource);
+    const jobConfs = new JobConfsService(transactions, jobConfRows, workspaces, clusters, clusterWorkspaces);
+    const referenceData = { runtimeSupport: () => ({ arguments: true, conf: true }) } as unknown as ReferenceData;
+    const logs = {} as LogsService;
+    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, logs, referenceData);
   });
 
   beforeEach(async () => {
@@ -236,6 +242,38 @@ describe('RunScheduler', () => {
     );
     const all = { runs: 250, workflows: 250, histories: 250, status: 'TERMINATED', code: 'CLUSTER_DESTROYED' };
     expect(ends).toEqual({ ...all, moments: 3 });
+  });
+
+  it('stops all that were submitted by then, in transactions of bounded length, and nothing that came later', async () => {
+    await Promise.all(Array.from({ length: 250 }, submit));
+    const running = (await placed()).find(isRunning)?.run_id ?? 0;
+    await dataSource.transaction(async (tx) => {
+      const run = await runs.lock(tx, running);
+      if (run) await runs.transition(tx, [run], { to: 'RUNNING', reason: null, userId: null });
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const order = { submittedBy: new Date(), userId: tenancy.userId };
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const later = await submit();
+    let transactions = 1;
+    while (await scheduler.stopSome(tenancy.clusterId, order)) transactions += 1;
+    expect(transactions).toBe(4);
+    const [counts] = await dataSource.query(
+      `SELECT count(*) FILTER (WHERE node_id IS NULL AND status = 'STOPPED' AND ended_at IS NOT NULL) AS ended,
+         count(*) FILTER (WHERE node_id IS NOT NULL AND status = 'STOPPING' AND stop_requested) AS stopping,
+         count(*) FILTER (WHERE modified_by_user_id = $2) AS by_user
+       FROM runs WHERE cluster_id = $1 AND run_id <> $3`,
+      [tenancy.clusterId, tenancy.userId, later],
+    );
+    const slots = NODES * PARALLEL;
+    expect(counts).toEqual({ ended: 250 - slots, stopping: slots, by_user: 250 });
+    expect((await placed()).find(({ run_id }) => run_id === later)).toMatchObject({ status: 'SUBMITTED' });
+    const [versions] = await dataSource.query(
+      'SELECT min(desired_version) > $2 AS woken FROM cluster_nodes WHERE cluster_id = $1',
+      [tenancy.clusterId, PARALLEL],
+    );
+    expect(versions).toEqual({ woken: true });
+    expect(await scheduler.stopSome(tenancy.clusterId, order)).toBe(false);
   });
 
   it('looks again for runs that came while the last slot became free, and for nothing else', async () => {

@@ -1,14 +1,14 @@
-import type { CreateJobConf } from '../../src/modules/jobs/dto/job-conf.dto';
+import type { CreateJobConf, UpdateJobConf } from '../../src/modules/jobs/dto/job-conf.dto';
 import type { JobConf } from '../../src/modules/jobs/entities/job-conf.entity';
 import { type Request, sample } from './sample';
 
 type Needed = 'cluster_id' | 'workspace_id';
 
-/** Of a Python job; it is in a workspace and does not change. */
-export const jobConf = sample<Request<CreateJobConf, 'job_type'>, null, JobConf, Needed>({
+/** Of a Python job; it is in a workspace. */
+export const jobConf = sample<Request<CreateJobConf, 'job_type'>, UpdateJobConf, JobConf, Needed>({
   path: '/workspace/{workspace_id}/spark/job/conf',
   body: ({ cluster_id }) => ({ cluster_id, job_type: 'Python3', command: 'job.py' }),
-  change: null,
+  change: { driver_memory: '2g' },
   row: ({ cluster_id, workspace_id }) => {
     return { cluster_id, workspace_id, job_type: 'SPARK_JOB', language: 'Python3', max_concurrency: 0 };
   },

@@ -1,4 +1,4 @@
-import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import { fieldsOf, idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import { toWire } from '../../platform/product/product-name';
 import { known } from '../../platform/resources/known';
 import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
@@ -8,7 +8,13 @@ import { objectStorageManagerRef } from '../object-storage-managers/object-stora
 import type { ReferenceData } from '../reference-data/reference-data.contract';
 import { type ClusterDisks, clusterDisks, ownDisks } from './cluster-disks';
 import type { ClusterRow } from './clusters.repository';
-import type { ClusterRead, ClusterVolume, ClusterVolumeWrite, ClusterWrite } from './dto/cluster-answers.dto';
+import {
+  type ClusterRead,
+  ClusterSummary,
+  type ClusterVolume,
+  type ClusterVolumeWrite,
+  type ClusterWrite,
+} from './dto/cluster-answers.dto';
 import { SPARK_CONFIG_KEYS, type SparkConfig } from './dto/cluster-fields.dto';
 
 /** Disks that no volume configuration describes each stand for themselves. */
@@ -52,6 +58,15 @@ export function readCluster(
     workflow_job_instance_details: workflowOf(row),
     ...readAudit(row),
   };
+}
+
+/** A cluster as other records show it. */
+export function summarizeCluster(row: ClusterRow, referenceData: ReferenceData): ClusterSummary {
+  const cluster = readCluster(row, new Map(), referenceData);
+  const { cloud_env_id, cloud_env_name, cloud_provider } = cluster.cloud_env;
+  const { cloud_provider_id, name } = cloud_provider;
+  const cloudEnv = { cloud_env_id, name: cloud_env_name, cloud_provider: { cloud_provider_id, name } };
+  return fieldsOf(ClusterSummary, { ...cluster, cloud_env: cloudEnv });
 }
 
 /** A cluster as writes answer it. */

@@ -13,7 +13,7 @@ import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
 import { OpenTenantsService } from '../iam/open-tenants.service';
 import { ObjectStorageManagersService } from '../object-storage-managers/object-storage-managers.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
-import { readCluster, writeCluster } from './cluster-answers';
+import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterLifecycle } from './cluster-lifecycle';
 import { changedDraft, newClusterColumns, newDraft, restrictedColumns } from './cluster-draft';
@@ -27,7 +27,7 @@ import {
 } from './cluster-rules';
 import { EDITABLE_STATUSES } from './cluster-state';
 import { type ClusterRow, ClustersRepository } from './clusters.repository';
-import type { ClusterRead, ClusterWrite } from './dto/cluster-answers.dto';
+import type { ClusterRead, ClusterSummary, ClusterWrite } from './dto/cluster-answers.dto';
 import type {
   ClusterListQuery,
   ClusterSearchQuery,
@@ -182,6 +182,17 @@ export class ClusterDefinitionsService {
   /** Id of a cluster of the tenant, for operations of other domains about it. */
   async idOf(scope: TenantScope, selector: RecordSelector): Promise<number> {
     return (await this.repository.get(scope, selector)).cluster_id;
+  }
+
+  /** The cluster of the tenant, as long as `tx` sees it; 404 when there is none. */
+  async named(scope: TenantScope, selector: RecordSelector, tx: Tx): Promise<Pick<Cluster, 'cluster_id' | 'name'>> {
+    return this.repository.get(scope, selector, tx);
+  }
+
+  /** The clusters of the tenant among those with the ids, disabled ones included, by id. */
+  async summaries(scope: TenantScope, ids: readonly number[]): Promise<ClusterSummary[]> {
+    const clusters = await this.repository.findAllEver(scope, ids);
+    return clusters.map((row) => summarizeCluster(row, this.referenceData));
   }
 
   private async changedColumns(

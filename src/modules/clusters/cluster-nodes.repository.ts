@@ -172,9 +172,9 @@ export class ClusterNodesRepository {
     for (const nodeId of added.keys()) await wakeAfterCommit(tx, 'node', String(nodeId));
   }
 
-  /** Raises the version of what the node should do and wakes its long poll when the transaction has committed. */
-  wake(tx: Tx, nodeId: number): Promise<void> {
-    return this.addBusySlots(tx, new Map([[nodeId, 0]]));
+  /** Raises the version of what the nodes should do and wakes their long polls when the transaction has committed. */
+  wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    return this.addBusySlots(tx, new Map(nodeIds.map((nodeId) => [nodeId, 0])));
   }
 
   /** Ends the bootstrap token that the node's own was exchanged for; one of a later registration stays. */

@@ -171,7 +171,7 @@ export class ClusterNodesService {
   }
 
   private async wakeWorkers(tx: Tx, master: ClusterNode): Promise<void> {
-    for (const nodeId of await this.nodes.workersOf(tx, master.cluster_id)) await this.nodes.wake(tx, nodeId);
+    await this.nodes.wake(tx, await this.nodes.workersOf(tx, master.cluster_id));
   }
 }
 

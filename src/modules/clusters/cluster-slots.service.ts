@@ -57,9 +57,9 @@ export class ClusterSlotsService {
     await this.nodes.addBusySlots(tx, countEach(nodeIds, -1));
   }
 
-  /** Makes the node's agent check what it should run, as soon as the transaction has committed. */
-  async wake(tx: Tx, nodeId: number): Promise<void> {
-    await this.nodes.wake(tx, nodeId);
+  /** Makes the nodes' agents check what they should run, as soon as the transaction has committed. */
+  async wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
+    await this.nodes.wake(tx, nodeIds);
   }
 
   /** Notes that a job began or ended, so that the idle time counts from now. */
@@ -92,7 +92,7 @@ export class ClusterSlotsService {
     tx: Tx,
     tenantId: string,
     selector: { id?: number; name?: string },
-  ): Promise<Pick<Cluster, 'cluster_id'> | null> {
+  ): Promise<Pick<Cluster, 'cluster_id' | 'name'> | null> {
     return this.clusters.latest(tx, tenantId, selector);
   }
 }

@@ -130,10 +130,14 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
   }
 
   /** The latest cluster of a tenant with the id or name; null when there is none. */
-  async latest(tx: Tx, tenantId: string, { id, name }: RecordSelector): Promise<Pick<Cluster, 'cluster_id'> | null> {
-    return firstRow<Pick<Cluster, 'cluster_id'>>(
+  async latest(
+    tx: Tx,
+    tenantId: string,
+    { id, name }: RecordSelector,
+  ): Promise<Pick<Cluster, 'cluster_id' | 'name'> | null> {
+    return firstRow<Pick<Cluster, 'cluster_id' | 'name'>>(
       tx,
-      `SELECT t.cluster_id FROM clusters t
+      `SELECT t.cluster_id, t.name FROM clusters t
        WHERE ${ofTenant('t', '$1')} AND ($2::bigint IS NULL OR t.cluster_id = $2) AND ($3::text IS NULL OR t.name = $3)
        ORDER BY t.cluster_id DESC LIMIT 1`,
       [tenantId, id ?? null, name ?? null],

@@ -1,4 +1,5 @@
 import { invalid } from '../../platform/errors/domain-error';
+import { normalizePath } from '../../platform/files/file-path';
 import { fileRoot } from '../object-storage-managers/object-storage-managers.contract';
 
 /** A file that the node's agent fetches from the API: of the run's workspace, or of the cluster's object storage manager. */
@@ -15,6 +16,12 @@ export function parseFileReference(text: string): FileReference {
   if (text.toLowerCase().startsWith(root)) return { kind: 'object-storage', path: text.slice(root.length) };
   if (SCHEME.test(text)) return { kind: 'uri', uri: text };
   return { kind: 'workspace', path: text.replace(/^\/+/, '') };
+}
+
+/** Throws a 400 if a file's path could lead out of its workspace. */
+export function assertInWorkspace(text: string): void {
+  const reference = parseFileReference(text);
+  if (reference.kind === 'workspace') normalizePath(reference.path);
 }
 
 /** Throws a 400 that names the first file which a cluster without an object storage manager cannot reach. */

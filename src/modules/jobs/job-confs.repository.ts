@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
-import { returning, type Tx } from '../../platform/persistence/sql';
+import { Conditions, firstRow, jsonb, NOW, returning, rows, type Tx } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
-import { WorkspaceResourceRepository } from '../../platform/resources/workspace-resource-repository';
+import {
+  WorkspaceResourceRepository,
+  type WorkspaceScope,
+} from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
 
 export interface JobConfRow extends JobConf, AuthorNames {
@@ -22,6 +26,15 @@ export const CLUSTER_INFO_COLUMNS = `c.name AS cluster_name, c.status AS cluster
 /** Status of the newest run of configuration `t`; null without one. */
 const LAST_RUN_STATUS = `(SELECT r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
   ORDER BY r.run_id DESC LIMIT 1)`;
+
+/** A configuration of a document. */
+export type ImportedJobConf = Pick<JobConf, 'name' | 'job_type' | 'language' | 'max_concurrency' | 'settings'>;
+
+const REPLACE = `DO UPDATE SET cluster_id = excluded.cluster_id, job_type = excluded.job_type,
+  language = excluded.language, settings = excluded.settings, max_concurrency = excluded.max_concurrency,
+  unfinished_runs = CASE WHEN excluded.max_concurrency > 0 THEN coalesce(t.unfinished_runs,
+    (SELECT count(*) FROM runs WHERE job_conf_id = t.job_conf_id AND ended_at IS NULL)) END,
+  modified_by_user_id = excluded.modified_by_user_id, last_update_date = platform_now()`;
 
 @Injectable()
 export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
@@ -49,13 +62,85 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
     return counted.length > 0;
   }
 
+  /** How many runs of the configuration have not ended, at most `limit`. */
+  async unfinishedRuns(tx: Tx, jobConfId: number, limit: number | null): Promise<number> {
+    const row = await firstRow<{ runs: number }>(
+      tx,
+      `SELECT count(*) AS runs
+       FROM (SELECT 1 FROM runs WHERE job_conf_id = $1 AND ended_at IS NULL LIMIT $2) unfinished`,
+      [jobConfId, limit],
+    );
+    return row?.runs ?? 0;
+  }
+
+  /** Ends the validity of a configuration that nobody shall find any longer. */
+  async delete(tx: Tx, scope: WorkspaceScope, jobConf: Pick<JobConf, 'job_conf_id' | 'to_date'>): Promise<void> {
+    const to_date = jobConf.to_date instanceof Date ? undefined : NOW;
+    await this.write(tx, scope, jobConf.job_conf_id, { to_date, deleted_at: NOW });
+  }
+
+  /** Clears or sets the end of a configuration's validity. */
+  async setEnd(tx: Tx, scope: WorkspaceScope, jobConfId: number, isOpen: boolean): Promise<void> {
+    await this.write(tx, scope, jobConfId, { to_date: isOpen ? Infinity : NOW });
+  }
+
+  /** Some configurations of a workspace, by their ids, after one. */
+  async someOf(
+    { tenantId, workspace }: WorkspaceScope,
+    { enabled, after, limit }: { enabled: boolean | undefined; after: number; limit: number },
+  ): Promise<JobConf[]> {
+    const conditions = new Conditions<JobConf>()
+      .add(ofTenant('t'), tenantId)
+      .only('workspace_id', workspace.workspaceId)
+      .onlyEnabled(enabled)
+      .add('t.job_conf_id > ?', after);
+    this.addValidity(conditions);
+    return rows<JobConf>(
+      this.dataSource.manager,
+      `SELECT t.* FROM job_confs t WHERE ${conditions.sql} ORDER BY t.job_conf_id LIMIT ${limit}`,
+      conditions.params,
+    );
+  }
+
+  /** Inserts the configurations, or replaces those of the same names; answers the names of those that it wrote. */
+  async import(
+    tx: Tx,
+    { tenantId, userId, workspace }: WorkspaceScope,
+    clusterId: number,
+    confs: readonly ImportedJobConf[],
+    overwrite: boolean,
+  ): Promise<string[]> {
+    if (overwrite) {
+      // Nobody submits a run of what changes, as with any other change.
+      await tx.query(
+        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND name = ANY($2) AND to_date = 'infinity'
+         ORDER BY job_conf_id FOR UPDATE`,
+        [workspace.workspaceId, confs.map(({ name }) => name)],
+      );
+    }
+    const written = await rows<Pick<JobConf, 'name'>>(
+      tx,
+      `INSERT INTO job_confs AS t (tenant_id, workspace_id, cluster_id, name, job_type, language, max_concurrency,
+         unfinished_runs, settings, created_by_user_id, modified_by_user_id)
+       SELECT $1, $2, $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
+         $4, $4
+       FROM ROWS FROM (jsonb_to_recordset($5) AS (name text, job_type text, language text, max_concurrency bigint,
+         settings jsonb)) WITH ORDINALITY AS given (name, job_type, language, max_concurrency, settings, place)
+       ORDER BY place
+       ON CONFLICT (workspace_id, name) WHERE to_date = 'infinity' ${overwrite ? REPLACE : 'DO NOTHING'}
+       RETURNING t.name`,
+      [tenantId, workspace.workspaceId, clusterId, userId, jsonb(confs)],
+    );
+    return written.map(({ name }) => name);
+  }
+
   /** Those whose newest run has one of the statuses; all without any. */
   lastRunIs(statuses: readonly string[] | undefined): ResourceFilter<JobConf> {
     return (conditions) => conditions.addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
   }
 
   /** Disabled configurations are read and listed, too. */
-  protected override addValidity(): void {
-    return;
+  protected override addValidity(conditions: Conditions<JobConf>): void {
+    conditions.add('t.deleted_at IS NULL');
   }
 }

@@ -1,14 +1,18 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, type DomainError, invalid, notFound } from '../../platform/errors/domain-error';
-import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { FileContent } from '../../platform/files/content';
+import { idText, type Message, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
+import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
 import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import type { Tx } from '../../platform/persistence/sql';
+import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { keysToWire, toWire } from '../../platform/product/product-name';
 import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import { ClusterWorkspacesService } from '../workspaces/cluster-workspaces.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import {
   type CreateJobConf,
@@ -19,10 +23,14 @@ import {
   type JobConfWrite,
   type JobSettings,
   settingsOf,
+  type UpdateJobConf,
 } from './dto/job-conf.dto';
 import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
+import { assertInWorkspace } from './file-reference';
+import { exportJobConf } from './job-conf-documents';
 import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
+import { filesNamed } from './run-spec';
 import { splitArguments } from './split-arguments';
 
 const CONF_ENTRY = /^[^=\s]+=/;
@@ -35,6 +43,7 @@ export class JobConfsService {
     private readonly repository: JobConfsRepository,
     private readonly workspaces: WorkspacesService,
     private readonly clusters: ClusterSlotsService,
+    private readonly clusterWorkspaces: ClusterWorkspacesService,
   ) {}
 
   async list(
@@ -82,11 +91,8 @@ export class JobConfsService {
     const rule = checkSettings(language, settings);
     return this.transactions.run(async (tx) => {
       await this.workspaces.lockActive(tx, workspace.workspaceId);
-      const selector = selectorFrom(body, 'cluster');
-      const cluster = await this.clusters.find(tx, scope.tenantId, selector);
-      if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
       const row = await this.repository.insert(tx, inWorkspace(scope, workspace), {
-        cluster_id: cluster.cluster_id,
+        cluster_id: await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster')),
         name: body.name,
         job_type: rule.type,
         language: rule.language,
@@ -96,6 +102,69 @@ export class JobConfsService {
       });
       return write(row);
     });
+  }
+
+  /** Runs that were submitted before keep what they began with. */
+  async update(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: RecordSelector,
+    body: UpdateJobConf,
+  ): Promise<JobConfWrite> {
+    assertChanges(body);
+    return this.change(scope, workspace, selector, async (tx, place, row) => {
+      if (openEnded(row.to_date) !== null) {
+        throw conflict('JOB_CONF.DISABLED', `The job configuration "${row.name}" is disabled. Enable it first.`);
+      }
+      const settings = settingsOf(body, row.settings);
+      checkSettings(row.language, settings);
+      const movesTo = body.cluster_id !== undefined || body.cluster_name !== undefined;
+      return this.repository.update(tx, place, row.job_conf_id, {
+        name: body.name,
+        settings,
+        cluster_id: movesTo
+          ? await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster'))
+          : row.cluster_id,
+        ...(await this.limit(tx, row, body.max_concurrency)),
+      });
+    });
+  }
+
+  async delete(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<Message> {
+    return this.transactions.run(async (tx) => {
+      const { place, row } = await this.locked(tx, scope, workspace, selector);
+      const unfinished = await this.repository.unfinishedRuns(tx, row.job_conf_id, 1);
+      if (unfinished > 0) {
+        throw conflict(
+          'JOB_CONF.IN_USE',
+          `The job configuration "${row.name}" has jobs that have not ended. Stop them, or wait for them, first.`,
+        );
+      }
+      await this.repository.delete(tx, place, row);
+      return { message: `The job configuration "${row.name}" (id ${row.job_conf_id}) is deleted.` };
+    });
+  }
+
+  /** Opens a configuration as a document. */
+  async export(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<FileContent> {
+    const row = await this.repository.get(inWorkspace(scope, workspace), selector);
+    const text = Buffer.from(`${JSON.stringify(exportJobConf(row), null, 2)}\n`);
+    return {
+      kind: 'file',
+      name: `${row.name}.json`,
+      stream: Readable.from(text, { objectMode: false }),
+      sizeBytes: text.length,
+      asError: (error) => error,
+    };
+  }
+
+  enable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfWrite> {
+    return this.setActive(scope, workspace, selector, true);
+  }
+
+  /** No new run can be submitted; those that were go on. */
+  disable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfWrite> {
+    return this.setActive(scope, workspace, selector, false);
   }
 
   /** Counts one more run of a configuration with a limit; 409 if it has as many as it may. */
@@ -112,6 +181,62 @@ export class JobConfsService {
   /** The 404 for a configuration that the workspace does not have. */
   absent(scope: WorkspaceScope, selector: RecordSelector): DomainError {
     return this.repository.absent(scope, selector);
+  }
+
+  /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */
+  async usableCluster(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: RecordSelector,
+  ): Promise<number> {
+    const cluster = await this.clusters.find(tx, scope.tenantId, selector);
+    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
+    await this.clusterWorkspaces.assertServes(tx, cluster, workspace);
+    return cluster.cluster_id;
+  }
+
+  private setActive(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: RecordSelector,
+    active: boolean,
+  ): Promise<JobConfWrite> {
+    return this.change(scope, workspace, selector, async (tx, place, row) => {
+      if ((openEnded(row.to_date) === null) === active) {
+        const state = active ? 'enabled' : 'disabled';
+        throw conflict('JOB_CONF.INVALID_STATE', `The job configuration "${row.name}" is already ${state}.`);
+      }
+      await this.repository.setEnd(tx, place, row.job_conf_id, active);
+      return this.repository.get(place, { id: row.job_conf_id }, tx);
+    });
+  }
+
+  private change(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: RecordSelector,
+    work: (tx: Tx, place: WorkspaceScope, row: JobConfRow) => Promise<JobConfRow>,
+  ): Promise<JobConfWrite> {
+    return this.transactions.run(async (tx) => {
+      const { place, row } = await this.locked(tx, scope, workspace, selector);
+      return write(await work(tx, place, row));
+    });
+  }
+
+  /** The configuration for a change of it: until `tx` ends nobody submits a run of it. */
+  private async locked(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector) {
+    await this.workspaces.lockActive(tx, workspace.workspaceId);
+    const place = inWorkspace(scope, workspace);
+    return { place, row: await this.repository.get(place, selector, tx, true) };
+  }
+
+  /** Columns of a changed limit: its runs are counted as long as it has one. */
+  private async limit(tx: Tx, row: JobConfRow, limit: number | undefined): Promise<Values<JobConf>> {
+    if (limit === undefined) return {};
+    if (limit === 0) return { max_concurrency: limit, unfinished_runs: null };
+    const unfinished = row.unfinished_runs ?? (await this.repository.unfinishedRuns(tx, row.job_conf_id, null));
+    return { max_concurrency: limit, unfinished_runs: unfinished };
   }
 }
 
@@ -137,6 +262,7 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
     if (!CONF_ENTRY.test(entry)) throw invalid('JOB_CONF.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
   }
   splitArguments(settings.arguments ?? '');
+  for (const file of filesNamed(settings, {})) if (file !== '') assertInWorkspace(file);
   return rule;
 }
 

@@ -4,10 +4,11 @@ import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
-import { sendLog } from '../../platform/http/file-answer';
+import { Message } from '../../platform/http/answers';
+import { sendContent, sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
-import { IdParam, WordParam } from '../../platform/http/parameters';
+import { IdParam, TextParam, WordParam } from '../../platform/http/parameters';
 import {
   CreateJob,
   JobCreated,
@@ -17,6 +18,7 @@ import {
   JobRead,
   JobSearchQuery,
   JobStatusHistory,
+  JobWorkflowDetails,
   WorkflowErrorRead,
 } from './dto/job.dto';
 import {
@@ -27,6 +29,7 @@ import {
   JobConfSearchQuery,
   JobConfSelector,
   JobConfWrite,
+  UpdateJobConf,
 } from './dto/job-conf.dto';
 import { JobConfsService } from './job-confs.service';
 import { RunsService } from './runs.service';
@@ -34,6 +37,7 @@ import { RunsService } from './runs.service';
 const tag = 'Jobs';
 const base = '/workspace/{workspace_id}/spark';
 const view = Allow.workspace('VIEW');
+const edit = Allow.workspace('EDIT');
 
 @Controller()
 export class JobsController {
@@ -84,7 +88,7 @@ export class JobsController {
     id: 'createJobConf',
     summary: 'Create a job configuration',
     tag,
-    access: Allow.workspace('EDIT'),
+    access: edit,
     answer: Answers.one(JobConfWrite),
     errors: [409],
   })
@@ -113,6 +117,107 @@ export class JobsController {
     @Query() query: JobConfSelector,
   ): Promise<JobConfRead> {
     return this.jobConfs.get(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/job/conf`,
+    id: 'updateJobConf',
+    summary: 'Update a job configuration; jobs submitted before keep what they began with',
+    tag,
+    access: edit,
+    answer: Answers.one(JobConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  updateConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+    @Body() body: UpdateJobConf,
+  ): Promise<JobConfWrite> {
+    return this.jobConfs.update(scope, workspace, query.selector(), body);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: `${base}/job/conf`,
+    id: 'deleteJobConf',
+    summary: 'Delete a job configuration without unfinished jobs; its ended ones stay readable',
+    tag,
+    access: edit,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  deleteConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+  ): Promise<Message> {
+    return this.jobConfs.delete(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/conf/export`,
+    id: 'exportJobConf',
+    summary: 'Export a job configuration as a JSON file, a JobConfExport',
+    description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async exportConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.jobConfs.export(scope, workspace, query.selector()));
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/job/conf/enable`,
+    id: 'enableJobConf',
+    summary: 'Enable a job configuration',
+    tag,
+    access: edit,
+    answer: Answers.one(JobConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  enableConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+  ): Promise<JobConfWrite> {
+    return this.jobConfs.enable(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/job/conf/disable`,
+    id: 'disableJobConf',
+    summary: 'Disable a job configuration: no new job of it can be submitted',
+    tag,
+    access: edit,
+    answer: Answers.one(JobConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  disableConf(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: JobConfSelector,
+  ): Promise<JobConfWrite> {
+    return this.jobConfs.disable(scope, workspace, query.selector());
   }
 
   @Operation({
@@ -188,6 +293,24 @@ export class JobsController {
     @IdParam('job_id') jobId: number,
   ): Promise<JobKill> {
     return this.runs.stop(scope, workspace, jobId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/workflow_job_instance_details/{job_application_id}`,
+    id: 'getJobWorkflowDetails',
+    summary: "The workflow behind a job, by Spark's application id",
+    tag,
+    access: view,
+    answer: Answers.one(JobWorkflowDetails),
+  })
+  workflowDetails(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @TextParam('job_application_id') applicationId: string,
+  ): Promise<JobWorkflowDetails> {
+    return this.runs.workflowDetails(scope, workspace, applicationId);
   }
 
   @Operation({

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ClustersModule } from '../clusters/clusters.module';
 import { LogsModule } from '../logs/logs.module';
 import { MountsModule } from '../mounts/mounts.module';
+import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { ClusterChangesSubscriber } from './cluster-changes.subscriber';
 import { JobConfsRepository } from './job-confs.repository';
@@ -12,7 +13,7 @@ import { RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
 
 @Module({
-  imports: [ClustersModule, MountsModule, WorkspacesModule, LogsModule],
+  imports: [ClustersModule, MountsModule, WorkspacesModule, LogsModule, ReferenceDataModule],
   providers: [
     JobConfsService,
     JobConfsRepository,
@@ -22,6 +23,6 @@ import { RunsService } from './runs.service';
     RunReportsService,
     ClusterChangesSubscriber,
   ],
-  exports: [JobConfsService, RunsService, RunReportsService, RunScheduler, RunsRepository],
+  exports: [JobConfsService, JobConfsRepository, RunsService, RunReportsService, RunScheduler, RunsRepository],
 })
 export class JobsModule {}

@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
 import { RunsRepository } from './runs.repository';
-import { isFinished, type RunStatus } from './run-state';
+import { isFinished, type RunStatus, STOPPABLE } from './run-state';
 import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
@@ -66,6 +66,37 @@ export class RunScheduler {
    */
   lookAgain(clusterId: number): Promise<void> {
     return this.looks.run(clusterId);
+  }
+
+  /**
+   * Stops some runs of the cluster that were submitted by then: those without a node end at once, the others' agents are
+   * told. True if there may be more.
+   */
+  async stopSome(
+    clusterId: number,
+    { submittedBy, userId }: { submittedBy: Date; userId: number | null },
+  ): Promise<boolean> {
+    const stopping = { to: 'STOPPING', reason: 'Stop of all jobs of the cluster requested', userId } as const;
+    const columns = { stop_requested: true };
+    return this.dataSource.transaction(async (tx) => {
+      const cluster = await this.clusters.lock(tx, clusterId);
+      if (!cluster) return false;
+      const waiting = (await this.runs.waiting(tx, clusterId, BATCH)).filter((run) => run.from_date <= submittedBy);
+      if (waiting.length > 0) {
+        await this.runs.transition(tx, waiting, { ...stopping, columns });
+        const reason = 'Stopped before it started.';
+        await this.endAll(tx, waiting, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
+        return true;
+      }
+      const placed = await this.runs.stoppableOnNodes(tx, clusterId, submittedBy, BATCH);
+      for (const status of STOPPABLE) {
+        const alike = placed.filter((run) => run.status === status);
+        await this.runs.transition(tx, alike, { ...stopping, columns });
+      }
+      const nodes = placed.map((run) => run.node_id).filter((id) => id !== null);
+      if (nodes.length > 0) await this.clusters.wake(tx, nodes);
+      return placed.length === BATCH;
+    });
   }
 
   private async look(clusterId: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import type { AuthorNames } from '../../platform/http/answers';
 import { appendStates, type History } from '../../platform/history/state-history';
 import type { RecordSelector } from '../../platform/http/selector';
@@ -13,12 +13,13 @@ import {
 } from '../../platform/resources/workspace-resource-repository';
 import { workflowInsert } from '../../platform/workflows/workflow-intents';
 import { hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../clusters/clusters.contract';
+import { servesWorkspace } from '../workspaces/workspaces.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { RunCount } from './entities/run-count.entity';
 import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
-import { isFinished, type RunStatus, runMayBecome } from './run-state';
+import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
 import { START_RUN } from './run-workflows';
 
 export interface RunDetailRow extends Run, AuthorNames {
@@ -43,6 +44,8 @@ export type Submission = Pick<
     active: boolean;
     workspace_active: boolean;
     cluster_active: boolean;
+    /** False if the cluster serves other workspaces alone. */
+    cluster_serves: boolean;
     cluster_name: LockedCluster['name'];
     cluster_status: LockedCluster['status'];
     has_free_slot: boolean;
@@ -145,9 +148,10 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
            t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
            c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
            c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
+           ${servesWorkspace('t.cluster_id', 't.workspace_id')} AS cluster_serves,
            nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
          FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
-         WHERE ${place} ${asked} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
+         WHERE ${place} AND t.deleted_at IS NULL ${asked} ORDER BY t.to_date DESC, t.job_conf_id DESC LIMIT 1 FOR KEY SHARE OF t`,
       ),
       params.values,
     );
@@ -238,6 +242,18 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return rows<Run>(tx, `SELECT * FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`, [clusterId, limit]);
   }
 
+  /** Some runs on nodes of a cluster, submitted by then, that can be asked to stop, oldest first. */
+  async stoppableOnNodes(tx: Tx, clusterId: number, submittedBy: Date, limit: number): Promise<Run[]> {
+    return rows<Run>(
+      tx,
+      `SELECT r.* FROM cluster_nodes n JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL
+       WHERE n.cluster_id = $1 AND n.busy_slots > 0 AND r.status = ANY($2)
+         AND date_trunc('milliseconds', r.from_date) <= $3
+       ORDER BY r.run_id LIMIT $4 FOR NO KEY UPDATE OF r`,
+      [clusterId, STOPPABLE, submittedBy, limit],
+    );
+  }
+
   /** Whether runs wait for the cluster that should not. */
   async isUnsettled(clusterId: number): Promise<boolean> {
     const found = await rows(
@@ -289,8 +305,23 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return { version: found[0]?.version ?? 0, runs: found.filter((row) => row.run_id !== null) };
   }
 
+  /** The newest run of a workspace that Spark knew by this id; null when there is none. */
+  async byApplication(scope: WorkspaceScope, applicationId: string): Promise<RunDetailRow | null> {
+    const row = await firstRow<Pick<Run, 'run_id'>>(
+      this.dataSource.manager,
+      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3
+       ORDER BY run_id DESC LIMIT 1`,
+      [scope.tenantId, applicationId, scope.workspace.workspaceId],
+    );
+    return row && this.find(scope, { id: row.run_id });
+  }
+
   async byId(runId: number): Promise<Run | null> {
     return firstRow<Run>(this.dataSource.manager, 'SELECT * FROM runs WHERE run_id = $1', [runId]);
+  }
+
+  async hasEnded(runId: number): Promise<boolean> {
+    return !(await this.dataSource.manager.existsBy(Run, { run_id: runId, ended_at: IsNull() }));
   }
 
   async history(runId: number): Promise<Pick<RunStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'>[]> {

@@ -11,12 +11,16 @@ import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
+import { workflowStates } from '../../platform/workflows/workflow-states';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
 import { LogsService } from '../logs/logs.service';
+import { ReferenceData } from '../reference-data/reference-data.contract';
+import { notAssociated } from '../workspaces/cluster-workspaces.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import type {
+  CosiKillAllJobsResult,
   CreateJob,
   JobCreated,
   JobKill,
@@ -26,6 +30,8 @@ import type {
   JobSearchQuery,
   JobStats,
   JobStatusHistory,
+  JobWorkflow,
+  JobWorkflowDetails,
   WorkflowErrorRead,
 } from './dto/job.dto';
 import { invalid } from '../../platform/errors/domain-error';
@@ -37,7 +43,7 @@ import type { Run } from './entities/run.entity';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
 import { type RunDetailRow, RunsRepository, type Submission } from './runs.repository';
-import { STOP_RUN } from './run-workflows';
+import { STOP_ALL_RUNS, STOP_RUN } from './run-workflows';
 import { splitArguments } from './split-arguments';
 
 const CONF_ENTRY = /^[^=\s]+=/;
@@ -53,6 +59,7 @@ export class RunsService {
     private readonly clusters: ClusterSlotsService,
     private readonly workspaces: WorkspacesService,
     private readonly logs: LogsService,
+    private readonly referenceData: ReferenceData,
   ) {}
 
   /**
@@ -144,10 +151,16 @@ export class RunsService {
     query: JobLogQuery,
   ): Promise<LogSlice> {
     const run = await this.row(scope, workspace, jobId);
-    return this.logs.open(
-      { kind: 'run', id: run.run_id, stream },
-      { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes, offset: query.offset },
-    );
+    const log = { kind: 'run' as const, id: run.run_id, stream };
+    const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
+    if (!query.follow) return this.logs.open(log, { lastLines, firstBytes, offset });
+    if (firstBytes !== undefined) {
+      throw invalid(
+        'JOB.LOG_PART',
+        'The first bytes of a log cannot be followed. Leave out file_size_bytes or follow.',
+      );
+    }
+    return this.logs.follow(log, { lastLines, offset }, () => this.repository.hasEnded(run.run_id));
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
@@ -180,7 +193,7 @@ export class RunsService {
         const reason = 'Stopped before it started.';
         await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
       } else {
-        await this.clusters.wake(tx, run.node_id);
+        await this.clusters.wake(tx, [run.node_id]);
       }
       return {
         SparkKill: {
@@ -191,6 +204,51 @@ export class RunsService {
         },
       };
     });
+  }
+
+  /** Has a worker stop every run of the cluster that has been submitted. */
+  async stopAll(scope: TenantScope, clusterId: number): Promise<CosiKillAllJobsResult> {
+    return this.transactions.run(async (tx) => {
+      const cluster = await this.clusters.find(tx, scope.tenantId, { id: clusterId });
+      if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
+      const subject = { kind: 'cluster' as const, tenantId: scope.tenantId, id: cluster.cluster_id };
+      const workflow = await startWorkflow(tx, STOP_ALL_RUNS, subject, scope.userId);
+      return {
+        CosiKillAllJobsByCluster: {
+          ...workflow,
+          engine_cluster_instance_id: cluster.cluster_id,
+          created_by_user_id: scope.userId,
+        },
+      };
+    });
+  }
+
+  /** The newest run of the workspace that Spark knew by this id, and what has become of its workflow. */
+  async workflowDetails(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    applicationId: string,
+  ): Promise<JobWorkflowDetails> {
+    const run = await this.repository.byApplication(inWorkspace(scope, workspace), applicationId);
+    if (!run) {
+      throw notFound(
+        'JOB.NOT_FOUND',
+        `There is no job with the application id "${applicationId}" in the workspace "${workspace.name}".`,
+      );
+    }
+    const past = await this.transactions.read((tx) => workflowStates(tx, run.workflow_job_instance_id));
+    const { workflow_job_instance_status: status } = workflowOf(run);
+    return {
+      job_id: run.run_id,
+      job_application_id: applicationId,
+      job_status: run.status,
+      cluster_id: run.cluster_id,
+      workflow_job_instance_details: {
+        workflow_job_instance_status: { ...status, previous_status: past.slice(0, -1) },
+      },
+      tenant_id: run.tenant_id,
+      ...readAudit(run),
+    };
   }
 
   async stats(scope: TenantScope, column: 'cluster_id' | 'workspace_id', id: number): Promise<JobStats> {
@@ -231,10 +289,25 @@ export class RunsService {
     if (!asked?.workspace_active) await this.workspaces.lockActive(tx, place.workspace.workspaceId);
     if (!asked) throw this.jobConfs.absent(place, selector);
     if (!asked.active) throw conflict('JOB_CONF.DISABLED', `The job configuration "${asked.name}" is disabled.`);
-    const { cluster_name: name, cluster_status: status, cluster_active: active } = asked;
+    this.assertTakes(asked, body);
+    const { cluster_id, cluster_name: name, cluster_status: status, cluster_active: active } = asked;
+    if (!asked.cluster_serves) throw notAssociated({ cluster_id, name }, place.workspace);
     this.clusters.assertTakesRuns({ name, status, active });
     assertReachable(filesNamed(asked.settings, asked.spark_config), asked.object_storage_manager_id !== null);
     return asked;
+  }
+
+  /** 400 for arguments and conf of a single run where the lookup of job types says that its type takes none. */
+  private assertTakes(asked: Submission, body: CreateJob): void {
+    const takes = this.referenceData.runtimeSupport(asked.job_type, asked.language);
+    const refused =
+      !takes.arguments && body.arguments ? 'arguments' : !takes.conf && body.conf?.length ? 'conf' : undefined;
+    if (refused === undefined) return;
+    throw invalid(
+      'JOB.FIELD_REFUSED',
+      `A ${toWire(asked.language)} job takes no ${refused} for a single run. Set them in the job configuration.`,
+      { field: refused },
+    );
   }
 
   /** The cluster, locked, if the run could get a slot now or must start it; else null. */
@@ -283,16 +356,20 @@ function read(run: RunDetailRow): JobRead {
     exit_code: run.exit_code,
     reason_code: run.reason_code,
     reason: run.reason,
-    workflow_job_instance_details: {
-      workflow_job_instance_status: {
-        workflow_job_instance_id: run.workflow_job_instance_id,
-        workflow_job_id: run.workflow_job_id,
-        status: run.workflow_state,
-        from_date: run.workflow_from,
-        to_date: openEnded(run.workflow_to) ?? 'infinity',
-      },
-    },
+    workflow_job_instance_details: workflowOf(run),
     tenant_id: run.tenant_id,
     ...readAudit(run),
+  };
+}
+
+function workflowOf(run: RunDetailRow): JobWorkflow {
+  return {
+    workflow_job_instance_status: {
+      workflow_job_instance_id: run.workflow_job_instance_id,
+      workflow_job_id: run.workflow_job_id,
+      status: run.workflow_state,
+      from_date: run.workflow_from,
+      to_date: openEnded(run.workflow_to) ?? 'infinity',
+    },
   };
 }

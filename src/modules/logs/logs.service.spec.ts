@@ -31,6 +31,41 @@ describe('LogsService', () => {
     expect(await text(slice.stream)).toBe(content);
   });
 
+  it('follows a log from its last lines on until the end, with what came right before that', async () => {
+    let content = 'one\ntwo\n';
+    let looks = 0;
+    const growing = over({
+      open: async () => ({
+        size: content.length,
+        offsetOfLastLines: async () => 4,
+        read: (offset, length) => Readable.from([Buffer.from(content.slice(offset, offset + length))]),
+      }),
+    });
+    const hasEnded = async (): Promise<boolean> => {
+      looks += 1;
+      content += `${looks}\n`;
+      return looks === 3;
+    };
+    const slice = await growing.follow(log, { lastLines: 1 }, hasEnded);
+    expect(slice).toMatchObject({ name: 'run-7.stdout.log', sizeBytes: null, nextOffset: 4 });
+    expect(await text(slice.stream)).toBe('two\n1\n2\n3\n');
+  });
+
+  it('ceases to look at a log when nobody follows it any longer', async () => {
+    let looks = 0;
+    const hasEnded = async (): Promise<boolean> => {
+      looks += 1;
+      return false;
+    };
+    const { stream } = await holding('x').follow(log, {}, hasEnded);
+    stream.resume();
+    await new Promise((resolve) => stream.once('data', resolve));
+    stream.destroy();
+    const before = looks;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(looks).toBeLessThanOrEqual(before + 1);
+  });
+
   it('refuses what goes beyond the limit', async () => {
     const written = over({}).write(log, 1000 + 128 * 1024, Buffer.alloc(1));
     await expect(written).rejects.toMatchObject({ kind: 'too-large', code: 'LOG.TOO_LARGE' });

@@ -1,9 +1,11 @@
+import { PassThrough, pipeline, Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { type LogName, LogStore } from '../../../libs/object-storage/log-store';
 import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
 import { DomainError } from '../../platform/errors/domain-error';
 import type { LogSlice } from '../../platform/files/content';
+import { pause } from '../../platform/process/pause';
 
 /** Which part of a log is wanted: the last lines, the first bytes, what follows an offset, or all of it. */
 export interface LogPart {
@@ -16,6 +18,9 @@ export interface LogPart {
 const ENDING_BYTES = 128 * 1024;
 
 const RETRY_AFTER_SECONDS = 5;
+
+/** How often whoever follows a log looks for more. */
+const FOLLOW_MS = 250;
 
 /** Logs of runs and nodes. If the store is away the answer is 503, after which agents resend what they have. */
 @Injectable()
@@ -54,6 +59,42 @@ export class LogsService {
     const sizeBytes = Math.min(part.firstBytes ?? Infinity, size - start);
     const name = `${log.kind}-${log.id}.${log.stream}.log`;
     return { name, sizeBytes, nextOffset: start + sizeBytes, stream: read(start, sizeBytes), asError };
+  }
+
+  /** The same from its beginning, an offset or the last lines on, and all that follows until `hasEnded`. */
+  async follow(log: LogName, part: Omit<LogPart, 'firstBytes'>, hasEnded: () => Promise<boolean>): Promise<LogSlice> {
+    const slice = await this.open(log, { ...part, firstBytes: 0 });
+    slice.stream.destroy();
+    const gone = new AbortController();
+    const stream = new PassThrough();
+    // Of its own: the source closes only when it has come to an end of its waiting.
+    stream.once('close', () => gone.abort());
+    pipeline(Readable.from(this.added(log, slice.nextOffset, hasEnded, gone.signal)), stream, () => undefined);
+    return { ...slice, sizeBytes: null, stream };
+  }
+
+  private async *added(
+    log: LogName,
+    from: number,
+    hasEnded: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    let at = from;
+    let isOver = false;
+    for (;;) {
+      const { size, read } = await ofStore(this.store.open(log));
+      if (size > at) {
+        for await (const chunk of read(at, size - at)) {
+          at += (chunk as Buffer).length;
+          yield chunk as Buffer;
+        }
+        continue;
+      }
+      if (isOver) return;
+      // What was written before the end is there once the end is known: look once more.
+      isOver = await hasEnded();
+      if (!isOver && !(await pause(FOLLOW_MS, signal))) return;
+    }
   }
 }
 

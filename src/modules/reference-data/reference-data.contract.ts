@@ -1,5 +1,7 @@
 import { Field } from '../../platform/http/fields';
 
+export { SPARK_JOB_TYPES } from './dto/lookup-values';
+
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
 /** What clients also call a provider. */
@@ -205,8 +207,11 @@ export abstract class ReferenceData implements LookupRecords {
   abstract linuxDistro(id: number): LinuxDistroRef | undefined;
   abstract credentialType(id: number): CredentialTypeInfo | undefined;
   abstract sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
+  abstract sparkInfraVersions(): Iterable<SparkInfraVersionRef>;
   abstract storageType(id: number): StorageTypeRecord | undefined;
   abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
+  /** What a single run of jobs of this type, in this language, may be given; all of it where the lookup has no such row. */
+  abstract runtimeSupport(jobType: string, language: string): { arguments: boolean; conf: boolean };
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
 
   /** Where a record finds what it is to refer to: among current rows, and what it refers to already may be closed. */

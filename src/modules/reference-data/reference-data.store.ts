@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { DataSource } from 'typeorm';
 import { isPgError } from '../../platform/errors/database-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { fromWire } from '../../platform/product/product-name';
 import { PgListener } from '../../platform/wakeups/pg-listener';
 import {
   type DatedRows,
@@ -88,12 +89,23 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.all.infraVersions.get(id);
   }
 
+  sparkInfraVersions() {
+    return this.snapshot.all.infraVersions.values();
+  }
+
   storageType(id: number) {
     return this.snapshot.all.storageTypes.get(id);
   }
 
   encryptionType(id: number) {
     return this.snapshot.all.encryptionTypes.get(id);
+  }
+
+  runtimeSupport(jobType: string, language: string) {
+    const row = this.answers.sparkJobTypeLangs.find(
+      ({ spark_job_type: { name }, lang_name }) => fromWire(name) === jobType && lang_name === language,
+    );
+    return { arguments: row?.support_runtime_args ?? true, conf: row?.support_runtime_conf ?? true };
   }
 
   labelPattern(cloudProviderId: number) {

@@ -9,6 +9,8 @@ import { Answers, Operation } from '../../platform/http/operation';
 import type { Page } from '../../platform/http/page';
 import { FILE_SIZE_HEADER, Upload, UPLOAD_HEADERS } from '../../platform/http/upload-body';
 import {
+  RelocateFileQuery,
+  RenameFileQuery,
   UploadQuery,
   WorkspaceFileListQuery,
   WorkspaceFileRead,
@@ -18,14 +20,20 @@ import {
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
 import { WorkspaceSelector } from './dto/workspace.dto';
+import { WorkspaceFileMovesService } from './workspace-file-moves.service';
 import { WorkspaceFilesService } from './workspace-files.service';
 
 const tag = 'Workspace files';
+const view = Allow.workspace('VIEW');
+const edit = Allow.workspace('EDIT');
 const NOTHING_IS_404 = 'If nothing is found, the answer is 404.';
 
 @Controller()
 export class WorkspaceFilesController {
-  constructor(private readonly files: WorkspaceFilesService) {}
+  constructor(
+    private readonly files: WorkspaceFilesService,
+    private readonly moves: WorkspaceFileMovesService,
+  ) {}
 
   @Operation({
     method: 'GET',
@@ -34,7 +42,7 @@ export class WorkspaceFilesController {
     summary: 'List a directory of the workspace',
     description: NOTHING_IS_404,
     tag,
-    access: Allow.workspace('VIEW'),
+    access: view,
     answer: Answers.page(WorkspaceFileRead),
   })
   list(
@@ -52,7 +60,7 @@ export class WorkspaceFilesController {
     summary: 'Search files by part of the name',
     description: NOTHING_IS_404,
     tag,
-    access: Allow.workspace('VIEW'),
+    access: view,
     answer: Answers.page(WorkspaceFileRead),
   })
   search(
@@ -69,7 +77,7 @@ export class WorkspaceFilesController {
     id: 'uploadWorkspaceFile',
     summary: 'Upload a file or make a directory',
     tag,
-    access: Allow.workspace('EDIT'),
+    access: edit,
     answer: Answers.one(WorkspaceFileWrite),
     errors: [409],
     binaryBody: true,
@@ -91,7 +99,7 @@ export class WorkspaceFilesController {
     id: 'getWorkspaceFile',
     summary: 'Get a file or directory by id or path',
     tag,
-    access: Allow.workspace('VIEW'),
+    access: view,
     answer: Answers.one(WorkspaceFileRead),
   })
   get(
@@ -108,7 +116,7 @@ export class WorkspaceFilesController {
     id: 'deleteWorkspaceFile',
     summary: 'Delete a file, or a directory with its contents',
     tag,
-    access: Allow.workspace('EDIT'),
+    access: edit,
     answer: Answers.message,
     status: 201,
     errors: [409],
@@ -122,12 +130,70 @@ export class WorkspaceFilesController {
   }
 
   @Operation({
+    method: 'PUT',
+    path: '/workspace/file/rename',
+    id: 'renameWorkspaceFile',
+    summary: 'Give a file or directory another name',
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    status: 201,
+    errors: [409],
+  })
+  rename(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: RenameFileQuery,
+  ): Promise<WorkspaceFileWrite> {
+    return this.moves.rename(scope, workspace, query, query.file_name);
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: '/workspace/file/move',
+    id: 'moveWorkspaceFile',
+    summary: 'Move a file, or a directory with its contents',
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    status: 201,
+    errors: [409],
+  })
+  move(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: RelocateFileQuery,
+  ): Promise<WorkspaceFileWrite> {
+    const { destination_file_path: path, overwrite } = query;
+    return this.moves.move(scope, workspace, query.source(), { path, overwrite });
+  }
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/file/copy',
+    id: 'copyWorkspaceFile',
+    summary: 'Copy a file, or a directory with its contents',
+    tag,
+    access: edit,
+    answer: Answers.one(WorkspaceFileWrite),
+    errors: [409],
+  })
+  copy(
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: RelocateFileQuery,
+  ): Promise<WorkspaceFileWrite> {
+    const { destination_file_path: path, overwrite } = query;
+    return this.moves.copy(scope, workspace, query.source(), { path, overwrite });
+  }
+
+  @Operation({
     method: 'GET',
     path: '/workspace/file/download',
     id: 'downloadWorkspaceFile',
     summary: 'Download a file, or a directory as a zip file',
     tag,
-    access: Allow.workspace('VIEW'),
+    access: view,
     answer: Answers.binary,
   })
   async download(
@@ -145,7 +211,7 @@ export class WorkspaceFilesController {
     id: 'getWorkspaceFileUsage',
     summary: 'Number and size of the files of a workspace',
     tag,
-    access: Allow.workspace('VIEW'),
+    access: view,
     answer: Answers.one(WorkspaceFileUsage),
   })
   usage(

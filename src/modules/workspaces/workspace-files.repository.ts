@@ -22,6 +22,18 @@ export interface FileTotals {
 /** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
 const MOST_BLOBS = 1000;
 
+/** Condition on a file or directory and everything below it; takes {@link treeParams} as `$1` to `$3`. */
+const OF_TREE = `workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)`;
+
+function treeParams({ workspace_id, path }: WorkspaceFileRow): [number, string, string] {
+  return [workspace_id, path, `${literalPattern(path)}/%`];
+}
+
+/** Where the rows of a tree at `$2` lie once it is at `$4`, in the directory `$5`, under the name `$6`. */
+const MOVED_PATH = '$4::text || substr(path, length($2::text) + 1)';
+const MOVED_PARENT = 'CASE WHEN path = $2 THEN $5 ELSE $4 || substr(parent_path, length($2) + 1) END';
+const MOVED_NAME = 'CASE WHEN path = $2 THEN $6 ELSE name END';
+
 /** One file by its id or path. */
 export interface FileSelector {
   file_id?: number;
@@ -111,19 +123,69 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return null;
   }
 
-  /** Ends a file or directory and everything below it. Answers how many, and the largest of the blobs that they had. */
+  /** How many files and directories a tree has, itself included, and their bytes; counts up to `limit`. */
+  async treeSize(
+    tx: Tx,
+    file: WorkspaceFileRow,
+    limit: number,
+  ): Promise<{ entries: number; bytes: number; longestPath: number }> {
+    const size = await firstRow<{ entries: number; bytes: number; longest_path: number }>(
+      tx,
+      `SELECT count(*) AS entries, coalesce(sum(size_bytes), 0)::bigint AS bytes, max(octet_length(path)) AS longest_path
+       FROM (SELECT size_bytes, path FROM workspace_files WHERE ${OF_TREE} LIMIT $4) tree`,
+      [...treeParams(file), limit],
+    );
+    return { entries: size?.entries ?? 0, bytes: size?.bytes ?? 0, longestPath: size?.longest_path ?? 0 };
+  }
+
+  /** Gives a file or directory another path, and with it everything below; nothing may be there. */
+  async moveTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow, path: string): Promise<void> {
+    await tx.query(
+      `UPDATE workspace_files SET path = ${MOVED_PATH}, parent_path = ${MOVED_PARENT}, name = ${MOVED_NAME},
+         modified_by_user_id = $7, last_update_date = platform_now() WHERE ${OF_TREE}`,
+      [...treeParams(file), path, parentOf(path), nameOf(path), scope.userId],
+    );
+  }
+
+  /** Makes rows for a file or directory and everything below it at another path, with the same bytes; nothing may be there. */
+  async copyTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow, path: string): Promise<void> {
+    await tx.query(
+      `INSERT INTO workspace_files (tenant_id, workspace_id, path, parent_path, name, is_dir, size_bytes, sha256, blob_key,
+         created_by_user_id, modified_by_user_id)
+       SELECT tenant_id, workspace_id, ${MOVED_PATH}, ${MOVED_PARENT}, ${MOVED_NAME}, is_dir, size_bytes, sha256, blob_key,
+         $7, $7
+       FROM workspace_files WHERE ${OF_TREE} ORDER BY path`,
+      [...treeParams(file), path, parentOf(path), nameOf(path), scope.userId],
+    );
+  }
+
+  /** Those of the blobs, of one workspace whose files are locked, that no current file has: copies share theirs. */
+  async unusedBlobs(tx: Tx, keys: readonly string[]): Promise<string[]> {
+    if (keys.length === 0) return [];
+    const unused = await rows<{ key: string }>(
+      tx,
+      `SELECT DISTINCT key FROM unnest($1::text[]) AS given (key)
+       WHERE NOT EXISTS (SELECT 1 FROM workspace_files WHERE blob_key = key AND to_date = 'infinity')`,
+      [keys],
+    );
+    return unused.map(({ key }) => key);
+  }
+
+  /**
+   * Ends a file or directory and everything below it. Answers how many, and the largest of the blobs that no other file
+   * has.
+   */
   async closeTree(tx: Tx, scope: TenantScope, file: WorkspaceFileRow): Promise<{ count: number; blobKeys: string[] }> {
     const closed = await firstRow<{ count: number; blob_keys: string[] }>(
       tx,
       `WITH closed AS (
          UPDATE workspace_files SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
-         WHERE workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)
-         RETURNING blob_key, size_bytes)
+         WHERE ${OF_TREE} RETURNING blob_key, size_bytes)
        SELECT count(*) AS count, ARRAY(SELECT blob_key FROM closed WHERE blob_key IS NOT NULL
            ORDER BY size_bytes DESC LIMIT ${MOST_BLOBS}) AS blob_keys FROM closed`,
-      [file.workspace_id, file.path, `${literalPattern(file.path)}/%`, scope.userId],
+      [...treeParams(file), scope.userId],
     );
-    return { count: closed?.count ?? 0, blobKeys: closed?.blob_keys ?? [] };
+    return { count: closed?.count ?? 0, blobKeys: await this.unusedBlobs(tx, closed?.blob_keys ?? []) };
   }
 
   /** Files below a directory, for its download; the root for an empty path. */

@@ -5,7 +5,7 @@ import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, notFound } from '../../platform/errors/domain-error';
-import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
+import type { Message } from '../../platform/http/answers';
 import type { FileContent } from '../../platform/files/content';
 import type { ZipContent, ZipEntry } from '../../platform/files/zip-stream';
 import type { Page } from '../../platform/http/page';
@@ -21,13 +21,14 @@ import type {
   WorkspaceFileWrite,
 } from './dto/workspace-file.dto';
 import type { WorkspaceFile } from './entities/workspace-file.entity';
-import { fileType, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
+import { nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import {
   type FileSelector,
   type FileTotals,
   type WorkspaceFileRow,
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
+import { readFile, writeFile } from './workspace-file-answers';
 import { WorkspaceRoom } from './workspace-room';
 import { WorkspacesService } from './workspaces.service';
 
@@ -81,7 +82,7 @@ export class WorkspaceFilesService {
   }
 
   async get(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector): Promise<WorkspaceFileRead> {
-    return read(await this.repository.select(scope, workspace, selector), workspace);
+    return readFile(await this.repository.select(scope, workspace, selector), workspace);
   }
 
   /** Makes a directory, or {@link receive}s a file in one of the tenant's slots. */
@@ -146,6 +147,7 @@ export class WorkspaceFilesService {
   ): Promise<{ answer: WorkspaceFileWrite; grownBy: number }> {
     let isUsed = false;
     let replaced: WorkspaceFileRow | null = null;
+    let unused: string[] = [];
     try {
       const answer = await this.transactions.run(async (tx) => {
         isUsed = false;
@@ -153,10 +155,11 @@ export class WorkspaceFilesService {
         replaced = await this.assertWritable(tx, workspace, path, overwrite);
         this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
         const row = await this.put(tx, scope, workspace, path, { blob, replaced });
+        unused = await this.repository.unusedBlobs(tx, blobKeyOf(replaced));
         isUsed = true;
-        return write(row);
+        return writeFile(row);
       });
-      if (isUsed) await this.discard(blobKeyOf(replaced));
+      if (isUsed) await this.discard(unused);
       return { answer, grownBy: isUsed ? blob.size - sizeOf(replaced) : 0 };
     } finally {
       if (!isUsed) await this.blobs.delete(blob.key);
@@ -263,9 +266,9 @@ export class WorkspaceFilesService {
       if (existing && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
       if (existing && !existing.is_dir) throw notADirectory(path);
       // What is in it stays.
-      if (existing) return write(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
+      if (existing) return writeFile(await this.repository.update(tx, scope, existing.workspace_file_id, {}));
       await this.makeParents(tx, scope, workspace, path);
-      return write(await this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: true }));
+      return writeFile(await this.repository.insert(tx, scope, { ...columnsOf(workspace, path), is_dir: true }));
     });
   }
 
@@ -305,7 +308,7 @@ export class WorkspaceFilesService {
   }
 
   /** Everything that changes files of a workspace begins with this. */
-  private async lock(tx: Tx, { workspaceId }: WorkspaceContext): Promise<FileTotals> {
+  async lock(tx: Tx, { workspaceId }: WorkspaceContext): Promise<FileTotals> {
     await this.workspaces.lockActive(tx, workspaceId);
     return this.repository.lockTotals(tx, workspaceId);
   }
@@ -314,12 +317,12 @@ export class WorkspaceFilesService {
    * Removes bytes that no row names any longer: kept until the sweeper comes, they would fill the disk beyond every
    * quota.
    */
-  private async discard(blobKeys: readonly string[]): Promise<void> {
+  async discard(blobKeys: readonly string[]): Promise<void> {
     for (const key of blobKeys) await this.blobs.delete(key).catch(() => undefined);
   }
 
   private render(workspace: WorkspaceContext, page: Page<WorkspaceFileRow>): Page<WorkspaceFileRead> {
-    return { ...page, data: page.data.map((row) => read(row, workspace)) };
+    return { ...page, data: page.data.map((row) => readFile(row, workspace)) };
   }
 }
 
@@ -327,7 +330,8 @@ function isRoot(path: string | undefined): boolean {
   return path === undefined || path.replaceAll('/', '') === '';
 }
 
-function notADirectory(path: string): DomainError {
+/** The refusal where a directory is needed. */
+export function notADirectory(path: string): DomainError {
   return conflict('FILE.NOT_A_DIRECTORY', `"${path}" is a file, not a directory.`);
 }
 
@@ -385,34 +389,4 @@ function unavailable(cause: Error): DomainError {
     { retry_after_seconds: RETRY_AFTER_SECONDS },
     { cause },
   );
-}
-
-function read(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {
-  return {
-    workspace_file_id: row.workspace_file_id,
-    file_name: row.name,
-    full_file_path: row.path,
-    is_dir: row.is_dir,
-    is_git: false,
-    file_size_bytes: row.size_bytes,
-    file_type: row.is_dir ? null : fileType(row.name),
-    workspace: { workspace_id: workspace.workspaceId, name: workspace.name, description: workspace.description },
-    tenant_id: row.tenant_id,
-    ...readAudit(row),
-  };
-}
-
-function write(row: WorkspaceFileRow): WorkspaceFileWrite {
-  return {
-    workspace_file_id: idText(row.workspace_file_id),
-    file_name: row.name,
-    full_file_path: row.path,
-    is_dir: row.is_dir,
-    is_git: false,
-    file_size_bytes: row.size_bytes,
-    file_type: row.is_dir ? null : fileType(row.name),
-    workspace_id: idText(row.workspace_id),
-    tenant_id: row.tenant_id,
-    ...writeAudit(row),
-  };
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IamModule } from '../iam/iam.module';
+import { ClusterWorkspacesController } from './cluster-workspaces.controller';
 import {
   WorkspaceGroupsController,
   WorkspacePermissionsController,
@@ -19,6 +20,7 @@ import { WorkspacesModule } from './workspaces.module';
     WorkspacePermissionsController,
     WorkspaceUsersController,
     WorkspaceGroupsController,
+    ClusterWorkspacesController,
     WorkspaceFilesController,
   ],
 })

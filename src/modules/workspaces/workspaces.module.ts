@@ -1,18 +1,33 @@
 import { Module } from '@nestjs/common';
 import { WORKSPACE_AUTHORIZER } from '../../platform/auth/authentication';
+import { ClustersModule } from '../clusters/clusters.module';
+import { ReferenceDataModule } from '../reference-data/reference-data.module';
+import { ClusterWorkspacesRepository } from './cluster-workspaces.repository';
+import { ClusterWorkspacesService } from './cluster-workspaces.service';
+import { WorkspaceFileMovesService } from './workspace-file-moves.service';
 import { WorkspaceFilesRepository } from './workspace-files.repository';
 import { WorkspaceFilesService } from './workspace-files.service';
 import { WorkspacesRepository } from './workspaces.repository';
 import { WorkspacesService } from './workspaces.service';
 
 @Module({
+  imports: [ClustersModule, ReferenceDataModule],
   providers: [
+    ClusterWorkspacesService,
+    ClusterWorkspacesRepository,
     WorkspacesService,
     WorkspacesRepository,
     WorkspaceFilesService,
+    WorkspaceFileMovesService,
     WorkspaceFilesRepository,
     { provide: WORKSPACE_AUTHORIZER, useExisting: WorkspacesService },
   ],
-  exports: [WorkspacesService, WorkspaceFilesService, WORKSPACE_AUTHORIZER],
+  exports: [
+    ClusterWorkspacesService,
+    WorkspacesService,
+    WorkspaceFilesService,
+    WorkspaceFileMovesService,
+    WORKSPACE_AUTHORIZER,
+  ],
 })
 export class WorkspacesModule {}

@@ -43,8 +43,8 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
     return firstRow(tx, 'SELECT name, to_date FROM workspaces WHERE workspace_id = $1 FOR SHARE', [workspaceId]);
   }
 
-  /** Those on which the user holds a permission, directly or through a group. */
-  sharedWith(userId: number): ResourceFilter<Workspace> {
+  /** Workspaces, or what is listed by them, on which the user holds a permission, directly or through a group. */
+  sharedWith<E extends Pick<Workspace, 'workspace_id'> = Workspace>(userId: number): ResourceFilter<E> {
     return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
   }
 
@@ -80,6 +80,14 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
       created_by_user_id: userId,
       modified_by_user_id: userId,
     });
+  }
+
+  /** Gives the workspace a description if it has none. */
+  async describe(tx: Tx, workspaceId: number, description: string): Promise<void> {
+    await tx.query('UPDATE workspaces SET description = $2 WHERE workspace_id = $1 AND description IS NULL', [
+      workspaceId,
+      description,
+    ]);
   }
 
   /** Clears or sets the end of a workspace's validity. */

@@ -103,6 +103,11 @@ export class WorkspacesService implements WorkspaceAuthorizer {
     return this.setActive(scope, workspace, false);
   }
 
+  /** Gives the workspace a description if it has none. */
+  async describe(tx: Tx, workspaceId: number, description: string | null): Promise<void> {
+    if (description !== null) await this.repository.describe(tx, workspaceId, description);
+  }
+
   /** Locks the workspace against a concurrent disable; 409 when it is disabled. */
   async lockActive(tx: Tx, workspaceId: number): Promise<void> {
     const row = await this.repository.hold(tx, workspaceId);

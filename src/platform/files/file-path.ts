@@ -9,7 +9,10 @@ export interface PathLimits {
   nameBytes: number;
 }
 
-const WORKSPACE: PathLimits = { pathBytes: 1024, nameBytes: 255 };
+/** Of a file in a workspace. */
+export const MAX_PATH_BYTES = 1024;
+
+const WORKSPACE: PathLimits = { pathBytes: MAX_PATH_BYTES, nameBytes: 255 };
 
 /**
  * The path of a file in its workspace: parts joined by one slash, none in front. Refuses whatever could leave the

@@ -5,9 +5,10 @@ type Class = new () => object;
 
 /**
  * What the values of a field are made of: numbers, texts and lists of them; records of another class, or a list of
- * them; or arbitrary keys and values.
+ * them; arbitrary keys and values; or a list that whoever takes it validates.
  */
-export type FieldShape = { kind: 'plain' } | { kind: 'record' | 'records'; type: () => Class } | { kind: 'free' };
+export type FieldShape =
+  { kind: 'plain' } | { kind: 'record' | 'records'; type: () => Class } | { kind: 'free' | 'unread' };
 
 /** The key under which a field's validation carries its shape, also where other classes inherit the field. */
 const SHAPE = 'platform:shape';
@@ -77,6 +78,8 @@ function valueOf(shape: FieldShape, value: unknown, path: string, problems: Prob
       return Array.isArray(value) ? value.map(plain) : plain(value);
     case 'free':
       return isRecord(value) ? unseen(value) : plain(value);
+    case 'unread':
+      return Array.isArray(value) ? unseen(value) : plain(value);
     case 'record':
       return isRecord(value) ? recordOf(shape.type(), value, `${path}.`, problems) : plain(value);
     case 'records': {

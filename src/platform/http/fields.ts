@@ -295,6 +295,14 @@ export const Field = {
       ValidateNested({ each: true }),
       Type(type),
     ),
+  /** A list of records of the given class that whoever takes them validates one by one, with `validated`. */
+  unreadObjects: (type: () => new () => object, options: FieldOptions & { maxItems: number }) =>
+    applyDecorators(
+      base(options, { ...lazyType(type), isArray: true }, { kind: 'unread' }),
+      Transform(({ value }: { value: unknown }) => asSent(value), { toClassOnly: true }),
+      IsArray(),
+      ArrayMaxSize(options.maxItems),
+    ),
   /** In answers: a nested record of the given class, or a list of such records. */
   objectOrList:
     (type: () => new () => object): PropertyDecorator =>

@@ -24,10 +24,12 @@ export async function sendLog(response: Response, slice: LogSlice): Promise<void
   const { name, stream, sizeBytes, nextOffset } = slice;
   response.once('close', () => stream.destroy());
   try {
-    await firstByte(stream);
+    if (sizeBytes !== null) await firstByte(stream);
     setFileHeaders(response, name, 'text/plain; charset=utf-8');
     response.setHeader(LOG_OFFSET_HEADER, String(nextOffset));
-    response.setHeader('Content-Length', String(sizeBytes));
+    if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
+    // The client shall know that it is heard before the job says anything.
+    else response.flushHeaders();
     await transfer(stream, response);
   } catch (error) {
     throw slice.asError(error);
@@ -38,12 +40,12 @@ export async function sendLog(response: Response, slice: LogSlice): Promise<void
 export async function sendFile(
   response: Response,
   source: Readable,
-  { name, sizeBytes }: { name: string; sizeBytes: number },
+  { name, sizeBytes }: { name: string; sizeBytes: number | null },
 ): Promise<void> {
   response.once('close', () => source.destroy());
   await firstByte(source);
   setFileHeaders(response, name, 'application/octet-stream');
-  response.setHeader('Content-Length', String(sizeBytes));
+  if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
   await transfer(source, response);
 }
 

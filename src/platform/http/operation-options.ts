@@ -30,6 +30,8 @@ export interface OperationOptions {
   binaryBody?: boolean;
   /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
+  /** Takes a JSON document of many records, larger than what other operations take. */
+  document?: { maxBytes: number; maxValues: number };
   /** Returns a token or a credential, so no cache may keep it; implied if a field of the answer has such a name. */
   answersSecret?: boolean;
   /** Signs somebody in: audited with its failures, though the caller is not yet known. */

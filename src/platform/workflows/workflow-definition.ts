@@ -80,6 +80,7 @@ export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
   subject: WorkflowSubject<K>;
   /** Who asked; null for the platform itself. */
   actorUserId: number | null;
+  requestedAt: Date;
   correlationId: string;
   /** Aborted when the lease is lost or the process stops; long calls must respect it. */
   signal: AbortSignal;

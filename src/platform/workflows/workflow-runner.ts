@@ -115,6 +115,7 @@ export class WorkflowRunner {
       subject,
       about: { [SUBJECT_COLUMNS[subject.kind]]: subject.id },
       actorUserId: instance.created_by_user_id,
+      requestedAt: instance.created_at,
       correlationId: instance.correlation_id,
       signal: controller.signal,
     };

@@ -17,7 +17,7 @@ export type ClaimedInstance = Pick<
   WorkflowJobInstance,
   'workflow_job_instance_id' | 'step_index' | 'attempt' | 'failure' | 'correlation_id'
 > &
-  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id'>;
+  Pick<WorkflowJob, 'tenant_id' | 'cluster_id' | 'run_id' | 'created_by_user_id' | 'created_at'>;
 
 /** One claim of an instance: writes in its name have no effect once another has followed. */
 export interface Claim {
@@ -219,7 +219,7 @@ export async function claimInstance(
      RETURNING i.workflow_job_instance_id, i.step_index, i.attempt, i.failure, i.correlation_id,
        j.tenant_id, ${Object.values(SUBJECT_COLUMNS)
          .map((column) => `j.${column}`)
-         .join(', ')}, j.created_by_user_id, p.state AS previous`,
+         .join(', ')}, j.created_by_user_id, j.created_at, p.state AS previous`,
     [instanceId, owner, by.leaseMs, JSON.stringify(by.executor), by.jobName],
   );
   if (!row) return null;

@@ -70,6 +70,8 @@ const ALIASES: Record<string, string> = {
   job_conf_ids: 'job_conf_id',
   user_ids: 'user_id',
   group_ids: 'group_id',
+  source_file_id: 'file_id',
+  source_file_path: 'file_path',
 };
 
 /** Names of parameters and body fields that name a tenant's record. */
@@ -78,7 +80,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...['tenant_id', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
   ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
-  ...['file_id', 'file_path', 'file_name'],
+  ...['file_id', 'file_path', 'file_name', 'source_file_id', 'source_file_path', 'job_application_id'],
 ]);
 
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
@@ -119,6 +121,12 @@ const MORE: Record<string, Record<string, unknown>> = {
   // What the records hold.
   revokeWorkspaceUserPermission: { permission_id: 0 },
   revokeWorkspaceGroupPermission: { permission_id: 0 },
+  renameWorkspaceFile: { file_name: 'renamed' },
+  // Whose cluster is looked for.
+  importWorkspace: {
+    workspace: {},
+    spark_job_confs: [{ name: 'imported', job_type: 'Python3', command: 'job.py' }],
+  },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   login: { username: LOGIN_NAME, password: PASSWORD },
@@ -168,6 +176,9 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   updateObjectStorageManager: ({ unused, storeCredentials }) => ({ ...unused, ...storeCredentials }),
   deleteObjectStorageManager: ({ unused }) => unused,
   enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
+  associateClusterWorkspace: ({ clusters }) => clusters.stopped,
+  deleteJobConf: ({ jobConfs }) => jobConfs.idle,
+  enableJobConf: ({ jobConfs }) => jobConfs.disabled,
   ...Object.fromEntries(
     ['listObjectStorageFiles', 'searchObjectStorageFiles', 'getObjectStorageFile', 'deleteObjectStorageFile']
       .concat('downloadObjectStorageFile')

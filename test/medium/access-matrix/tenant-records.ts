@@ -49,6 +49,8 @@ export interface TenantRecords {
   nodeId: number;
   disabledUser: { user_id: number; username: string };
   disabledWorkspace: WorkspaceRef;
+  /** Without jobs. */
+  jobConfs: Record<'idle' | 'disabled', JobConfRef>;
   /** A file of the object storage manager. */
   storageFile: { file_id: number; file_path: string; file_name: string };
   /** A further workspace, for permissions that are held on another than the one called for. */
@@ -58,6 +60,11 @@ export interface TenantRecords {
 export interface WorkspaceRef {
   workspace_id: number;
   workspace_name: string;
+}
+
+interface JobConfRef {
+  job_conf_id: number;
+  job_conf_name: string;
 }
 
 /** Where the object storage managers of the tenants have their buckets. */
@@ -164,6 +171,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
       clusters: clusters.byState,
       nodeId: clusters.nodeId,
       disabledWorkspace: work.disabled,
+      jobConfs: work.jobConfs,
       otherWorkspace: work.other,
     },
     logs: [
@@ -348,7 +356,10 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
     blob_key: blob.key,
   });
   const settings = { command: 'job.py', extra_info: { note: text } };
-  const jobConf = await insertJobConf(into, { ...place, cluster_id: cluster.cluster_id, settings });
+  const conf = { ...place, cluster_id: cluster.cluster_id, settings };
+  const jobConf = await insertJobConf(into, conf);
+  await insert('cluster_workspaces', 'cluster_workspace_id', { ...place, cluster_id: cluster.cluster_id });
+  const applicationId = nameOf('application');
   const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: cluster.cluster_id });
   const runId = await insert('runs', 'run_id', {
     ...place,
@@ -363,6 +374,7 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
       settings,
     },
     workflow_job_instance_id: instanceId,
+    application_id: applicationId,
   });
   await rows.add('run_states', {
     run_state_id: nextId(),
@@ -373,13 +385,25 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
   });
   return {
     runId,
-    values: { ...workspace, ...jobConf, job_id: runId, file_id: fileId, file_path: fileName, file_name: fileName },
+    values: {
+      ...workspace,
+      ...jobConf,
+      ...{ job_id: runId, job_application_id: applicationId },
+      ...{ file_id: fileId, file_path: fileName, file_name: fileName },
+    },
+    jobConfs: {
+      idle: await insertJobConf(into, conf),
+      disabled: await insertJobConf(into, { ...conf, to_date: new Date() }),
+    },
     disabled: disabled as unknown as WorkspaceRef,
     other: other as unknown as WorkspaceRef,
   };
 }
 
-async function insertJobConf({ nameOf, insert }: Inserting, values: { settings: object } & Record<string, unknown>) {
+async function insertJobConf(
+  { nameOf, insert }: Inserting,
+  values: { settings: object } & Record<string, unknown>,
+): Promise<JobConfRef> {
   const name = nameOf('job_conf');
   const id = await insert('job_confs', 'job_conf_id', {
     name,

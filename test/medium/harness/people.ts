@@ -131,6 +131,15 @@ export class People {
     return this.as(await this.user([['PLATFORM ADMIN', null]]));
   }
 
+  /** A new ADMIN with the tenant selected, who is a PLATFORM ADMIN, too. */
+  async everywhere(tenantId: string): Promise<Caller> {
+    const roles: Held[] = [
+      ['PLATFORM ADMIN', null],
+      ['ADMIN', tenantId],
+    ];
+    return this.as(await this.user(roles), tenantId);
+  }
+
   private get manager() {
     return this.api.database.manager;
   }

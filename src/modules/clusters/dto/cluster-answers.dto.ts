@@ -117,6 +117,37 @@ export class ClusterRead extends ReadAudit {
   @Field.uuid() tenant_id: string;
 }
 
+class SummaryProvider {
+  @Field.id() cloud_provider_id: number;
+  @Field.text() name: string;
+}
+
+class SummaryCloudEnv {
+  @Field.id() cloud_env_id: number;
+  @Field.text() name: string;
+  @Field.object(() => SummaryProvider) cloud_provider: SummaryProvider;
+}
+
+/** A cluster inside another record. */
+export class ClusterSummary {
+  @Field.id() cluster_id: number;
+  @Field.text() name: string;
+  @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
+  @Field.oneOf(CLUSTER_TYPES) cluster_type: string;
+  @Field.int64({ description: 'Current number of nodes' }) instance_size: number;
+  @Field.int64({ nullable: true }) min_instances: number | null;
+  @Field.int64({ nullable: true }) max_instances: number | null;
+  @Field.boolean() is_turbo_enabled: boolean;
+  @Field.boolean() is_cuda_enabled: boolean;
+  @Field.boolean() is_spot_instance: boolean;
+  @Field.number({ description: 'Compute units per hour of the current nodes' }) total_ycu: number;
+  @Field.object(() => ClusterConfRef) cluster_conf: ClusterConfRef;
+  @Field.object(() => SummaryCloudEnv) cloud_env: SummaryCloudEnv;
+  @Field.object(() => SparkInfraVersionRef) spark_infra_version: SparkInfraVersionRef;
+  @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
+  @Field.object(() => ClusterMetastoreCatalog, { nullable: true }) metastore_catalog: ClusterMetastoreCatalog | null;
+}
+
 export class ClusterWrite extends WriteAudit {
   @Field.idText() cluster_id: string;
   @Field.text() name: string;

@@ -84,6 +84,13 @@ class JobConfBody extends JobSettings {
   @Field.text({ ...text, description: 'Alias of rawScalaCode' }) job_rawScalaCode?: string | null;
 }
 
+/** A job configuration in a document: everything but ids and the cluster. Conf values that look secret are empty. */
+export class JobConfExport extends JobSettings {
+  @Field.name() name: string;
+  @Field.oneOf(JOB_LANGUAGES) job_type: string;
+  @Field.int64({ min: 0, default: 0, description: 'Most runs at once; 0 means no limit' }) max_concurrency: number = 0;
+}
+
 @Example({
   name: 'example-job',
   cluster_id: 1,
@@ -100,12 +107,22 @@ export class CreateJobConf extends JobConfBody {
   @Field.oneOf(JOB_LANGUAGES, { optional: true }) job_type?: string;
 }
 
-/** The settings of a body, aliases resolved; absent ones are null. */
-export function settingsOf(body: JobConfBody): Required<JobSettings> {
+@Example({ executor_memory: '512m', driver_memory: '512m' })
+export class UpdateJobConf extends JobConfBody {
+  @Field.name({ optional: true }) name?: string;
+  @Field.int64({ optional: true, min: 0, description: 'Most runs at once; 0 means no limit' })
+  max_concurrency?: number;
+}
+
+/** The settings of a body, aliases resolved; absent ones are as they were `before`, else null. */
+export function settingsOf(body: JobConfBody, before?: Required<JobSettings>): Required<JobSettings> {
   const given = body as unknown as Record<string, unknown>;
-  const settings = Object.fromEntries(SETTING_NAMES.map((name) => [name, given[name] ?? null]));
-  for (const [alias, name] of Object.entries(ALIASES)) settings[name] ??= given[alias] ?? null;
-  return settings as unknown as Required<JobSettings>;
+  const aliased = Object.fromEntries(Object.entries(ALIASES).map(([alias, name]) => [name, given[alias]]));
+  const valueOf = (name: (typeof SETTING_NAMES)[number]): unknown => {
+    const isCleared = given[name] === null || aliased[name] === null;
+    return given[name] ?? aliased[name] ?? (isCleared ? null : (before?.[name] ?? null));
+  };
+  return Object.fromEntries(SETTING_NAMES.map((name) => [name, valueOf(name)])) as unknown as Required<JobSettings>;
 }
 
 export const SETTING_NAMES = [

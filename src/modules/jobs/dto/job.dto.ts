@@ -48,6 +48,12 @@ export class JobLogQuery {
     description: 'Only what follows this byte; to go on, send the x-log-offset header of the last answer',
   })
   offset?: number;
+  @Param.boolean({
+    default: false,
+    description:
+      'true sends what is added, too, until the job has ended; to go on after a break, send x-log-offset plus the bytes received as offset',
+  })
+  follow: boolean = false;
 }
 
 export class JobCreated extends WriteAudit {
@@ -71,6 +77,24 @@ export class JobWorkflowStatus {
 
 export class JobWorkflow {
   @Field.object(() => JobWorkflowStatus) workflow_job_instance_status: JobWorkflowStatus;
+}
+
+export class JobWorkflowStates extends JobWorkflowStatus {
+  @Field.texts({ description: 'States of the workflow before the present one, oldest first' })
+  previous_status: string[];
+}
+
+export class JobWorkflowWithStates {
+  @Field.object(() => JobWorkflowStates) workflow_job_instance_status: JobWorkflowStates;
+}
+
+export class JobWorkflowDetails extends ReadAudit {
+  @Field.id() job_id: number;
+  @Field.text({ description: "Spark's application id" }) job_application_id: string;
+  @Field.oneOf(RUN_STATUSES) job_status: string;
+  @Field.id() cluster_id: number;
+  @Field.object(() => JobWorkflowWithStates) workflow_job_instance_details: JobWorkflowWithStates;
+  @Field.uuid() tenant_id: string;
 }
 
 export class JobRead extends ReadAudit {
@@ -115,6 +139,17 @@ export class JobKillDetails {
 
 export class JobKill {
   @Field.object(() => JobKillDetails) SparkKill: JobKillDetails;
+}
+
+export class CosiKillAllJobs {
+  @Field.id() workflow_job_id: number;
+  @Field.id() workflow_job_instance_id: number;
+  @Field.id() engine_cluster_instance_id: number;
+  @Field.id() created_by_user_id: number;
+}
+
+export class CosiKillAllJobsResult {
+  @Field.object(() => CosiKillAllJobs) CosiKillAllJobsByCluster: CosiKillAllJobs;
 }
 
 export class JobStats {

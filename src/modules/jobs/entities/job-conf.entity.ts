@@ -4,15 +4,18 @@ import { RecordKind } from '../../../platform/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
 import type { RunnableLanguage } from '../job-types';
 
-/** A Spark job configuration of a workspace. `to_date` is set while it is disabled. */
+const NOT_DELETED = 'deleted_at IS NULL';
+
+/** A Spark job configuration of a workspace. `to_date` is set while it is disabled, and once it is deleted. */
 @Entity('job_confs')
 @Unique('uq_job_confs_tenant_id', ['tenant_id', 'job_conf_id'])
 @Index('uq_job_confs_name', ['workspace_id', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'job_conf_id', 'name'])
-@PartOfNameIndex('ix_job_confs_name_part', 'name')
+@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'job_conf_id', 'name'], { where: NOT_DELETED })
+@PartOfNameIndex('ix_job_confs_name_part', 'name', { where: NOT_DELETED })
 @Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
 @Check('ck_job_confs_unfinished', 'unfinished_runs >= 0 AND (unfinished_runs IS NULL) = (max_concurrency = 0)')
+@Check('ck_job_confs_deleted', `deleted_at IS NULL OR to_date <> 'infinity'`)
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], {
   name: 'fk_job_confs_workspace',
 })
@@ -29,6 +32,8 @@ export class JobConf extends TenantColumns {
   @Col.bigint() max_concurrency: number;
   /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */
   @Col.bigint({ nullable: true }) unfinished_runs: number | null;
+  /** Since when nobody finds it any longer; its runs stay readable. */
+  @Col.time({ nullable: true }) deleted_at: Date | null;
   /** The settings as the contract names them. */
   @Col.json() settings: Required<JobSettings>;
 }

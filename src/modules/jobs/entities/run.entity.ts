@@ -13,6 +13,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 @Index('ix_runs_workspace', ['workspace_id', 'run_id'])
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
+@Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_waiting', ['cluster_id', 'run_id'], { where: IS_WAITING })
 @Index('ix_runs_unfinished_node', ['node_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_logs', ['ended_at'], { where: 'logs_kept AND ended_at IS NOT NULL' })

@@ -1,3 +1,4 @@
+import { invalid } from '../../../platform/errors/domain-error';
 import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
 import { Field, Param } from '../../../platform/http/fields';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
@@ -28,6 +29,27 @@ export class UploadQuery extends RecordSelectorQuery('workspace') {
   overwrite: boolean = false;
   @Param.boolean({ default: false, description: 'true makes a directory; the request has no body' }) is_dir: boolean =
     false;
+}
+
+export class RenameFileQuery extends WorkspaceFileSelector {
+  @Param.text({ optional: false, maxLength: 255, description: 'The new name, without a slash' }) file_name: string;
+}
+
+/** What to move or copy, and where to. */
+export class RelocateFileQuery extends RecordSelectorQuery('workspace') {
+  @Param.id() source_file_id?: number;
+  @Param.text({ description: 'Path in the workspace, with or without a leading slash' }) source_file_path?: string;
+  @Param.text({ optional: false, description: 'Path that it will have; missing directories above are made' })
+  destination_file_path: string;
+  @Param.boolean({ default: false, description: 'true replaces a file by a file, or a whole directory by a directory' })
+  overwrite: boolean = false;
+
+  source(): { file_id?: number; file_path?: string } {
+    if (this.source_file_id === undefined && this.source_file_path === undefined) {
+      throw invalid('REQUEST.SELECTOR_MISSING', 'One of source_file_id or source_file_path is required.');
+    }
+    return { file_id: this.source_file_id, file_path: this.source_file_path };
+  }
 }
 
 export class WorkspaceFileRead extends ReadAudit {

@@ -1,10 +1,11 @@
 import { createLogger } from '../../logging/logger';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
+import { JSON_BOUNDS } from './parse-json';
 
 describe('JsonParser', () => {
   const parser = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));
-  const parsed = (text: string) => parser.parse(Buffer.from(text));
+  const parsed = (text: string) => parser.parse(Buffer.from(text), JSON_BOUNDS);
   const long = 'é"\\😀'.repeat(100_000);
 
   afterAll(() => parser.onApplicationShutdown());
@@ -38,12 +39,12 @@ describe('JsonParser', () => {
   it('goes on after its thread has ended', async () => {
     const mortal = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));
     const text = () => Buffer.from(JSON.stringify({ long }));
-    const lost = expect(mortal.parse(text())).rejects.toThrow('ended');
+    const lost = expect(mortal.parse(text(), JSON_BOUNDS)).rejects.toThrow('ended');
     // It takes a thread longer than this to begin.
     await new Promise((resolve) => setImmediate(resolve));
     await mortal.onApplicationShutdown();
     await lost;
-    expect(await mortal.parse(text())).toEqual({ value: { long } });
+    expect(await mortal.parse(text(), JSON_BOUNDS)).toEqual({ value: { long } });
     await mortal.onApplicationShutdown();
   });
 });

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../logging/logger';
 import { LargeBodyTurns } from './large-body-turns';
-import { JSON_BOUNDS, PARSE_JSON_SOURCE, type ParsedJson, parseJson } from './parse-json';
+import { type JsonBounds, PARSE_JSON_SOURCE, type ParsedJson, parseJson } from './parse-json';
 import { LARGE_FROM_BYTES } from './read-body';
 
 /** Several hundred times what the largest text takes; beyond it the thread ends, and its work with it. */
@@ -26,7 +26,7 @@ interface Waiting {
 }
 
 /**
- * Parses JSON within {@link JSON_BOUNDS}, large texts in turns and off the event loop. Whoever holds the bytes bounds
+ * Parses JSON within bounds, large texts in turns and off the event loop. Whoever holds the bytes bounds
  * what may wait.
  */
 @Injectable()
@@ -41,12 +41,12 @@ export class JsonParser implements OnApplicationShutdown {
   ) {}
 
   /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
-  async parse(bytes: Buffer): Promise<ParsedJson> {
-    if (bytes.length < LARGE_FROM_BYTES) return parseJson(bytes, JSON_BOUNDS);
-    return this.turns.toWork(() => this.parseAside(bytes));
+  async parse(bytes: Buffer, bounds: JsonBounds): Promise<ParsedJson> {
+    if (bytes.length < LARGE_FROM_BYTES) return parseJson(bytes, bounds);
+    return this.turns.toWork(() => this.parseAside(bytes, bounds));
   }
 
-  private parseAside(bytes: Buffer): Promise<ParsedJson> {
+  private parseAside(bytes: Buffer, bounds: JsonBounds): Promise<ParsedJson> {
     const thread = (this.thread ??= this.start());
     return new Promise((resolve, reject) => {
       const id = (this.asked += 1);
@@ -54,7 +54,7 @@ export class JsonParser implements OnApplicationShutdown {
       thread.ref();
       // Handed over and not copied, unless others share the memory.
       const own = bytes.length === bytes.buffer.byteLength ? bytes : Buffer.from(bytes);
-      thread.postMessage({ id, bytes: own, bounds: JSON_BOUNDS }, [own.buffer as ArrayBuffer]);
+      thread.postMessage({ id, bytes: own, bounds }, [own.buffer as ArrayBuffer]);
     });
   }
 

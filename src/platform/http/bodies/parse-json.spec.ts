@@ -1,9 +1,12 @@
-import { brokenBound, JSON_BOUNDS, parseJson } from './parse-json';
+import { JSON_BOUNDS, parseJson, structureOf } from './parse-json';
 
 const bounds = { values: 5, levels: 2 };
-const of = (text: string) => brokenBound(Buffer.from(text), bounds);
+function of(text: string): string | null {
+  const structure = structureOf(Buffer.from(text), bounds);
+  return 'broken' in structure ? structure.broken : null;
+}
 
-describe('brokenBound', () => {
+describe('structureOf', () => {
   it.each(['{}', '[1,2,3,4,5]', '{"a":{"b":{}}}', '{"a":1,"b":2,"c":3,"d":4,"e":5}', ' "text" ', '', 'null', ']]]'])(
     'lets %j pass',
     (text) => expect(of(text)).toBeNull(),
@@ -57,6 +60,18 @@ describe('parseJson', () => {
     ['{"labels":{"\\ud800":"a"}}', { why: 'text', of: 'A key' }],
   ])('refuses %s, which would not be kept as it is', (text, unusable) => {
     expect(parsed(text)).toEqual({ unusable });
+  });
+
+  it.each(['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '[{"b":{"a":":","c":1,"a":"x"}}]'])(
+    'refuses %s, of which a key would be lost',
+    (text) => {
+      expect(parsed(text)).toEqual({ fault: 'an object has the same key twice' });
+    },
+  );
+
+  it('takes the same key in several objects, and colons in keys and texts', () => {
+    const text = '{"a":{"a":[{"a":"a:a"},{"a":":"}]},"b:a":1}';
+    expect(parsed(text)).toEqual({ value: JSON.parse(text) as object });
   });
 
   it('takes characters beyond 16 bits, and lists in lists as deep as anything needs', () => {

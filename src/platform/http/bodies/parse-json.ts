@@ -24,13 +24,17 @@ function endOfText(json: Uint8Array, begin: number): number {
   }
 }
 
+/** What can be said of a JSON text before it is parsed: the bound that it breaks, else how many keys it has. */
+export type Structure = { broken: BrokenBound } | { keys: number };
+
 /**
  * Checks the structure of a JSON text before it is parsed, in time that grows only with its length: a parser makes an
  * object of every few bytes. The text may not be JSON at all, which the parser will say.
  */
-export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound | null {
+export function structureOf(json: Uint8Array, bounds: JsonBounds): Structure {
   let values = 0;
   let level = 0;
+  let keys = 0;
   for (let at = 0; at < json.length; at += 1) {
     switch (json[at] ?? 0) {
       case 0x22: // "
@@ -41,8 +45,8 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
         level += 1;
         values += 1;
         // The outermost is level 0, as in validation.
-        if (level - 1 > bounds.levels) return 'levels';
-        if (values > bounds.values) return 'values';
+        if (level - 1 > bounds.levels) return { broken: 'levels' };
+        if (values > bounds.values) return { broken: 'values' };
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -50,12 +54,15 @@ export function brokenBound(json: Uint8Array, bounds: JsonBounds): BrokenBound |
         break;
       case 0x2c: // ,
         values += 1;
-        if (values > bounds.values) return 'values';
+        if (values > bounds.values) return { broken: 'values' };
+        break;
+      case 0x3a: // :
+        keys += 1;
         break;
       default:
     }
   }
-  return null;
+  return { keys };
 }
 
 /** Why a value cannot be used, and where: a key that would be lost, or a text that is not Unicode. */
@@ -64,6 +71,9 @@ export interface Unusable {
   of: string;
 }
 
+/** What there is to say of a value: why it cannot be used, else how many keys its objects have. */
+export type Contents = { unusable: Unusable } | { keys: number };
+
 /** What became of a JSON text. `fault` says what the parser did not like. */
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
 
@@ -71,38 +81,45 @@ export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: 
  * Finds what no operation can store: keys that are removed on the way to protect prototypes, and halves of a surrogate
  * pair, which JSON can express and UTF-8 cannot, so a database would change or refuse them.
  */
-export function unusableIn(root: object): Unusable | null {
+export function contentsOf(root: object): Contents {
+  let found = 0;
   const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { values, of } = next;
     const isList = Array.isArray(values);
-    for (const key of Object.keys(values)) {
+    const keys = Object.keys(values);
+    if (!isList) found += keys.length;
+    for (const key of keys) {
       if (!isList && (key === '__proto__' || key === 'constructor' || key === 'prototype'))
-        return { why: 'key', of: key };
-      if (!key.isWellFormed()) return { why: 'text', of: 'A key' };
+        return { unusable: { why: 'key', of: key } };
+      if (!key.isWellFormed()) return { unusable: { why: 'text', of: 'A key' } };
       const value: unknown = (values as Record<string, unknown>)[key];
       const name = isList ? of : key;
-      if (typeof value === 'string' && !value.isWellFormed()) return { why: 'text', of: name };
+      if (typeof value === 'string' && !value.isWellFormed()) return { unusable: { why: 'text', of: name } };
       if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
     }
   }
-  return null;
+  return { keys: found };
 }
 
-/** Parses a JSON text in UTF-8 whose outermost value is an object or a list. */
+/**
+ * Parses a JSON text in UTF-8 whose outermost value is an object or a list. An object with a key twice is refused: the
+ * parser would keep the last, and another one that looked before might have kept the first.
+ */
 export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
-  const broken = brokenBound(bytes, bounds);
-  if (broken !== null) return { broken };
+  const structure = structureOf(bytes, bounds);
+  if ('broken' in structure) return structure;
   try {
     const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     const value: unknown = JSON.parse(bytes.toString('utf8', hasMark ? 3 : 0));
     if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' };
-    const unusable = unusableIn(value);
-    return unusable === null ? { value } : { unusable };
+    const contents = contentsOf(value);
+    if ('unusable' in contents) return contents;
+    return contents.keys === structure.keys ? { value } : { fault: 'an object has the same key twice' };
   } catch (error) {
     return { fault: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** The functions above in plain JavaScript: they refer to nothing but each other. */
-export const PARSE_JSON_SOURCE = [endOfText, brokenBound, unusableIn, parseJson].map(String).join('\n');
+export const PARSE_JSON_SOURCE = [endOfText, structureOf, contentsOf, parseJson].map(String).join('\n');

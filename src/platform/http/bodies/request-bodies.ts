@@ -9,7 +9,7 @@ import { awaitClient } from '../connections/request-caller';
 import { BodyMemory, type HeldBytes } from './body-memory';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
-import { JSON_BOUNDS, type ParsedJson } from './parse-json';
+import { JSON_BOUNDS, type JsonBounds, type ParsedJson } from './parse-json';
 import { unknownField, unusable } from './problems';
 import { bodyTooLarge, readBody } from './read-body';
 
@@ -57,7 +57,8 @@ export class RequestBodies {
     const received = await this.read(request, maxBytes, held);
     const bytes = await decoded(request, received, maxBytes, held);
     if (bytes.length === 0) return {};
-    return inOurNames(valueOf(await this.parser.parse(bytes)));
+    const bounds = { ...JSON_BOUNDS, values: request.operation?.document?.maxValues ?? JSON_BOUNDS.values };
+    return inOurNames(valueOf(await this.parser.parse(bytes, bounds), bounds));
   }
 
   /** A body of raw bytes that its operation bounds. */
@@ -83,7 +84,9 @@ export class RequestBodies {
   }
 
   private maxJsonBytes({ operation }: AuthenticatedRequest): number {
-    const { maxJsonBytes } = this.config.http;
+    const { maxJsonBytes, bodyMemoryBytes } = this.config.http;
+    // No caller gets more than half of the room.
+    if (operation?.document) return Math.min(operation.document.maxBytes, bodyMemoryBytes / 2);
     const ofOperation = operation?.maxBodyBytes ?? (operation?.access.kind === 'public' ? UNKNOWN_CALLER_BYTES : null);
     return Math.min(maxJsonBytes, ofOperation ?? maxJsonBytes);
   }
@@ -119,15 +122,15 @@ async function decoded(
   }
 }
 
-function valueOf(parsed: ParsedJson): object {
+function valueOf(parsed: ParsedJson, bounds: JsonBounds): object {
   if ('value' in parsed) return parsed.value;
   if ('unusable' in parsed) throw unusable(parsed.unusable);
   if ('fault' in parsed) throw invalid('REQUEST.MALFORMED_JSON', `The body is not valid JSON: ${parsed.fault}.`);
   switch (parsed.broken) {
     case 'levels':
-      throw invalid('REQUEST.INVALID', `The request is nested deeper than ${JSON_BOUNDS.levels} levels.`);
+      throw invalid('REQUEST.INVALID', `The request is nested deeper than ${bounds.levels} levels.`);
     case 'values':
-      throw invalid('REQUEST.INVALID', `The body has more than ${JSON_BOUNDS.values} values.`);
+      throw invalid('REQUEST.INVALID', `The body has more than ${bounds.values} values.`);
   }
 }
 

@@ -1,0 +1,37 @@
+import type { WorkspaceContext } from '../../platform/auth/principal';
+import { fileType } from '../../platform/files/file-path';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
+import type { WorkspaceFileRead, WorkspaceFileWrite } from './dto/workspace-file.dto';
+import type { WorkspaceFileRow } from './workspace-files.repository';
+
+/** A file as reads answer it. */
+export function readFile(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {
+  return {
+    workspace_file_id: row.workspace_file_id,
+    file_name: row.name,
+    full_file_path: row.path,
+    is_dir: row.is_dir,
+    is_git: false,
+    file_size_bytes: row.size_bytes,
+    file_type: row.is_dir ? null : fileType(row.name),
+    workspace: { workspace_id: workspace.workspaceId, name: workspace.name, description: workspace.description },
+    tenant_id: row.tenant_id,
+    ...readAudit(row),
+  };
+}
+
+/** A file as writes answer it. */
+export function writeFile(row: WorkspaceFileRow): WorkspaceFileWrite {
+  return {
+    workspace_file_id: idText(row.workspace_file_id),
+    file_name: row.name,
+    full_file_path: row.path,
+    is_dir: row.is_dir,
+    is_git: false,
+    file_size_bytes: row.size_bytes,
+    file_type: row.is_dir ? null : fileType(row.name),
+    workspace_id: idText(row.workspace_id),
+    tenant_id: row.tenant_id,
+    ...writeAudit(row),
+  };
+}

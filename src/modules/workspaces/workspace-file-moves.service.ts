@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { conflict, DomainError, invalid } from '../../platform/errors/domain-error';
+import { invalidPath, MAX_PATH_BYTES, normalizePath, parentOf } from '../../platform/files/file-path';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import type { WorkspaceFileWrite } from './dto/workspace-file.dto';
+import { writeFile } from './workspace-file-answers';
+import {
+  type FileSelector,
+  type FileTotals,
+  type WorkspaceFileRow,
+  WorkspaceFilesRepository,
+} from './workspace-files.repository';
+import { notADirectory, WorkspaceFilesService } from './workspace-files.service';
+import { WorkspaceRoom } from './workspace-room';
+
+/** Files and directories that one request moves or copies: others of the workspace wait for it. */
+const MOST_ENTRIES = 100_000;
+
+/** Files and directories that copies may bring a workspace to: they cost no bytes, so the quota does not bound them. */
+const MOST_FILES = 1_000_000;
+
+interface Destination {
+  path: string;
+  overwrite: boolean;
+}
+
+/** A file or directory on its way to another path. */
+interface Journey {
+  source: WorkspaceFileRow;
+  /** What the destination replaces. */
+  replaced: WorkspaceFileRow | null;
+  size: { entries: number; bytes: number };
+  totals: FileTotals;
+}
+
+/**
+ * Gives files and directories of a workspace other paths. Each request is one transaction: readers find all of a
+ * directory at the one path or at the other. Bytes stay where they are; a copy is a row with the same bytes.
+ */
+@Injectable()
+export class WorkspaceFileMovesService {
+  private readonly room: WorkspaceRoom;
+
+  constructor(
+    config: Config,
+    private readonly transactions: Transactions,
+    private readonly repository: WorkspaceFilesRepository,
+    private readonly files: WorkspaceFilesService,
+  ) {
+    this.room = new WorkspaceRoom(config.storage.workspaceQuotaBytes);
+  }
+
+  async rename(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: FileSelector,
+    name: string,
+  ): Promise<WorkspaceFileWrite> {
+    if (name.includes('/')) throw invalidPath('A file name must not contain a slash. Use the move operation instead.');
+    const beside = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
+    return this.relocate(scope, workspace, selector, { pathOf: beside, overwrite: false }, (tx, { source }, path) =>
+      this.repository.moveTree(tx, scope, source, path),
+    );
+  }
+
+  async move(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: FileSelector,
+    { path: given, overwrite }: Destination,
+  ): Promise<WorkspaceFileWrite> {
+    const pathOf = () => normalizePath(given);
+    return this.relocate(scope, workspace, selector, { pathOf, overwrite }, (tx, { source }, path) =>
+      this.repository.moveTree(tx, scope, source, path),
+    );
+  }
+
+  async copy(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: FileSelector,
+    { path: given, overwrite }: Destination,
+  ): Promise<WorkspaceFileWrite> {
+    const pathOf = () => normalizePath(given);
+    return this.relocate(scope, workspace, selector, { pathOf, overwrite }, (tx, journey, path) => {
+      const { files, directories, bytes } = journey.totals;
+      this.room.assertRoomFor(bytes + journey.size.bytes);
+      if (files + directories + journey.size.entries > MOST_FILES) {
+        throw new DomainError(
+          'too-large',
+          'WORKSPACE.TOO_MANY_FILES',
+          `A workspace may have at most ${MOST_FILES} files and directories.`,
+        );
+      }
+      return this.repository.copyTree(tx, scope, journey.source, path);
+    });
+  }
+
+  /** Ends what the destination replaces, makes its parents, and has `act` do the rest. */
+  private async relocate(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    selector: FileSelector,
+    { pathOf, overwrite }: { pathOf: (source: WorkspaceFileRow) => string; overwrite: boolean },
+    act: (tx: Tx, journey: Journey, path: string) => Promise<void>,
+  ): Promise<WorkspaceFileWrite> {
+    let unused: string[] = [];
+    const answer = await this.transactions.run(async (tx) => {
+      unused = [];
+      await this.files.lock(tx, workspace);
+      const source = await this.repository.select(scope, workspace, selector, tx);
+      const path = pathOf(source);
+      assertApart(source, path);
+      const size = await this.sizeOf(tx, source, path);
+      const replaced = await this.repository.byPath(tx, workspace.workspaceId, path);
+      if (replaced) {
+        assertReplaceable(source, replaced, overwrite);
+        unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
+      }
+      const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
+      if (inTheWay !== null) throw notADirectory(inTheWay);
+      const totals = await this.repository.totals(tx, workspace.workspaceId);
+      await act(tx, { source, replaced, size, totals }, path);
+      return writeFile(await this.repository.select(scope, workspace, { file_path: path }, tx));
+    });
+    await this.files.discard(unused);
+    return answer;
+  }
+
+  private async sizeOf(tx: Tx, source: WorkspaceFileRow, path: string) {
+    const size = await this.repository.treeSize(tx, source, MOST_ENTRIES + 1);
+    if (size.entries > MOST_ENTRIES) {
+      throw invalid(
+        'FILE.TOO_MANY_ENTRIES',
+        `"${source.path}" has more than ${MOST_ENTRIES} files and directories. Move or copy parts of it.`,
+      );
+    }
+    const growth = Buffer.byteLength(path) - Buffer.byteLength(source.path);
+    if (size.longestPath + growth > MAX_PATH_BYTES) {
+      throw invalidPath(`A path below "${path}" would have more than ${MAX_PATH_BYTES} bytes.`);
+    }
+    return size;
+  }
+}
+
+function assertApart(source: WorkspaceFileRow, path: string): void {
+  if (path === source.path) throw conflict('FILE.EXISTS', `"${path}" is already there.`);
+  if (path.startsWith(`${source.path}/`)) throw invalidPath(`"${path}" is inside "${source.path}".`);
+  if (source.path.startsWith(`${path}/`)) throw conflict('FILE.EXISTS', `"${path}" contains "${source.path}".`);
+}
+
+function assertReplaceable(source: WorkspaceFileRow, replaced: WorkspaceFileRow, overwrite: boolean): void {
+  const { path } = replaced;
+  if (replaced.is_dir && !source.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
+  if (!replaced.is_dir && source.is_dir) throw notADirectory(path);
+  if (!overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists. Send overwrite=true to replace it.`);
+}

@@ -1,0 +1,246 @@
+import { Estate } from './harness/estate';
+import { type Caller, People, refusal } from './harness/people';
+import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+
+// Real: the whole API and PostgreSQL.
+describe('job configurations', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let people: People;
+  let caller: Caller;
+  let estate: Estate;
+  let cluster: number;
+  let workspace: number;
+  let jobs: string;
+  let conf: string;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+    caller = await people.everywhere(await people.tenant());
+    estate = new Estate(people, caller);
+    cluster = await estate.id('cluster', await estate.parts());
+    // Without nodes: jobs wait.
+    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    const made = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
+    workspace = Number(made.body.workspace_id);
+    jobs = `/workspace/${workspace}/spark/job`;
+    conf = people.unique('job');
+    await create(conf);
+  });
+
+  const create = (name: string, changes: object = {}) =>
+    caller.call('POST', `${jobs}/conf`, {
+      name,
+      cluster_id: cluster,
+      job_type: 'Python3',
+      command: 'job.py',
+      driver_memory: '1g',
+      conf: ['spark.a=1'],
+      ...changes,
+    });
+  const of = (path = '', name = conf) => `${jobs}/conf${path}?job_conf_name=${name}`;
+  const update = (body: object) => caller.call('PUT', of(), body);
+  const submit = () => caller.call('POST', jobs, { job_conf_name: conf });
+  const stopJob = (id: unknown) => caller.call('POST', `${jobs}/kill/${String(id)}`);
+  const row = async () =>
+    (
+      await api.database.query('SELECT max_concurrency, unfinished_runs FROM job_confs WHERE workspace_id = $1', [
+        workspace,
+      ])
+    )[0];
+
+  it('change in what is sent, and null clears; jobs submitted before keep what they began with', async () => {
+    const job = (await submit()).body.job_id;
+    const changed = await update({
+      driver_memory: null,
+      job_command: 'other.py',
+      conf: ['spark.b=2'],
+      name: `${conf}-2`,
+    });
+    expect(changed).toMatchObject({
+      status: 201,
+      body: { name: `${conf}-2`, driver_memory: null, command: 'other.py', conf: ['spark.b=2'] },
+    });
+    const { body } = await caller.call('GET', `${jobs}/${job}`);
+    expect(body.job_conf).toMatchObject({ name: conf, driver_memory: '1g', command: 'job.py', conf: ['spark.a=1'] });
+    expect((await caller.call('GET', of('', `${conf}-2`))).body).toMatchObject({
+      command: 'other.py',
+      spark_job_type: { language: 'Python3' },
+      last_update_date: expect.any(String),
+    });
+  });
+
+  it.each<[string, object, [number, string]]>([
+    ['nothing', {}, [400, 'REQUEST.EMPTY_UPDATE']],
+    ['another type', { job_type: 'Jar' }, [400, 'REQUEST.INVALID']],
+    ['what the type needs taken away', { command: null }, [400, 'JOB_CONF.FIELD_REQUIRED']],
+    ['what the type refuses', { rawScalaCode: 'val a = 1' }, [400, 'JOB_CONF.FIELD_REFUSED']],
+    ['conf that is not key=value', { conf: ['spark.a'] }, [400, 'JOB_CONF.INVALID_CONF']],
+    ['a file outside the workspace', { files: ['../../etc/passwd'] }, [400, 'FILE.INVALID_PATH']],
+    ['a cluster that is not there', { cluster_id: 999_999 }, [404, 'CLUSTER.NOT_FOUND']],
+  ])('refuse %s and stay as they are', async (_what, body, expected) => {
+    const before = (await caller.call('GET', of())).body;
+    expect(refusal(await update(body))).toEqual(expected);
+    expect((await caller.call('GET', of())).body).toEqual(before);
+  });
+
+  it('take arguments and conf for a single job where the lookup of their type says so', async () => {
+    await create('sql', { job_type: 'SQL', command: undefined, rawScalaCode: 'SELECT 1' });
+    const run = (name: string, more: object) => caller.call('POST', jobs, { job_conf_name: name, ...more });
+    expect((await run(conf, { arguments: 'a b', conf: ['spark.a=2'] })).status).toBe(200);
+    const refused = await run('sql', { arguments: 'a b' });
+    expect(refusal(refused)).toEqual([400, 'JOB.FIELD_REFUSED']);
+    expect(refused.body.details).toEqual({ field: 'arguments' });
+    for (const more of [{ conf: ['spark.a=2'] }, { arguments: null }, { arguments: '' }]) {
+      expect((await run('sql', more)).status).toBe(200);
+    }
+  });
+
+  it('refuse a name that another one has', async () => {
+    const other = people.unique('job');
+    await create(other);
+    expect(refusal(await update({ name: other }))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
+  });
+
+  it('count their unfinished jobs from the moment that a limit begins until it ends', async () => {
+    const [first] = [(await submit()).body.job_id, (await submit()).body.job_id];
+    expect(await row()).toEqual({ max_concurrency: 0, unfinished_runs: null });
+    await update({ max_concurrency: 2 });
+    expect(await row()).toEqual({ max_concurrency: 2, unfinished_runs: 2 });
+    expect(refusal(await submit())).toEqual([409, 'JOB_CONF.MAX_CONCURRENCY']);
+    await stopJob(first);
+    expect((await submit()).status).toBe(200);
+    await update({ max_concurrency: 1 });
+    expect(await row()).toEqual({ max_concurrency: 1, unfinished_runs: 2 });
+    await update({ max_concurrency: 0 });
+    expect((await submit()).status).toBe(200);
+    expect(await row()).toEqual({ max_concurrency: 0, unfinished_runs: null });
+  });
+
+  it('never exceed a limit that begins while jobs are submitted', async () => {
+    const statuses = await Promise.all([
+      ...Array.from({ length: 8 }, () => submit()),
+      update({ max_concurrency: 3 }),
+      ...Array.from({ length: 8 }, () => submit()),
+    ]);
+    expect(statuses[8]?.status).toBe(201);
+    const [{ unfinished }] = await api.database.query(
+      'SELECT count(*)::int AS unfinished FROM runs WHERE workspace_id = $1 AND ended_at IS NULL',
+      [workspace],
+    );
+    expect((await row()).unfinished_runs).toBe(unfinished);
+  });
+
+  it('are disabled and enabled once each, and take no jobs or changes meanwhile', async () => {
+    expect(await caller.call('PUT', of('/disable'))).toMatchObject({
+      status: 201,
+      body: { to_date: expect.any(String) },
+    });
+    expect(refusal(await caller.call('PUT', of('/disable')))).toEqual([409, 'JOB_CONF.INVALID_STATE']);
+    expect(refusal(await submit())).toEqual([409, 'JOB_CONF.DISABLED']);
+    expect(refusal(await update({ driver_memory: '2g' }))).toEqual([409, 'JOB_CONF.DISABLED']);
+    expect((await caller.call('GET', of())).status).toBe(200);
+    expect(await caller.call('PUT', of('/enable'))).toMatchObject({ status: 201, body: { to_date: null } });
+    expect(refusal(await caller.call('PUT', of('/enable')))).toEqual([409, 'JOB_CONF.INVALID_STATE']);
+    expect((await submit()).status).toBe(200);
+  });
+
+  it('cannot be enabled while another one has their name', async () => {
+    const { job_conf_id: id } = (await caller.call('GET', of())).body;
+    await caller.call('PUT', of('/disable'));
+    await create(conf);
+    const answer = await caller.call('PUT', `${jobs}/conf/enable?job_conf_id=${id}`);
+    expect(refusal(answer)).toEqual([409, 'RECORD.DUPLICATE_NAME']);
+  });
+
+  it('are deleted when all of their jobs have ended, which stay readable', async () => {
+    const job = (await submit()).body.job_id;
+    expect(refusal(await caller.call('DELETE', of()))).toEqual([409, 'JOB_CONF.IN_USE']);
+    await stopJob(job);
+    await caller.call('PUT', of('/disable'));
+    expect(await caller.call('DELETE', of())).toMatchObject({ status: 201, body: { message: expect.any(String) } });
+    for (const gone of [
+      await caller.call('GET', of()),
+      await caller.call('PUT', of('/enable')),
+      await caller.call('DELETE', of()),
+      await submit(),
+    ]) {
+      expect(refusal(gone)).toEqual([404, 'JOB_CONF.NOT_FOUND']);
+    }
+    expect((await caller.call('GET', `${jobs}/conf`.replace('/conf', '/confs'))).body.data).toEqual([]);
+    expect((await caller.call('GET', `${jobs}/${job}`)).body).toMatchObject({ job_conf: { name: conf } });
+    expect((await create(conf)).status).toBe(200);
+  });
+
+  it('are deleted, or get another job, but not both', async () => {
+    const answers = await Promise.all([submit(), caller.call('DELETE', of()), submit()]);
+    const isDeleted = answers[1].status === 201;
+    const submitted = [answers[0], answers[2]].filter(({ status }) => status === 200);
+    expect(submitted.length === 0).toBe(isDeleted);
+  });
+
+  it('are not changed in a disabled workspace, nor from another one', async () => {
+    const other = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
+    const { job_conf_id: id } = (await caller.call('GET', of())).body;
+    const elsewhere = `/workspace/${other.body.workspace_id}/spark/job/conf`;
+    for (const [method, path] of [
+      ['PUT', ''],
+      ['DELETE', ''],
+      ['PUT', '/enable'],
+      ['PUT', '/disable'],
+      ['GET', '/export'],
+    ] as const) {
+      const body = path === '' && method === 'PUT' ? { driver_memory: '2g' } : undefined;
+      const answer = await caller.call(method, `${elsewhere}${path}?job_conf_id=${id}`, body);
+      expect(refusal(answer)).toEqual([404, 'JOB_CONF.NOT_FOUND']);
+    }
+    await caller.call('PUT', `/workspace/disable?workspace_id=${workspace}`);
+    expect(refusal(await update({ driver_memory: '2g' }))).toEqual([409, 'WORKSPACE.DISABLED']);
+    expect(refusal(await caller.call('DELETE', of()))).toEqual([409, 'WORKSPACE.DISABLED']);
+  });
+
+  it('are exported as a request that makes them again, without what looks secret', async () => {
+    await update({
+      conf: ['spark.a=1', 'spark.hadoop.fs.s3a.secret.key=hush', 'spark.executorEnv.API_TOKEN=hush'],
+      driver_java_options: '-Da=1 -Djavax.net.ssl.trustStorePassword=hush -Db="x y"',
+      extra_info: { owner: 'somebody', login: { password: 'hush' } },
+    });
+    const response = await fetch(api.urlOf(of('/export')), { headers: { authorization: `Bearer ${caller.token}` } });
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${conf}.json"`);
+    const text = await response.text();
+    expect(text).not.toContain('hush');
+    const document = JSON.parse(text) as Record<string, unknown>;
+    expect(document).toMatchObject({
+      name: conf,
+      job_type: 'Python3',
+      max_concurrency: 0,
+      conf: ['spark.a=1', 'spark.hadoop.fs.s3a.secret.key=', 'spark.executorEnv.API_TOKEN='],
+      driver_java_options: '-Da=1 -Djavax.net.ssl.trustStorePassword= -Db="x y"',
+      extra_info: { owner: 'somebody', login: { password: '' } },
+    });
+    const again = await caller.call('POST', `${jobs}/conf`, { ...document, name: `${conf}-2`, cluster_id: cluster });
+    expect(again.status).toBe(200);
+  });
+
+  it('show the workflow behind a job by its application id', async () => {
+    const job = (await submit()).body.job_id;
+    const details = (id: string): Promise<TestAnswer> =>
+      caller.call('GET', `${jobs}/workflow_job_instance_details/${id}`);
+    expect(refusal(await details('app-1'))).toEqual([404, 'JOB.NOT_FOUND']);
+    await api.database.query(`UPDATE runs SET application_id = 'app-1' WHERE run_id = $1`, [job]);
+    await stopJob(job);
+    expect((await details('app-1')).body).toMatchObject({
+      job_id: Number(job),
+      job_status: 'STOPPED',
+      workflow_job_instance_details: {
+        workflow_job_instance_status: { status: expect.any(String), previous_status: [expect.any(String)] },
+      },
+    });
+  });
+});
