@@ -217,11 +217,25 @@ describe('classifyEnd', () => {
       'jar',
       1,
       {
-        stderrTail: `26/11/23 09:00:00 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (10.0.0.1 executor 1): ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52\n${JAVA}`,
+        stderrTail: JAVA.replace(
+          'java.lang.IllegalStateException: boom',
+          'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: Lost task 0.5 in stage 0.0 (TID 5) (10.0.0.1 executor 2): ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Command exited with code 52',
+        ).replace(/Caused by.*\n.*\n/, ''),
       },
       'error',
       'EXECUTOR_OUT_OF_MEMORY',
-      'Out of memory: ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52. Raise executor_memory, or divide the data into more partitions.',
+      'Out of memory: ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Command exited with code 52. Raise executor_memory, or divide the data into more partitions.',
+    ],
+    [
+      'another failure than the loss of an executor that came before',
+      'jar',
+      1,
+      {
+        stderrTail: `26/11/23 09:00:00 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (10.0.0.1 executor 1): ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52\n${JAVA}`,
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'java.lang.IllegalStateException: boom (caused by java.io.IOException: disk)',
     ],
     [
       'a package that is nowhere',

@@ -53,7 +53,8 @@ export function classifyEnd(end: ProcessEnd): RunEnd {
     end.kind === 'python' ? `${end.stderrTail}\n${end.stdoutTail}` : `${end.stdoutTail}\n${end.stderrTail}`;
   const told = toldBy(output);
   return (
-    because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(output)) ??
+    // Of what ended the application only: it may have got over the loss of executors before.
+    because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)) ??
     because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)) ??
     because('FILE_NOT_FOUND', missingApplication(output)) ??
     signalled(end) ??
