@@ -51,19 +51,32 @@ export function classifyEnd(end: ProcessEnd): RunEnd {
   // spark-submit passes the stderr of a Python driver to its own stdout, so that is where the last word is.
   const output =
     end.kind === 'python' ? `${end.stderrTail}\n${end.stdoutTail}` : `${end.stdoutTail}\n${end.stderrTail}`;
-  const told = toldBy(output);
-  return (
-    // Of what ended the application only: it may have got over the loss of executors before.
-    because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)) ??
-    because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)) ??
-    because('FILE_NOT_FOUND', missingApplication(output)) ??
-    signalled(end) ??
-    because('DEPENDENCY_UNRESOLVED', /unresolved dependency: [^\]\n]+/.exec(output)?.[0]) ??
-    because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]) ??
-    because('SUBMIT_FAILED', submitError(output)) ??
-    (told === null ? exited(end) : verdict('error', reasonOf(told), told.text))
-  );
+  const seen = { end, output, told: toldBy(output) };
+  for (const cause of CAUSES) {
+    const found = cause(seen);
+    if (found) return found;
+  }
+  return exited(end);
 }
+
+interface Seen {
+  end: ProcessEnd;
+  output: string;
+  told: Told | null;
+}
+
+/** The first that holds is why a run ended. */
+const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
+  // Of what ended the application only: it may have got over the loss of executors before.
+  ({ output, told }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)),
+  ({ end, output, told }) => because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)),
+  ({ output }) => because('FILE_NOT_FOUND', missingApplication(output)),
+  ({ end }) => signalled(end),
+  ({ output }) => because('DEPENDENCY_UNRESOLVED', /unresolved dependency: [^\]\n]+/.exec(output)?.[0]),
+  ({ output }) => because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]),
+  ({ output }) => because('SUBMIT_FAILED', submitError(output)),
+  ({ told }) => told && verdict('error', reasonOf(told), told.text),
+];
 
 function because(reason: RunReason, text: string | null | undefined): RunEnd | null {
   return typeof text === 'string' ? verdict('error', reason, text) : null;
