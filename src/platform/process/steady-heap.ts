@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** Of the objects that are in use, percent. */
-const GROWTH = 15;
+const GROWTH = 10;
 
 /**
  * Has the garbage collected whenever the old objects have grown by a share of those in use. By itself V8 waits until they
