@@ -123,7 +123,7 @@ describe('job configurations', () => {
     expect(await row()).toEqual({ max_concurrency: 0, unfinished_runs: null });
   });
 
-  it('never exceed a limit that begins while jobs are submitted', async () => {
+  it('miss none of the jobs that are submitted while a limit begins', async () => {
     const statuses = await Promise.all([
       ...Array.from({ length: 8 }, () => submit()),
       update({ max_concurrency: 3 }),

@@ -88,6 +88,10 @@ describe('a workspace as a document', () => {
       spark_job_confs,
     });
     expect(comparable(second.document)).toEqual(comparable(first.document));
+    expect((await caller.call('GET', `/workspace?workspace_id=${to}`)).body).toMatchObject({
+      description: 'of somebody',
+      modified_by: { user_id: caller.userId },
+    });
     const { body } = await caller.call('GET', `/workspace/${to}/spark/job/conf?job_conf_name=jar`);
     expect(body).toMatchObject({ cluster_id: cluster, max_concurrency: 3, created_by: { user_id: caller.userId } });
   });

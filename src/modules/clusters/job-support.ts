@@ -9,7 +9,7 @@ const NEEDED = {
 } as const satisfies Record<string, keyof SparkInfraVersionRef>;
 
 /** Whether clusters with this version of Spark can run jobs of the type. */
-export function runsJobType(version: SparkInfraVersionRef, jobType: string): boolean {
+function runsJobType(version: SparkInfraVersionRef, jobType: string): boolean {
   const needed = Object.entries(NEEDED).find(([type]) => type === jobType)?.[1];
   // Lookups are kept as they are answered.
   return needed === undefined || version[keyToWire(needed) as typeof needed];

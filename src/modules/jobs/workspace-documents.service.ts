@@ -68,7 +68,8 @@ export class WorkspaceDocumentsService {
     if (!permissive && failed[0]) throw failed[0].error;
     return this.transactions.run(async (tx) => {
       const place = inWorkspace(scope, workspace);
-      await this.workspaces.describe(tx, workspace.workspaceId, document.workspace.description ?? null);
+      const { description } = document.workspace;
+      if (description) await this.workspaces.describe(tx, scope, workspace.workspaceId, description);
       await this.workspaces.lockActive(tx, workspace.workspaceId);
       const reports = failed.map(({ failed: report }) => report);
       let imported = 0;

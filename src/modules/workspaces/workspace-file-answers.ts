@@ -8,14 +8,8 @@ import type { WorkspaceFileRow } from './workspace-files.repository';
 export function readFile(row: WorkspaceFileRow, workspace: WorkspaceContext): WorkspaceFileRead {
   return {
     workspace_file_id: row.workspace_file_id,
-    file_name: row.name,
-    full_file_path: row.path,
-    is_dir: row.is_dir,
-    is_git: false,
-    file_size_bytes: row.size_bytes,
-    file_type: row.is_dir ? null : fileType(row.name),
+    ...own(row),
     workspace: { workspace_id: workspace.workspaceId, name: workspace.name, description: workspace.description },
-    tenant_id: row.tenant_id,
     ...readAudit(row),
   };
 }
@@ -24,14 +18,20 @@ export function readFile(row: WorkspaceFileRow, workspace: WorkspaceContext): Wo
 export function writeFile(row: WorkspaceFileRow): WorkspaceFileWrite {
   return {
     workspace_file_id: idText(row.workspace_file_id),
+    ...own(row),
+    workspace_id: idText(row.workspace_id),
+    ...writeAudit(row),
+  };
+}
+
+function own(row: WorkspaceFileRow) {
+  return {
     file_name: row.name,
     full_file_path: row.path,
     is_dir: row.is_dir,
     is_git: false,
     file_size_bytes: row.size_bytes,
     file_type: row.is_dir ? null : fileType(row.name),
-    workspace_id: idText(row.workspace_id),
     tenant_id: row.tenant_id,
-    ...writeAudit(row),
   };
 }

@@ -27,11 +27,15 @@ interface Destination {
   overwrite: boolean;
 }
 
+/** A destination that may depend on what goes there. */
+interface Target {
+  pathOf: (source: WorkspaceFileRow) => string;
+  overwrite: boolean;
+}
+
 /** A file or directory on its way to another path. */
 interface Journey {
   source: WorkspaceFileRow;
-  /** What the destination replaces. */
-  replaced: WorkspaceFileRow | null;
   size: { entries: number; bytes: number };
   totals: FileTotals;
 }
@@ -61,21 +65,16 @@ export class WorkspaceFileMovesService {
   ): Promise<WorkspaceFileWrite> {
     if (name.includes('/')) throw invalidPath('A file name must not contain a slash. Use the move operation instead.');
     const beside = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
-    return this.relocate(scope, workspace, selector, { pathOf: beside, overwrite: false }, (tx, { source }, path) =>
-      this.repository.moveTree(tx, scope, source, path),
-    );
+    return this.moveTo(scope, workspace, selector, { pathOf: beside, overwrite: false });
   }
 
   async move(
     scope: TenantScope,
     workspace: WorkspaceContext,
     selector: FileSelector,
-    { path: given, overwrite }: Destination,
+    { path, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
-    const pathOf = () => normalizePath(given);
-    return this.relocate(scope, workspace, selector, { pathOf, overwrite }, (tx, { source }, path) =>
-      this.repository.moveTree(tx, scope, source, path),
-    );
+    return this.moveTo(scope, workspace, selector, { pathOf: () => normalizePath(path), overwrite });
   }
 
   async copy(
@@ -99,12 +98,18 @@ export class WorkspaceFileMovesService {
     });
   }
 
+  private moveTo(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector, target: Target) {
+    return this.relocate(scope, workspace, selector, target, (tx, { source }, path) =>
+      this.repository.moveTree(tx, scope, source, path),
+    );
+  }
+
   /** Ends what the destination replaces, makes its parents, and has `act` do the rest. */
   private async relocate(
     scope: TenantScope,
     workspace: WorkspaceContext,
     selector: FileSelector,
-    { pathOf, overwrite }: { pathOf: (source: WorkspaceFileRow) => string; overwrite: boolean },
+    { pathOf, overwrite }: Target,
     act: (tx: Tx, journey: Journey, path: string) => Promise<void>,
   ): Promise<WorkspaceFileWrite> {
     let unused: string[] = [];
@@ -123,7 +128,7 @@ export class WorkspaceFileMovesService {
       const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
       if (inTheWay !== null) throw notADirectory(inTheWay);
       const totals = await this.repository.totals(tx, workspace.workspaceId);
-      await act(tx, { source, replaced, size, totals }, path);
+      await act(tx, { source, size, totals }, path);
       return writeFile(await this.repository.select(scope, workspace, { file_path: path }, tx));
     });
     await this.files.discard(unused);

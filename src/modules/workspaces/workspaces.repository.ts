@@ -83,11 +83,12 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
   }
 
   /** Gives the workspace a description if it has none. */
-  async describe(tx: Tx, workspaceId: number, description: string): Promise<void> {
-    await tx.query('UPDATE workspaces SET description = $2 WHERE workspace_id = $1 AND description IS NULL', [
-      workspaceId,
-      description,
-    ]);
+  async describe(tx: Tx, workspaceId: number, description: string, userId: number): Promise<void> {
+    await tx.query(
+      `UPDATE workspaces SET description = $2, modified_by_user_id = $3, last_update_date = platform_now()
+       WHERE workspace_id = $1 AND description IS NULL`,
+      [workspaceId, description, userId],
+    );
   }
 
   /** Clears or sets the end of a workspace's validity. */

@@ -104,8 +104,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   }
 
   /** Gives the workspace a description if it has none. */
-  async describe(tx: Tx, workspaceId: number, description: string | null): Promise<void> {
-    if (description !== null) await this.repository.describe(tx, workspaceId, description);
+  async describe(tx: Tx, scope: TenantScope, workspaceId: number, description: string): Promise<void> {
+    await this.repository.describe(tx, workspaceId, description, scope.userId);
   }
 
   /** Locks the workspace against a concurrent disable; 409 when it is disabled. */

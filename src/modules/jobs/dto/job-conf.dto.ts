@@ -10,6 +10,7 @@ import { RUN_STATUSES } from '../run-state';
 
 const text = { optional: true, nullable: true } as const;
 const setting = { optional: true, nullable: true, minLength: 1 } as const;
+const limit = { min: 0, description: 'Most runs at once; 0 means no limit' } as const;
 const count = { optional: true, nullable: true, min: 1, max: 100_000 } as const;
 
 /** Settings of a job configuration under their contract names. */
@@ -88,7 +89,7 @@ class JobConfBody extends JobSettings {
 export class JobConfExport extends JobSettings {
   @Field.name() name: string;
   @Field.oneOf(JOB_LANGUAGES) job_type: string;
-  @Field.int64({ min: 0, default: 0, description: 'Most runs at once; 0 means no limit' }) max_concurrency: number = 0;
+  @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
 }
 
 @Example({
@@ -103,15 +104,14 @@ export class JobConfExport extends JobSettings {
 })
 export class CreateJobConf extends JobConfBody {
   @Field.name() name: string;
-  @Field.int64({ min: 0, default: 0, description: 'Most runs at once; 0 means no limit' }) max_concurrency: number = 0;
+  @Field.int64({ ...limit, default: 0 }) max_concurrency: number = 0;
   @Field.oneOf(JOB_LANGUAGES, { optional: true }) job_type?: string;
 }
 
 @Example({ executor_memory: '512m', driver_memory: '512m' })
 export class UpdateJobConf extends JobConfBody {
   @Field.name({ optional: true }) name?: string;
-  @Field.int64({ optional: true, min: 0, description: 'Most runs at once; 0 means no limit' })
-  max_concurrency?: number;
+  @Field.int64({ ...limit, optional: true }) max_concurrency?: number;
 }
 
 /** The settings of a body, aliases resolved; absent ones are as they were `before`, else null. */
