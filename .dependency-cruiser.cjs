@@ -14,10 +14,16 @@ const layers = [
     'cluster-confs',
     'object-storage-managers',
     'mounts',
+    'dependency-repositories',
+    'metastore-catalogs',
   ],
   ['clusters'],
   ['workspaces'],
+  ['scoped-secrets'],
+  ['catalog-secrets'],
+  ['catalog-browsing'],
   ['jobs'],
+  ['run-channels'],
   ['agents'],
 ];
 

@@ -64,7 +64,7 @@ const sqlFragments = noText(
 );
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', 'node_modules/', '.runtime*/']),
+  globalIgnores(['dist/', 'coverage/', 'node_modules/', '.runtime*/', 'libs/metastore-clients/hive/generated/']),
   {
     files: ['**/*.{js,cjs,mjs}'],
     extends: [js.configs.recommended],

@@ -15,6 +15,9 @@ const esModules = [
   'openid-client',
   'oauth4webapi',
   'jose',
+  // of thrift, in a folder of its own
+  'thrift/node_modules/uuid',
+  'uuid',
 ];
 
 /** Mirrors what tsconfig.json says of decorators and class fields: Nest and TypeORM read the emitted types. */

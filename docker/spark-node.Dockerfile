@@ -53,7 +53,7 @@ RUN node /tmp/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/b
 # By which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
 ARG MAVEN_REPOSITORY_URL
 COPY scripts/connectors /tmp/scripts/connectors
-COPY scripts/embedded/processes.mjs /tmp/scripts/embedded/
+COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
   && rm -r /tmp/scripts
 ENTRYPOINT ["/usr/bin/tini", "--"]

@@ -11,6 +11,7 @@ import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs
 import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
+import { prepareMetastores } from './bench/metastores.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { prepareNodes } from './bench/nodes.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
@@ -45,6 +46,7 @@ const MEASUREMENTS = [
   'destroy',
   'copy',
   'permission',
+  'metastore',
 ];
 /** Measured only if asked for: it takes eleven minutes. */
 const LONG = ['growth'];
@@ -90,6 +92,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   copy     files per second of a copy of 10,000 small files in a workspace, against cp -r
   permission GET of a workspace by a member of one of its 1,000 groups with 10,000 users, against one with a single group
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
+  metastore first page of 10,000 tables of a Hive metastore and of stand-ins for Unity and AWS Glue, read anew against the
+           same calls by a bare client, and kept; the names of all; and the memory that lists of 100 catalogs take
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
 Options:
@@ -137,6 +141,7 @@ function readOptions(args) {
  * @typedef {import('./bench/comparison.mjs').Measure} Measure
  * @typedef {import('./bench/comparison.mjs').Sides} Sides
  * @typedef {import('./embedded/runtime.mjs').Runtime} Runtime
+ * @typedef {Awaited<ReturnType<typeof prepareMetastores>>['metastores'][number]} Metastore
  * @typedef {Awaited<ReturnType<typeof prepareMillion>>} Million
  * @typedef {Awaited<ReturnType<typeof prepareBodies>>} Bodies
  */
@@ -210,6 +215,7 @@ class Bench {
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('copy')) results.push(await this.copy(platform));
     if (this.only.includes('permission')) results.push(await this.permission(platform));
+    if (this.only.includes('metastore')) results.push(...(await this.metastores(platform)));
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
@@ -404,6 +410,50 @@ class Bench {
     } finally {
       await close();
     }
+  }
+
+  /** @param {PlatformUnderBench} platform */
+  async metastores(platform) {
+    this.print('Filling a Hive metastore with 10,000 tables');
+    const bench = await prepareMetastores(platform, this.signal);
+    try {
+      const results = [];
+      for (const metastore of bench.metastores) results.push(...(await this.browsed(metastore)));
+      results.push(
+        measure({
+          name: 'metastore-memory',
+          title: 'growth of the resident memory of the API while 100 catalogs of 10,000 tables are listed',
+          unit: 'MiB',
+          goal: { below: 256 },
+          value: await bench.growth(),
+        }),
+      );
+      return results;
+    } finally {
+      await bench.close();
+    }
+  }
+
+  /** @param {Metastore} metastore */
+  async browsed({ name, title, isQuick, browsed: { cold, page, names } }) {
+    const anew = await this.compare({
+      name: `${name}-cold`,
+      title: `first 100 of 10,000 tables ${title}, read anew, against the same calls by a bare client`,
+      unit: 'ms',
+      goal: { atMost: 1.3 },
+      ...cold,
+    });
+    /** @param {string} what @param {string} text @param {number} below @param {number} value */
+    const figure = (what, text, below, value) =>
+      measure({ name: `${name}-${what}`, title: `${text} ${title}`, unit: 'ms', goal: { below }, value });
+    const results = [
+      anew,
+      figure('page', 'p99 of the first 100 of 10,000 kept tables', 100, await page()),
+      figure('names', 'p99 of the names of 10,000 kept tables', 150, await names()),
+    ];
+    if (isQuick)
+      results.push(figure('first', 'the slowest round of the first page read anew', 1_000, anew.product.max));
+    return results;
   }
 
   /** @param {PlatformUnderBench} platform */

@@ -10,6 +10,7 @@ import { basename, join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { JARS } from './connectors/connectors.mjs';
 import { npmCommand, projectRoot } from './embedded/install.mjs';
+import { KERBEROS_SERVER } from './embedded/kerberos-server.mjs';
 import { LDAP_SERVER } from './embedded/ldap-server.mjs';
 import { pinnedPackages, pinnedVersion } from './embedded/requirements.mjs';
 import { AZURITE, FAKE_GCS, MINIO } from './embedded/store-servers.mjs';
@@ -186,15 +187,18 @@ function sparkJars(runtimeDir) {
 
 /** @returns {Component[]} */
 function jars() {
-  const connectors = Object.entries(JARS).map(([path, hash]) => {
-    const [version = '', name = '', ...group] = path.split('/').slice(0, -1).reverse();
-    const classifier = basename(path, '.jar').slice(`${name}-${version}`.length + 1);
-    const purl = `pkg:maven/${group.reverse().join('.')}/${name}@${version}`;
-    return { ...library(name, version, classifier ? `${purl}?classifier=${classifier}` : purl, 'required'), hash };
-  });
+  /** @param {Record<string, string>} paths @param {'required' | 'excluded'} scope */
+  const ofRepository = (paths, scope) =>
+    Object.entries(paths).map(([path, hash]) => {
+      const [version = '', name = '', ...group] = path.split('/').slice(0, -1).reverse();
+      const classifier = basename(path, '.jar').slice(`${name}-${version}`.length + 1);
+      const purl = `pkg:maven/${group.reverse().join('.')}/${name}@${version}`;
+      return { ...library(name, version, classifier ? `${purl}?classifier=${classifier}` : purl, scope), hash };
+    });
   const { group, name, version, sha256: hash } = LDAP_SERVER;
   const ldap = { ...library(name, version, `pkg:maven/${group}/${name}@${version}`, 'excluded'), hash };
-  return [...connectors, ldap].map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
+  const all = [...ofRepository(JARS, 'required'), ...ofRepository(KERBEROS_SERVER, 'excluded'), ldap];
+  return all.map(({ hash: digest, ...component }) => ({ ...component, hashes: [sha256(digest)] }));
 }
 
 /**

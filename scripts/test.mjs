@@ -57,7 +57,7 @@ const PHASES = [
     limit: 20 * MINUTE,
     processes: 0,
     auxiliary: true,
-    action: (step) => step.prepare('runtime', 'services', 'ldap'),
+    action: (step) => step.prepare('runtime', 'services', 'ldap', 'kerberos'),
   },
   // Its limit covers the build of fake-gcs-server.
   {
@@ -83,10 +83,11 @@ const PHASES = [
   staticPhase('lint', 10, ['eslint', '--max-warnings=0', '.']),
   {
     name: 'unit',
-    limit: 10 * MINUTE,
+    limit: 15 * MINUTE,
     processes: 1,
     quick: true,
-    action: (step) => step.jest('unit', ['--maxWorkers=1']),
+    // In a process of its own, which ends once it has grown: jest itself lives to say what ended it.
+    action: (step) => step.jest('unit', ['--maxWorkers=1', '--workerIdleMemoryLimit=1GB']),
   },
   staticPhase('types', 10, ['tsc', '--noEmit', '-p', 'tsconfig.json']),
   staticPhase('format', 5, ['prettier', '--check', '--log-level=warn', '.']),
@@ -125,7 +126,7 @@ const PHASES = [
   },
   {
     name: 'medium',
-    limit: 30 * MINUTE,
+    limit: 40 * MINUTE,
     processes: 2,
     needs: ['runtime'],
     action: (step) => step.jest('medium', ['--maxWorkers=2'], ['services', 'runtime', 'ldap']),
@@ -136,7 +137,7 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime', 'store-servers'],
-    action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'runtime', 'stores', 'build']),
+    action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'runtime', 'stores', 'kerberos', 'build']),
   },
   {
     name: 'minio-stores',
@@ -259,7 +260,7 @@ class Step {
   /**
    * Runs a Node program; its output is shown as it comes when `live`, else only when it fails.
    * @param {string[]} args @param {{env?: Record<string, string>, live?: boolean}} [options]
-   * @returns {Promise<number | null>} status
+   * @returns {Promise<number | string>} status, or the signal that ended it
    */
   async node(args, { env = {}, live = false } = {}) {
     const onLine = live ? (/** @type {string} */ line) => this.say(line) : undefined;
@@ -286,6 +287,7 @@ class Step {
     rmSync(report, { force: true });
     const options = ['--selectProjects', project, '--ci', '--json', `--outputFile=${report}`, ...args];
     const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
+    /** @type {number | string | null} */
     let code;
     try {
       code = await this.node([join('node_modules', '.bin', 'jest'), ...options, ...match], { env, live: true });
@@ -299,7 +301,7 @@ class Step {
   /**
    * Counts a jest report. A suite that could not run and a skipped test are failures: nothing is left out silently.
    * @param {string} report
-   * @param {number | null} code
+   * @param {number | string | null} code null for one that was ended here
    * @returns {Counts}
    */
   countOf(report, code) {
@@ -307,14 +309,14 @@ class Step {
     try {
       result = JSON.parse(readFileSync(report, 'utf8'));
     } catch {
-      this.fail(`jest ended with ${code ?? 'a signal'} and left no report.`);
+      this.fail(`jest ended with ${code ?? 'our signal'} and left no report.`);
       return { passed: 0, failed: 1 };
     }
     const skipped = result.numPendingTests + result.numTodoTests;
     if (skipped > 0) this.fail(`${skipped} tests were skipped.`);
     const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
     this.noteFailedTests(result);
-    if (code !== 0 && failed === 0) this.fail(`jest ended with ${code ?? 'a signal'} although no test failed.`);
+    if (code !== 0 && failed === 0) this.fail(`jest ended with ${code ?? 'our signal'} although no test failed.`);
     return { passed: result.numPassedTests, failed: code === 0 ? failed : Math.max(failed, 1) };
   }
 
@@ -370,7 +372,7 @@ function messageOf(error) {
  * @param {string} command
  * @param {string[]} args
  * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options
- * @returns {Promise<{code: number | null, output: string}>} the last of the output, and null after a signal
+ * @returns {Promise<{code: number | string, output: string}>} status or name of the signal, and the last of the output
  */
 async function execute(command, args, { env, onLine, signal }) {
   signal.throwIfAborted();
@@ -394,10 +396,10 @@ async function execute(command, args, { env, onLine, signal }) {
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const closed = once(child, 'close');
-    const [code] = await once(child, 'exit');
+    const [code, signalName] = await once(child, 'exit');
     await Promise.race([closed, delay(2_000, undefined, { ref: false })]);
     signal.throwIfAborted();
-    return { code, output };
+    return { code: code ?? signalName, output };
   } finally {
     signal.removeEventListener('abort', onAbort);
     clearTimeout(force);

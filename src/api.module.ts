@@ -5,18 +5,23 @@ import type { Served } from './config/http.config';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
 import { AuditApiModule } from './modules/audit/audit.api.module';
 import { BootDiskImagesApiModule } from './modules/boot-disk-images/boot-disk-images.api.module';
+import { CatalogSecretsApiModule } from './modules/catalog-secrets/catalog-secrets.api.module';
 import { CloudEnvsApiModule } from './modules/cloud-envs/cloud-envs.api.module';
+import { CatalogBrowsingApiModule } from './modules/catalog-browsing/catalog-browsing.api.module';
 import { ClusterConfsApiModule } from './modules/cluster-confs/cluster-confs.api.module';
 import { ClustersApiModule } from './modules/clusters/clusters.api.module';
 import { CredentialsConfsApiModule } from './modules/credentials-confs/credentials-confs.api.module';
+import { DependencyRepositoriesApiModule } from './modules/dependency-repositories/dependency-repositories.api.module';
 import { HealthApiModule } from './modules/health/health.api.module';
 import { IamApiModule } from './modules/iam/iam.api.module';
 import { IamModule } from './modules/iam/iam.module';
 import { JobsApiModule } from './modules/jobs/jobs.api.module';
+import { MetastoreCatalogsApiModule } from './modules/metastore-catalogs/metastore-catalogs.api.module';
 import { MountsApiModule } from './modules/mounts/mounts.api.module';
 import { NetworkConfsApiModule } from './modules/network-confs/network-confs.api.module';
 import { ObjectStorageManagersApiModule } from './modules/object-storage-managers/object-storage-managers.api.module';
 import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
+import { ScopedSecretsApiModule } from './modules/scoped-secrets/scoped-secrets.api.module';
 import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.module';
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
@@ -37,9 +42,14 @@ const OF_CLIENTS = [
   ClusterConfsApiModule,
   ObjectStorageManagersApiModule,
   MountsApiModule,
+  DependencyRepositoriesApiModule,
+  MetastoreCatalogsApiModule,
   JobsApiModule,
   ClustersApiModule,
   WorkspacesApiModule,
+  ScopedSecretsApiModule,
+  CatalogSecretsApiModule,
+  CatalogBrowsingApiModule,
   IamApiModule,
   AuditApiModule,
 ];

@@ -6,6 +6,7 @@ import { IamWorkerModule } from './modules/iam/iam.worker.module';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
 import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
+import { RunChannelsWorkerModule } from './modules/run-channels/run-channels.worker.module';
 import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
@@ -27,6 +28,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     CloudEnvsWorkerModule,
     ClustersWorkerModule,
     JobsWorkerModule,
+    RunChannelsWorkerModule,
     WorkspacesWorkerModule,
     LogsWorkerModule,
     IamWorkerModule,

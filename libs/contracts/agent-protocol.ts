@@ -65,6 +65,8 @@ export interface RunFile {
   key?: string;
   name: string;
   uri: string | null;
+  /** Of an archive: the folder it is unpacked to; absent means that it is named like the file. */
+  alias?: string;
 }
 
 /** What a file of a run is asked for by. */
@@ -91,9 +93,58 @@ export interface RunMount {
   fault?: string;
 }
 
-export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql';
+/** The metastore of a run's cluster, with what opens it. */
+export type RunMetastore = HiveOfRun | GlueOfRun | UnityOfRun | UnusableMetastore;
 
-/** Everything the agent needs to submit one run; no secret outlives the run's staging folder. */
+export interface HiveOfRun {
+  kind: 'hive';
+  /** Hadoop properties by which Hive's client reaches it, `hive.metastore.uris` among them; some are credentials. */
+  properties: Record<string, string>;
+}
+
+/** AWS Glue, of the account and in the region of the keys. */
+export interface GlueOfRun {
+  kind: 'glue';
+  region: string;
+  access_key_id: string;
+  secret_access_key: string;
+}
+
+/** Unity Catalog of Databricks, or a server of one's own. */
+export interface UnityOfRun {
+  kind: 'unity';
+  /** URL of the workspace or server, with or without `/api/2.1/unity-catalog`. */
+  endpoint: string;
+  token: string;
+  /** Those that jobs see, the default one first. */
+  catalogs: string[];
+}
+
+export interface UnusableMetastore {
+  kind: 'unusable';
+  /** Why it cannot be used, in sentences; the node starts no run with such a metastore. */
+  fault: string;
+}
+
+/** The values of secrets that the run's cluster names for its jobs. */
+export interface RunSecrets {
+  /** By environment variable. */
+  env: Record<string, string>;
+  /** By Spark property. */
+  conf: Record<string, string>;
+  /** Why they cannot be used, in sentences; the node starts no run with such secrets. */
+  fault?: string;
+}
+
+export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook';
+
+/** Kinds whose process on the node is sent requests and answers with frames, instead of only running to its end. */
+export const INTERACTIVE_KINDS: readonly RunKind[] = ['notebook'];
+
+/**
+ * Everything the agent needs to submit one run. No secret outlives the run's staging folder, but the values of `secrets`,
+ * which the agent keeps for as long as the logs that it hides them in.
+ */
 export interface RunSpec {
   kind: RunKind;
   name: string;
@@ -113,8 +164,26 @@ export interface RunSpec {
   archives: RunFile[];
   properties_files: RunFile[];
   packages: string[];
+  /** URLs of further repositories that packages come from, each allowed by the tenant's administrators. */
   repositories: string[];
+  /**
+   * URL of the Maven repository that packages are resolved from behind the `repositories`, with a slash at its end. Control
+   * planes of older releases send none, which means Maven Central.
+   */
+  maven_repository?: string;
   mounts: RunMount[];
+  /**
+   * Absent for a cluster without one, for an agent that has been told of the run before, and from control planes of older
+   * releases.
+   */
+  metastore?: RunMetastore;
+  /**
+   * They win over `env` and `conf`. Absent for a cluster that names none, for an agent that has been told of the run before,
+   * and from control planes of older releases.
+   */
+  secrets?: RunSecrets;
+  /** Of a notebook. */
+  kernel?: { language: 'python' | 'sql' | 'scala' };
   driver_memory: string | null;
   driver_cores: number | null;
   driver_java_options: string | null;
@@ -125,7 +194,10 @@ export interface RunSpec {
   total_executor_cores: number | null;
   num_executors: number | null;
   principal: string | null;
+  /** Path on the node; `keytab_file` wins over it. */
   keytab: string | null;
+  /** Absent of older control planes. */
+  keytab_file?: RunFile;
   queue: string | null;
   env: Record<string, string>;
   /** The run is ended with reason TIMEOUT after this long; null means no limit. */
@@ -188,6 +260,7 @@ export type RunReason =
   | 'DEPENDENCY_UNRESOLVED'
   | 'ACCESS_DENIED'
   | 'FILE_NOT_FOUND'
+  | 'NOT_AN_ARCHIVE'
   | 'TIMEOUT'
   | 'STOP_REQUESTED'
   | 'OUT_OF_MEMORY'
@@ -220,7 +293,11 @@ export interface ReportRequest {
   runs: RunReport[];
 }
 
-export type LogStream = 'stdout' | 'stderr';
+/** What is kept of a run: its output, and Spark's event log, JSON lines; agents of older releases send no events. */
+export type LogStream = OutputStream | 'events';
+
+/** What is kept of a node's own output. */
+export type OutputStream = 'stdout' | 'stderr';
 
 /**
  * `PUT /agent/v1/runs/{run_id}/logs/{stream}?offset=N` and `PUT /agent/v1/node/logs/{stream}?offset=N` with raw bytes:
@@ -230,3 +307,25 @@ export type LogStream = 'stdout' | 'stderr';
 export interface LogChunkResponse {
   size: number;
 }
+
+/**
+ * `GET /agent/v1/runs/{run_id}/requests?after=N&wait_ms=M`: what the process of a run is asked, behind number N, as records
+ * (`channel-records.ts`), at most {@link CHANNEL_CHUNK_BYTES} or one record. Answers at once if there are any, else after
+ * `wait_ms`, at most 30000, with none. `after` says that the node has kept all up to N: they are forgotten.
+ */
+export interface RequestsQuery {
+  after: number;
+  wait_ms: number;
+}
+
+/**
+ * `PUT /agent/v1/runs/{run_id}/frames` with records: what the process of a run says. Repeated records change nothing, and of
+ * records behind a gap none is kept. 409 once the run has ended.
+ */
+export interface FramesResponse {
+  /** Number of the next record that the store wants. */
+  next: number;
+}
+
+/** Most bytes of one request or answer with records, unless a single one is longer. */
+export const CHANNEL_CHUNK_BYTES = 4 * 1024 * 1024;

@@ -104,7 +104,7 @@ class FakeControlPlane {
       action: 'run',
       correlation_id: `correlation-${id}`,
       spec: { ...SPEC, ...spec },
-      log_offsets: { stdout: 0, stderr: 0 },
+      log_offsets: { stdout: 0, stderr: 0, events: 0 },
     });
     this.changed();
   }
@@ -350,6 +350,45 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
         message: expect.stringMatching(/no connectors/) as string,
       };
       expect(await plane.ended('1')).toMatchObject(end);
+      expect(existsSync(`${root}/spark/starts`)).toBe(false);
+    });
+  });
+
+  describe('a run with secrets', () => {
+    const secrets = {
+      env: { WORD: 'hush!', LINES: 'line of secret\nother "line"' },
+      conf: { 'spark.test.a': 'hidden' },
+    };
+
+    it('has them, and does not show them, whoever reads its log: an agent after kill -9', async () => {
+      const first = startProcess();
+      const wait = (file: string) => `while [ ! -e ${root}/${file} ]; do sleep 0.02; done`;
+      script(
+        '1',
+        `printf "up $WORD hu"; touch ${root}/half; ${wait('go')}; test -r ../../secret-values.json && touch ${root}/read
+         echo "sh! $LINES"; cat ../generated/spark.properties; echo "ValueError: with $WORD"; exit 4`,
+      );
+      plane.run('1', { secrets });
+      await until('its log', () => existsSync(`${root}/half`) && plane.log('1').length > 0);
+      first.kill('SIGKILL');
+      await exitOf(first);
+      expect('up ***** '.startsWith(plane.log('1'))).toBe(true);
+      startProcess();
+      writeFileSync(`${root}/go`, '');
+      const end = await plane.ended('1');
+      expect(end).toMatchObject({ outcome: 'error', exit_code: 4, message: expect.stringContaining('with *****') });
+      const log = plane.log('1');
+      expect(log).toContain(`up ***** ***** ${'*'.repeat(14)}\n${'*'.repeat(12)}\n`);
+      expect(log).toContain(`spark.test.a=******\nspark.executorEnv.WORD=*****\n`);
+      expect(log).not.toMatch(/hush|secret|other|hidden/);
+      expect(existsSync(`${root}/read`)).toBe(kind === 'none');
+    });
+
+    it('does not begin while one cannot be had', async () => {
+      startAgent();
+      script('1', 'echo never');
+      plane.run('1', { secrets: { env: {}, conf: {}, fault: 'There is no secret "a".' } });
+      expect(await plane.ended('1')).toMatchObject({ reason: 'SUBMIT_FAILED', message: 'There is no secret "a".' });
       expect(existsSync(`${root}/spark/starts`)).toBe(false);
     });
   });

@@ -1,10 +1,14 @@
 import { closeSync, constants, existsSync, fstatSync, ftruncateSync, lstatSync } from 'node:fs';
-import { openPlain, readAt, readTail, writeAtomic } from './files';
+import { openPlain, readAt, readOnce, readTail, writeAtomic } from './files';
+import type { MaskableLog } from './masked-log';
+import { MASK_REACH, type SecretMask } from './secret-mask';
 
 /** How far a file may grow beyond its limit before it is cut again; bytes. */
 const SLACK = 1024 * 1024;
 /** Of what was cut off, the last of this is kept; bytes. */
 const TAIL = 64 * 1024;
+/** With what decides which of these bytes are masked. */
+const TAIL_READ = TAIL + MASK_REACH;
 /** How often the end is read until nothing is written meanwhile. */
 const TRIES = 100;
 
@@ -12,12 +16,12 @@ const TRIES = 100;
  * The output that a process writes to a file for as long as it likes: the first `limit` bytes and the last 64 KiB are
  * kept. The process, which appends, notices nothing when the file is cut.
  */
-export class BoundedLog {
+export class BoundedLog implements MaskableLog {
   private readonly tailPath: string;
 
   /** @param limit bytes; read each time, since the control plane may change it */
   constructor(
-    readonly path: string,
+    private readonly path: string,
     private readonly limit: () => number,
   ) {
     this.tailPath = `${path}.tail`;
@@ -31,6 +35,10 @@ export class BoundedLog {
   /** Bytes from the start that are kept whatever follows. */
   get kept(): number {
     return Math.min(this.size, this.limit());
+  }
+
+  read(position: number, length: number): Buffer {
+    return readOnce(openPlain(this.path), position, length);
   }
 
   /** To be called repeatedly: cuts off what exceeds the limit by much. */
@@ -51,18 +59,18 @@ export class BoundedLog {
   }
 
   /** The end of the output, at most 64 KiB. */
-  tail(): string {
-    return this.lastBytes().toString('utf8');
+  tail(mask: SecretMask | null = null): string {
+    return this.lastBytes(mask).toString('utf8');
   }
 
   /**
    * What follows the kept start once the process has ended: a note that something is missing, and the end. Empty if
    * nothing is missing.
    */
-  ending(): Buffer {
+  ending(mask: SecretMask | null = null): Buffer {
     if (!this.isCut) return Buffer.alloc(0);
     const note = `\n[The output is cut here: it is longer than ${this.limit()} bytes. What follows is its end.]\n`;
-    return Buffer.concat([Buffer.from(note), this.lastBytes()]);
+    return Buffer.concat([Buffer.from(note), this.lastBytes(mask)]);
   }
 
   private get size(): number {
@@ -73,11 +81,13 @@ export class BoundedLog {
     }
   }
 
-  private lastBytes(): Buffer {
-    const saved = readTail(this.tailPath, TAIL);
+  private lastBytes(mask: SecretMask | null): Buffer {
+    const saved = readTail(this.tailPath, TAIL_READ);
     const beyond = this.size - this.limit();
-    const fresh = readTail(this.path, saved.length > 0 ? Math.min(beyond, TAIL) : TAIL);
-    return Buffer.concat([saved, fresh]).subarray(-TAIL);
+    const fresh = readTail(this.path, saved.length > 0 ? Math.min(beyond, TAIL_READ) : TAIL_READ);
+    const bytes = Buffer.concat([saved, fresh]).subarray(-TAIL_READ);
+    mask?.mask(bytes, 'text', true);
+    return bytes.subarray(-TAIL);
   }
 }
 
@@ -85,7 +95,7 @@ export class BoundedLog {
 function lastOf(fd: number): Buffer {
   for (let tries = 1; ; tries += 1) {
     const { size } = fstatSync(fd);
-    const tail = readAt(fd, size - TAIL, TAIL);
+    const tail = readAt(fd, size - TAIL_READ, TAIL_READ);
     if (fstatSync(fd).size === size || tries === TRIES) return tail;
   }
 }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import {
   AGENT_BASE_PATH,
   CORRELATION_HEADER,
+  type FramesResponse,
   type LogChunkResponse,
   type PollRequest,
   type PollResponse,
@@ -14,6 +15,7 @@ import {
   type ReportRequest,
   type RunFileAddress,
 } from '../contracts/agent-protocol';
+import { decodeRecords, type NumberedPayload } from '../contracts/channel-records';
 
 /** An answer of the control plane that is not a success, with what it says. */
 export class AnswerError extends Error {
@@ -91,6 +93,40 @@ export class ControlPlane {
       timeoutMs: CALL_TIMEOUT_MS,
     });
     return answer.size;
+  }
+
+  /** What the process of a run is asked, behind a number; waits for it. */
+  async runRequests(
+    runId: string,
+    after: number,
+    waitMs: number,
+    correlationId: string,
+    signal: AbortSignal,
+  ): Promise<NumberedPayload[]> {
+    const path = `/runs/${runId}/requests?after=${after}&wait_ms=${waitMs}`;
+    const answer = await this.send({
+      method: 'GET',
+      path,
+      correlationId,
+      timeoutMs: waitMs + CALL_TIMEOUT_MS,
+      signal,
+    });
+    if (answer.statusCode !== 200) throw await refusal(answer);
+    return decodeRecords(await bytesOf(answer));
+  }
+
+  /** Sends what the process of a run says, as records; answers the number of the one that is wanted next. */
+  async sendFrames(runId: string, records: Buffer, correlationId: string, signal: AbortSignal): Promise<number> {
+    const answer = await this.json<FramesResponse>({
+      method: 'PUT',
+      path: `/runs/${runId}/frames`,
+      body: records,
+      type: 'application/octet-stream',
+      correlationId,
+      timeoutMs: CALL_TIMEOUT_MS,
+      signal,
+    });
+    return answer.next;
   }
 
   /** Fetches a file of a run into `target`, which appears only when it is whole. */
@@ -176,9 +212,13 @@ export class ControlPlane {
 }
 
 async function textOf(answer: http.IncomingMessage): Promise<string> {
+  return (await bytesOf(answer)).toString('utf8');
+}
+
+async function bytesOf(answer: http.IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of answer) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }
 
 async function refusal(answer: http.IncomingMessage): Promise<AnswerError> {

@@ -76,10 +76,29 @@ export function readTail(path: string, count: number): Buffer {
   }
 }
 
+/** The record at a zip file's end, behind which is a comment of at most 65,535 bytes. */
+const ZIP_END = Buffer.from('PK\x05\x06', 'latin1');
+const ZIP_TAIL = 22 + 65_535;
+
+/** Whether a file is a zip file, as jars are, as far as its end tells. */
+export function isZip(path: string): boolean {
+  return readTail(path, ZIP_TAIL).includes(ZIP_END);
+}
+
 /** What a file holds from `position` on, at most `length` bytes. */
 export function readAt(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   return buffer.subarray(0, readSync(fd, buffer, 0, length, position));
+}
+
+/** The same of a file that was opened for this, and is closed; nothing of null. */
+export function readOnce(fd: number | null, position: number, length: number): Buffer {
+  if (fd === null) return Buffer.alloc(0);
+  try {
+    return readAt(fd, position, length);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** The first names of a folder, in no order: somebody may have put millions there. */

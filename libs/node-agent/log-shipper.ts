@@ -1,7 +1,4 @@
-import { closeSync } from 'node:fs';
-import type { BoundedLog } from './bounded-log';
 import { AnswerError } from './control-plane';
-import { openPlain, readAt } from './files';
 import { Backoff, pause } from './waiting';
 
 /** Largest piece of a log in one request; bytes. */
@@ -9,6 +6,19 @@ const CHUNK = 256 * 1024;
 
 /** Sends a piece that starts at `offset`; answers the length that the store holds then. */
 export type SendChunk = (offset: number, chunk: Buffer) => Promise<number>;
+
+/** A log that a process writes, of which the first bytes, and perhaps the last, are kept. */
+export interface GrowingLog {
+  /** How many bytes from the start are kept whatever follows. */
+  readonly kept: number;
+  /** What is kept behind them once the log has ceased to grow. */
+  ending(): Buffer;
+  /**
+   * Bytes from a position on, at most `length`; none while there are none, or while what follows decides what they are.
+   * @param isOver whether the log has ceased to grow
+   */
+  read(position: number, length: number, isOver: boolean): Buffer;
+}
 
 /** Brings a growing log to the log store. The store's answer decides where it goes on, so a repetition adds nothing. */
 export class LogShipper {
@@ -21,7 +31,7 @@ export class LogShipper {
    * @param begin position in the file of the log's first byte; null holds the log back until it is known
    */
   constructor(
-    private readonly log: BoundedLog,
+    private readonly log: GrowingLog,
     private offset: number | null,
     private readonly send: SendChunk,
     private readonly refused: (error: AnswerError) => void,
@@ -76,22 +86,14 @@ export class LogShipper {
     const longest = this.offset === null ? 1 : CHUNK;
     const kept = this.log.kept - begin;
     const chunk =
-      offset < kept ? this.read(begin + offset, Math.min(kept - offset, longest)) : this.rest(offset - kept);
+      offset < kept
+        ? this.log.read(begin + offset, Math.min(kept - offset, longest), this.draining)
+        : this.rest(offset - kept);
     return chunk.length === 0 ? null : chunk.subarray(0, longest);
   }
 
   /** What follows the kept part is known only once the log has ceased to grow. */
   private rest(offset: number): Buffer {
     return this.draining ? this.log.ending().subarray(offset) : Buffer.alloc(0);
-  }
-
-  private read(position: number, length: number): Buffer {
-    const fd = openPlain(this.log.path);
-    if (fd === null) return Buffer.alloc(0);
-    try {
-      return readAt(fd, position, length);
-    } finally {
-      closeSync(fd);
-    }
   }
 }

@@ -1,28 +1,36 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type {
-  LogStream,
-  RunFile,
-  RunOutcome,
-  RunReason,
-  RunReport,
-  RunSpec,
-  RunState,
+import {
+  INTERACTIVE_KINDS,
+  type LogStream,
+  type OutputStream,
+  type RunFile,
+  type RunOutcome,
+  type RunReason,
+  type RunReport,
+  type RunSpec,
+  type RunState,
 } from '../contracts/agent-protocol';
-import { applicationIdInLog, applicationIdOf } from '../spark/application-id';
+import { applicationIdInLog } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
+import { secretValues } from '../spark/run-secrets';
 import { submitCommand, type RunPaths, type SparkRuntime, type SubmitCommand } from '../spark/submit-command';
 import { SubmitError } from '../spark/submit-error';
 import { BoundedLog } from './bounded-log';
-import { AnswerError, type ControlPlane } from './control-plane';
-import { firstNames, readJson, readText, removeTrees, writeJson } from './files';
+import type { ControlPlane } from './control-plane';
+import { EventLog } from './event-log';
+import { readJson, readText, removeTrees, writeJson } from './files';
 import { LogShipper } from './log-shipper';
+import { type MaskableLog, MaskedLog } from './masked-log';
 import type { NodeLog } from './node-log';
 import { identify, isAlive, killSession, signal, type NodeOwner, type ProcessId } from './processes';
 import { folderMode, type Sandbox } from './sandbox';
 import type { Sandboxes } from './sandboxes';
-import { Backoff, pause } from './waiting';
+import { SecretMask } from './secret-mask';
+import { RunChannel } from './run-channel';
+import { StagedFiles } from './staged-files';
+import { pause } from './waiting';
 
 /** Why the agent ends a run. */
 export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop';
@@ -55,6 +63,8 @@ interface Journal {
   pid: number | null;
   /** Which of the node's sandboxes it has; absent in journals of older agents, which had none. */
   sandbox?: number;
+  /** Of a run that is sent requests: whether secrets are hidden in what it says. */
+  channel?: 'hiding' | 'plain';
   /** Whether its output begins with a greeting, which is left out, and where the rest begins once that is known. */
   greets?: boolean;
   begin: number | null;
@@ -65,7 +75,8 @@ interface Journal {
   end: { outcome: RunOutcome; reason: RunReason; message: string; exit_code: number | null } | null;
 }
 
-const STAGING_DEADLINE_MS = 10 * 60_000;
+/** The values of the run's secrets, which are there for as long as the logs that they are looked for in. */
+const SECRET_VALUES = 'secret-values.json';
 /** How long an end waits for its log when the control plane answers but takes no log. */
 const LOG_DEADLINE_MS = 60_000;
 /** A process id or a length in a file is no longer than this. */
@@ -73,8 +84,9 @@ const LONGEST_NUMBER = 40;
 /** Sequence number beyond any that a run reaches, for reports made without its journal. */
 export const LOST_SEQ = 1_000_000;
 
-/** No more names than this are read from a folder; Spark creates only a few. */
-const LOOKED_AT = 1_000;
+/** Spark writes events all the time, and nobody waits for each. */
+const EVENTS_MS = 1_000;
+
 const LONGEST_PROPERTIES = 1024 * 1024;
 const READ_DEADLINE_MS = 10_000;
 
@@ -83,19 +95,26 @@ const READ_DEADLINE_MS = 10_000;
  * lets only the first of two starts through. The trap keeps the wrapper alive when its group is asked to end. It is the agent's,
  * in a folder that the driver cannot write to: what it says of the end is true.
  */
-const WRAPPER = `
+const wrapper = (more: string) => `
 cd "$1" && shift || exit 111
 mkdir started 2>/dev/null || exit 111
 read -r a b c d e f g h i j k l m n o p q r s t u start rest </proc/$$/stat
 echo "$$ $start" >pid
 trap : TERM INT HUP
-"$@" <stdin >>stdout 2>>stderr
+"$@" <stdin >>stdout 2>>stderr${more}
 echo $? >exit
 `;
 
+/** Descriptors of a run that is sent requests, 3, and answers with frames, 4; it could not open these files by their names. */
+const CHANNEL = ' 3<requests 4>>frames';
+
 const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; message: string }> = {
   stop: { outcome: 'stopped', reason: 'STOP_REQUESTED', message: 'The run was stopped on request.' },
-  timeout: { outcome: 'terminated', reason: 'TIMEOUT', message: 'The run took longer than its time limit.' },
+  timeout: {
+    outcome: 'terminated',
+    reason: 'TIMEOUT',
+    message: 'The run took longer than its job_timeout_min. Raise it, or give the job less to do.',
+  },
   lease: {
     outcome: 'terminated',
     reason: 'LEASE_EXPIRED',
@@ -108,7 +127,6 @@ const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; messa
 export class Run {
   private child: ChildProcess | null = null;
   private process: ProcessId | null = null;
-  private staging: AbortController | null = null;
   private finishing = false;
   private discarded = false;
   private clearing: Promise<void> = Promise.resolve();
@@ -118,8 +136,15 @@ export class Run {
   });
   private flushed = false;
   private hasBegun = false;
-  private readonly logs: Record<LogStream, BoundedLog>;
+  private readonly logs: Record<OutputStream, BoundedLog>;
+  private readonly events: EventLog;
+  private readonly staged: StagedFiles;
   private readonly shippers: LogShipper[];
+  private readonly eventShipper: LogShipper;
+  private channel: RunChannel | null = null;
+  private eventsAt = 0;
+  /** Undefined until it is needed. */
+  private secretMask: SecretMask | null | undefined;
   private readonly dir: string;
   private readonly sandbox: Sandbox;
 
@@ -131,24 +156,29 @@ export class Run {
     this.dir = `${context.owner.nodeDir}/runs/${journal.run_id}`;
     this.sandbox = context.sandboxes.of(this.dir, journal.sandbox);
     if (journal.end) this.setOver();
-    const log = (stream: LogStream): BoundedLog => new BoundedLog(`${this.dir}/${stream}`, context.logLimit);
-    this.logs = { stdout: log('stdout'), stderr: log('stderr') };
-    this.shippers = (['stdout', 'stderr'] as const).map(
-      (stream) =>
-        new LogShipper(
-          this.logs[stream],
-          offsets?.[stream] ?? null,
-          (offset, chunk) =>
-            context.controlPlane.sendLog(
-              `/runs/${journal.run_id}/logs/${stream}`,
-              offset,
-              chunk,
-              journal.correlation_id,
-            ),
-          (error) => this.warn('log refused', { stream, error: error.message }),
-          stream === 'stdout' ? () => this.stdoutBegin() : undefined,
-        ),
+    const output = (stream: OutputStream) => new BoundedLog(`${this.dir}/${stream}`, context.logLimit);
+    this.logs = { stdout: output('stdout'), stderr: output('stderr') };
+    const { box, uid } = this.sandbox;
+    const application = () => this.journal.application_id;
+    this.staged = new StagedFiles(`${box}/staging`, (file, target, stopped) =>
+      context.controlPlane.fetchFile(this.id, file, target, journal.correlation_id, stopped),
     );
+    this.events = new EventLog(this.dir, `${box}/events`, uid, application, context.logLimit);
+    const shipper = (stream: LogStream, log: MaskableLog, begin?: () => number | null) =>
+      new LogShipper(
+        new MaskedLog(log, stream === 'events' ? 'json' : 'text', () => this.mask()),
+        offsets?.[stream] ?? null,
+        (offset, chunk) =>
+          context.controlPlane.sendLog(`/runs/${this.id}/logs/${stream}`, offset, chunk, journal.correlation_id),
+        (error) => this.warn('log refused', { stream, error: error.message }),
+        begin,
+      );
+    this.eventShipper = shipper('events', this.events);
+    this.shippers = [
+      shipper('stdout', this.logs.stdout, () => this.stdoutBegin()),
+      shipper('stderr', this.logs.stderr),
+      this.eventShipper,
+    ];
   }
 
   /** Accepts a run: after this it is in the journal and a restarted agent knows it. */
@@ -159,6 +189,8 @@ export class Run {
     const journal = { ...blankJournal(accepted.run_id, accepted.correlation_id), sandbox: context.sandboxes.take() };
     const run = new Run(context, journal, accepted.offsets);
     run.sandbox.make(['work', 'home', 'events', 'tmp', 'local', 'staging', 'generated']);
+    const values = secretValues(accepted.spec);
+    if (values.length > 0) writeJson(`${run.dir}/${SECRET_VALUES}`, values);
     writeJson(`${run.dir}/spec.json`, accepted.spec);
     run.assign({});
     run.save();
@@ -209,6 +241,7 @@ export class Run {
   close(): void {
     this.discarded = true;
     for (const shipper of this.shippers) shipper.close();
+    this.channel?.close();
   }
 
   /** The report to send: an end becomes one only after its log. */
@@ -248,14 +281,14 @@ export class Run {
     }
     this.info('ending run', { cause });
     this.change({ stop: { cause, kill_at: killAt, forced: false }, state: graceMs > 0 ? 'stopping' : 'killing' });
-    this.staging?.abort();
+    this.staged.abort();
     if (this.process && graceMs > 0 && isAlive(this.process)) signal(-this.process.pid, 'SIGTERM');
     this.tick();
   }
 
   /** Handles what has no event of its own: logs, the application id, deadlines, a process that is not a child. */
   tick(): void {
-    for (const shipper of this.shippers) shipper.kick();
+    this.ship();
     if (this.journal.end || !this.process) return;
     for (const log of Object.values(this.logs)) log.keepBounded();
     if (this.journal.application_id === null) this.findApplication();
@@ -273,12 +306,19 @@ export class Run {
   /** Ends at once whatever is left of the run and forgets it; the control plane wants no more of it. */
   async discard(): Promise<void> {
     this.close();
-    this.staging?.abort();
+    this.staged.abort();
     this.finishing = true;
     await this.endProcesses();
     await this.clearing;
     await removeTrees([this.dir]);
     if (this.journal.sandbox !== undefined) this.context.sandboxes.release(this.journal.sandbox);
+  }
+
+  private ship(): void {
+    this.channel?.kick();
+    const isDue = performance.now() - this.eventsAt >= EVENTS_MS;
+    if (isDue) this.eventsAt = performance.now();
+    for (const shipper of this.shippers) if (isDue || shipper !== this.eventShipper) shipper.kick();
   }
 
   /** A failure of the agent itself ends the run rather than leave it without an end. */
@@ -294,6 +334,15 @@ export class Run {
     }
   }
 
+  /** What hides the run's secrets in its logs; null for a run without. */
+  private mask(): SecretMask | null {
+    if (this.secretMask === undefined) {
+      const values = readJson<string[]>(`${this.dir}/${SECRET_VALUES}`);
+      this.secretMask = values && new SecretMask(values);
+    }
+    return this.secretMask;
+  }
+
   private spec(): RunSpec {
     const spec = readJson<RunSpec>(`${this.dir}/spec.json`);
     if (!spec) throw new Error('its description is gone from the node');
@@ -302,9 +351,7 @@ export class Run {
 
   private async submit(): Promise<void> {
     const spec = this.spec();
-    const staged = [spec.application, ...spec.files, ...spec.jars, ...spec.py_files, ...spec.archives];
-    const files = [...staged, ...spec.properties_files].filter((file) => file !== null);
-    const problem = await this.stage(files.filter((file) => file.kind === 'fetched'));
+    const problem = await this.staged.fetch(spec);
     if (this.journal.stop) return this.finishStopped(null);
     if (problem) return this.fail(problem.reason, problem.message, problem.outcome);
 
@@ -322,12 +369,14 @@ export class Run {
     if (this.journal.stop) return this.finishStopped(null);
     writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
+    if (command.notes.length > 0) writeFileSync(`${this.dir}/stderr`, `${command.notes.join('\n')}\n`);
     if (spec.kind === 'raw-scala') this.journal.greets = true;
     // The streams are its own, so that it can open them by their names, as /dev/stdout; replace them it cannot.
     this.sandbox.own();
     this.sandbox.give('stdin', 'stdout', 'stderr');
+    this.makeChannel(spec);
     const argv = this.sandbox.launch('driver', command.argv, command.env, 'work');
-    const child = spawn('/bin/sh', ['-c', WRAPPER, 'run', this.dir, ...argv], {
+    const child = spawn('/bin/sh', ['-c', wrapper(this.journal.channel ? CHANNEL : ''), 'run', this.dir, ...argv], {
       detached: true,
       stdio: 'ignore',
       env: this.sandbox.environment(),
@@ -345,6 +394,7 @@ export class Run {
     const deadline = spec.timeout_ms === null ? null : Date.now() + spec.timeout_ms;
     this.change({ state: 'running', pid: child.pid, deadline });
     this.info('run started', { pid: child.pid });
+    this.openChannel()?.start();
     const { pid } = child;
     void this.settle(exited.then((name) => this.childEnded(pid, name)));
   }
@@ -368,7 +418,7 @@ export class Run {
     const nodeEnv = this.context.env();
     const sparkSecret = spec.master.startsWith('spark://') ? this.context.sparkSecret() : null;
     const sparkDefaults = await this.sparkDefaults({ ...nodeEnv, ...spec.env });
-    const locate = (file: RunFile): string => this.locate(file);
+    const locate = (file: RunFile): string => this.staged.locate(file);
     return submitCommand(spec, { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret });
   }
 
@@ -395,6 +445,7 @@ export class Run {
     if (!this.process) return this.finishProcess(null);
     if (!isAlive(this.process)) return this.finishProcess(null);
     this.info('run found again', { pid: this.process.pid });
+    this.openChannel()?.start();
     if (this.journal.pid === null || this.journal.state === 'accepted') {
       const { timeout_ms: timeout } = this.spec();
       const deadline = this.journal.deadline ?? (timeout === null ? null : Date.now() + timeout);
@@ -404,19 +455,40 @@ export class Run {
     if (stop && !stop.forced) signal(-this.process.pid, 'SIGTERM');
   }
 
+  /** Makes what the process of an interactive run is asked and answers with. */
+  private makeChannel({ kind }: RunSpec): void {
+    if (!INTERACTIVE_KINDS.includes(kind)) return;
+    for (const name of ['requests', 'frames']) closeSync(openSync(`${this.dir}/${name}`, 'a', 0o600));
+    this.sandbox.give('requests', 'frames');
+    // What a notebook says is kept for all who may see it; other kinds answer whoever asked with data, which must stay as it is.
+    this.journal.channel = kind === 'notebook' ? 'hiding' : 'plain';
+    this.keep();
+  }
+
+  private openChannel(): RunChannel | null {
+    const { channel: kind, correlation_id: correlationId } = this.journal;
+    if (this.channel || !kind) return this.channel;
+    const { controlPlane } = this.context;
+    this.channel = new RunChannel({
+      requests: `${this.dir}/requests`,
+      frames: `${this.dir}/frames`,
+      calls: {
+        requests: (after, waitMs, signal) => controlPlane.runRequests(this.id, after, waitMs, correlationId, signal),
+        sendFrames: (records, signal) => controlPlane.sendFrames(this.id, records, correlationId, signal),
+      },
+      hide: (payload) => void (kind === 'hiding' && this.mask()?.mask(payload, 'json', true)),
+      broken: (why) => this.warn('channel ended', { why }),
+    });
+    return this.channel;
+  }
+
   private startedProcess(): ProcessId | null {
     const found = /^(\d+) (\d+)\n/.exec(readText(`${this.dir}/pid`) ?? '');
     return found ? { pid: Number(found[1]), startTime: found[2] ?? '' } : null;
   }
 
   private findApplication(): void {
-    let names: string[] = [];
-    try {
-      names = firstNames(`${this.sandbox.box}/events`, LOOKED_AT);
-    } catch {
-      // The folder is the job's, which may have removed it.
-    }
-    const id = names.map(applicationIdOf).find((found) => found !== null) ?? null;
+    const id = this.events.findApplication();
     if (id !== null) this.change({ application_id: id });
   }
 
@@ -427,7 +499,7 @@ export class Run {
     const text = readText(`${this.dir}/exit`, LONGEST_NUMBER);
     const exitCode = text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
     if (this.journal.application_id === null) this.findApplication();
-    const [stdoutTail, stderrTail] = [this.logs.stdout.tail(), this.logs.stderr.tail()];
+    const [stdoutTail, stderrTail] = [this.logs.stdout.tail(this.mask()), this.logs.stderr.tail(this.mask())];
     if (this.journal.application_id === null)
       this.change({ application_id: applicationIdInLog(stderrTail) ?? applicationIdInLog(stdoutTail) });
     await left;
@@ -466,6 +538,7 @@ export class Run {
     // Saved first: should the agent die here, the next one has the verdict and only the log is left to do.
     this.journal.end = { ...end, message: `${end.message}${this.aboutLogs()}`, exit_code: exitCode };
     this.stdoutBegin();
+    this.events.settle();
     this.keep();
     this.setOver();
     this.clearing = this.clear();
@@ -483,7 +556,8 @@ export class Run {
   }
 
   private aboutLogs(): string {
-    const cut = Object.entries(this.logs).flatMap(([stream, log]) => (log.isCut ? [stream] : []));
+    const all = Object.entries({ ...this.logs, 'event log': this.events });
+    const cut = all.flatMap(([name, log]) => (log.isCut ? [name] : []));
     if (cut.length === 0) return '';
     return ` Its ${cut.join(' and ')} ${cut.length > 1 ? 'were' : 'was'} cut after ${this.context.logLimit()} bytes.`;
   }
@@ -491,7 +565,9 @@ export class Run {
   /** Brings the whole log to the store and then reports the end, so that whoever sees the end sees the whole log. */
   private async finish(): Promise<void> {
     const given = performance.now() + LOG_DEADLINE_MS;
-    const drained = Promise.all(this.shippers.map((shipper) => shipper.drain())).then(() => {
+    const channel = this.openChannel();
+    const all = [...this.shippers, ...(channel ? [channel] : [])].map((way) => way.drain());
+    const drained = Promise.all(all).then(() => {
       this.flushed = true;
     });
     while (!this.flushed) {
@@ -514,65 +590,8 @@ export class Run {
     await this.sandbox.clear();
   }
 
-  private async stage(files: RunFile[]): Promise<{ reason: RunReason; outcome: RunOutcome; message: string } | null> {
-    if (files.length === 0) return null;
-    this.staging = new AbortController();
-    const deadline = setTimeout(() => this.staging?.abort(), STAGING_DEADLINE_MS);
-    try {
-      const problems = await Promise.all(files.map((file) => this.fetch(file, this.staging?.signal as AbortSignal)));
-      return problems.find((problem) => problem !== null) ?? null;
-    } finally {
-      clearTimeout(deadline);
-      this.staging = null;
-    }
-  }
-
-  private async fetch(
-    file: RunFile,
-    stopped: AbortSignal,
-  ): Promise<{ reason: RunReason; outcome: RunOutcome; message: string } | null> {
-    const target = this.locate(file);
-    const backoff = new Backoff(100, 5_000);
-    let last = 'there was no answer';
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    while (!stopped.aborted) {
-      try {
-        await this.context.controlPlane.fetchFile(this.id, file, target, this.journal.correlation_id, stopped);
-        return null;
-      } catch (error) {
-        const { message, code } = error as NodeJS.ErrnoException;
-        if (error instanceof AnswerError && error.status === 404)
-          return { reason: 'FILE_NOT_FOUND', outcome: 'error', message };
-        const permanent = (error instanceof AnswerError && !error.retryable) || code === 'ENOSPC' || code === 'EACCES';
-        if (permanent)
-          return {
-            reason: 'STAGING_FAILED',
-            outcome: 'terminated',
-            message: `${file.name} was not fetched: ${message}`,
-          };
-        last = message;
-      }
-      await pause(backoff.next(), stopped);
-    }
-    return {
-      reason: 'STAGING_FAILED',
-      outcome: 'terminated',
-      message: `${file.name} was not fetched in time: ${last}`,
-    };
-  }
-
-  /** Staged files keep their names, which Python imports and Spark's file lookup depend on. */
-  private locate(file: RunFile): string {
-    if (file.kind === 'fetched') {
-      const name = file.name.replace(/^.*\//, '');
-      return `${this.sandbox.box}/staging/${file.index}/${/^\.{0,2}$/.test(name) ? 'file' : name}`;
-    }
-    if (file.uri === null) throw new SubmitError(`The file ${file.name} has no address.`);
-    return file.uri;
-  }
-
   private async readProperties(file: RunFile): Promise<string> {
-    const path = this.locate(file).replace(/^file:\/*/, '/');
+    const path = this.staged.locate(file).replace(/^file:\/*/, '/');
     const text = path.startsWith('/') ? await this.sandbox.read(path, LONGEST_PROPERTIES, READ_DEADLINE_MS) : null;
     if (text === null) throw new SubmitError(`The properties file ${file.name} cannot be read on the node.`);
     return text;

@@ -118,11 +118,11 @@ export class BucketLogStore extends LogStore {
 
   async delete(kind: LogName['kind'], id: number): Promise<void> {
     await this.store.deleteDirectory(`${this.root}/${logFolder(kind, id)}`, { signal: AbortSignal.timeout(DELETE_MS) });
-    for (const stream of LOG_STREAMS) this.known.delete(this.folder({ kind, id, stream }));
+    for (const stream of LOG_STREAMS[kind]) this.known.delete(this.folder({ kind, id, stream }));
   }
 
   async settle(kind: LogName['kind'], id: number, signal: AbortSignal): Promise<void> {
-    for (const stream of LOG_STREAMS) await this.merge(this.folder({ kind, id, stream }), anyRun, signal);
+    for (const stream of LOG_STREAMS[kind]) await this.merge(this.folder({ kind, id, stream }), anyRun, signal);
   }
 
   private async look(folder: string, signal: AbortSignal): Promise<Known> {

@@ -28,15 +28,18 @@ export abstract class LogStore {
   /** Where a writer goes on, which costs next to nothing: the size, or less where another process has appended since. */
   abstract resumeAt(log: LogName): Promise<number>;
   abstract open(log: LogName): Promise<OpenLog>;
-  /** Removes both streams of a run or node. */
+  /** Removes all streams of a run or node. */
   abstract delete(kind: LogName['kind'], id: number): Promise<void>;
   /** Whether logs that have ended are to be settled. */
   abstract readonly settles: boolean;
-  /** Merges both streams of an ended run or node into as few pieces as possible. May be cut short, and repeated. */
+  /** Merges each stream of an ended run or node into as few pieces as possible. May be cut short, and repeated. */
   abstract settle(kind: LogName['kind'], id: number, signal: AbortSignal): Promise<void>;
 }
 
-export const LOG_STREAMS: readonly LogStream[] = ['stdout', 'stderr'];
+export const LOG_STREAMS = {
+  run: ['stdout', 'stderr', 'events'],
+  node: ['stdout', 'stderr'],
+} as const satisfies Record<LogName['kind'], readonly LogStream[]>;
 
 const BLOCK = 64 * 1024;
 

@@ -68,10 +68,18 @@ export class OutboundPolicy {
     if (url.username !== '' || url.password !== '') {
       throw new AddressRefusedError('The endpoint contains a user name or password; send them as credentials instead.');
     }
+    this.assertHost(url.hostname);
+    return url;
+  }
+
+  /** The same of a host alone, an address or a name, for protocols other than HTTP. */
+  assertHost(hostname: string): void {
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    const url = URL.parse(`http://${isIP(bare) === 6 ? `[${bare}]` : bare}/`);
+    if (!url) throw new AddressRefusedError('The endpoint has no valid host.');
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) !== 0) this.assertAddress(host);
     else if (/(^|\.)localhost\.?$/i.test(host)) this.assertAddress('127.0.0.1', host);
-    return url;
   }
 
   /** Throws {@link AddressRefusedError} unless this IP address may be called. */

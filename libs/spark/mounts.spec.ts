@@ -1,5 +1,5 @@
 import type { RunMount } from '../contracts/agent-protocol';
-import { lastClassPath, mountProperties, propertiesText } from './mounts';
+import { lastClassPath, mountProperties, propertiesText, REDACTED } from './mounts';
 import { SubmitError } from './submit-error';
 
 const s3 = (change: Partial<RunMount> = {}): RunMount => ({
@@ -62,13 +62,13 @@ describe('mountProperties', () => {
     const encrypted = s3({ encryption: 'SSE-C', extra_configs: { 'fs.s3a.encryption.key': 'secret' } });
     const keyed = azure('acc', { extra_configs: { 'fs.azure.account.key.acc.dfs.core.windows.net': 'secret' } });
     const found = properties(encrypted, gcs({ credentials: { ...gcs().credentials, PRIVATE_KEY: 'secret' } }), keyed);
-    const { 'spark.redaction.regex': pattern = '' } = found;
-    expect(pattern).toMatch(/^\(\?i\)/);
-    const redacts = new RegExp(pattern.slice(4), 'i');
+    expect(REDACTED).toMatch(/^\(\?i\)/);
+    const redacts = new RegExp(REDACTED.slice(4), 'i');
     const secrets = Object.keys(found).filter((name) => found[name] === 'secret');
     expect(secrets).toHaveLength(4);
     for (const name of secrets) expect(name).toMatch(redacts);
-    for (const name of ['my.password', 'a.token', 'fs.s3a.access.key']) expect(name).toMatch(redacts);
+    const others = ['my.password', 'a.token', 'fs.s3a.access.key', 'spark.executorEnv.AWS_ACCESS_KEY_ID'];
+    for (const name of [...others, 'spark.sql.catalog.main.token']) expect(name).toMatch(redacts);
     expect('spark.hadoop.fs.s3a.endpoint').not.toMatch(redacts);
   });
 

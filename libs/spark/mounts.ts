@@ -2,8 +2,8 @@ import type { RunMount } from '../contracts/agent-protocol';
 import { hadoopStore, type HadoopStore } from './store-properties';
 import { SubmitError } from './submit-error';
 
-/** Spark's own pattern, and the names under which Hadoop's object stores keep keys. */
-const REDACTED = '(?i)secret|password|token|access[.]?key|(private|encryption|account)[.-]?key';
+/** Whose values Spark tells nobody: its own pattern, and the names of keys of object stores in Hadoop and environments. */
+export const REDACTED = '(?i)secret|password|token|access[._]?key|(private|encryption|account)[.-]?key';
 
 /** Environment variable whose class path Spark's launcher puts behind Spark's own. */
 export const LAST_CLASS_PATH = 'SPARK_DIST_CLASSPATH';
@@ -35,10 +35,7 @@ export function mountProperties(mounts: readonly RunMount[]): [string, string][]
     ]),
     ...Object.entries(storeProperties(stores)),
   ];
-  return [
-    ['spark.redaction.regex', REDACTED],
-    ...hadoop.map(([name, value]): [string, string] => [sparkName(name), value]),
-  ];
+  return hadoop.map(([name, value]): [string, string] => [sparkName(name), value]);
 }
 
 /** Text of a Java properties file. */

@@ -40,6 +40,74 @@ const MISSING_JAR = `26/11/21 02:47:16 WARN DependencyUtils: Local jar /x/a.jar 
 Error: Failed to load class T.
 `;
 
+const BROKEN_JAR = `scala.reflect.internal.FatalError: Error accessing /x/staging/0/text.jar
+\tat scala.reflect.io.FileZipArchive.scala$reflect$io$FileZipArchive$$openZipFile(ZipArchive.scala:190)
+\tat scala.reflect.io.FileZipArchive.root$lzycompute(ZipArchive.scala:238)
+\t... 43 more
+Caused by: java.util.zip.ZipException: zip END header not found
+\tat java.base/java.util.zip.ZipFile$Source.findEND(ZipFile.java:1637)
+\t... 52 more
+`;
+
+const BROKEN_ARCHIVE = `Traceback (most recent call last):
+  File "/x/fail.py", line 2, in <module>
+    sc=SparkContext.getOrCreate()
+       ^^^^^^^^^^^^^^^^^^^^^^^^^^
+py4j.protocol.Py4JJavaError: An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: java.util.zip.ZipException: zip END header not found
+\tat java.base/java.util.zip.ZipFile$Source.findEND(ZipFile.java:1637)
+\tat org.apache.hadoop.fs.FileUtil.unZip(FileUtil.java:667)
+\tat org.apache.spark.util.Utils$.unpack(Utils.scala:514)
+\tat org.apache.spark.SparkContext.addFile(SparkContext.scala:1811)
+`;
+
+/** Two statements were done. */
+const SQL_BEGIN = `26/11/23 11:33:20 WARN ObjectStore: Failed to get database default, returning NoSuchObjectException
+Spark master: local[1], Application Id: local-1795433597914
+Time taken: 1.508 seconds, Fetched 1 row(s)
+Time taken: 0.069 seconds
+`;
+
+/** The file has a line \`-- c\` after the comment; Spark drops it. */
+const UNPARSED = `
+[PARSE_SYNTAX_ERROR] Syntax error at or near 'range'.(line 7, pos 24)
+
+== SQL ==
+
+/* a
+;b */
+
+SELECT id,
+
+  concat('x;y', id) FRO range(3) WHERE a > '^^^'
+------------------------^^^
+
+`;
+
+const DIVIDED = `[DIVIDE_BY_ZERO] Division by zero. Use \`try_divide\` to tolerate divisor being 0 and return NULL instead. If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error.
+== SQL(line 3, position 3) ==
+  1/0 AS x
+  ^^^
+
+org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] Division by zero. Use \`try_divide\` to tolerate divisor being 0 and return NULL instead. If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error.
+== SQL(line 3, position 3) ==
+  1/0 AS x
+  ^^^
+
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.divideByZeroError(QueryExecutionErrors.scala:206)
+`;
+
+const RAISED = `26/11/23 11:45:37 ERROR Executor: Exception in task 0.0 in stage 1.0 (TID 1)
+java.lang.RuntimeException: no; way
+\tat org.apache.spark.scheduler.Task.run(Task.scala:141)
+26/11/23 11:45:37 ERROR TaskSetManager: Task 0 in stage 1.0 failed 1 times; aborting job
+Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0 in stage 1.0 (TID 1) (localhost executor driver): java.lang.RuntimeException: no; way
+org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0 in stage 1.0 (TID 1) (localhost executor driver): java.lang.RuntimeException: no; way
+\tat org.apache.spark.scheduler.Task.run(Task.scala:141)
+Caused by: java.lang.RuntimeException: no; way
+\tat org.apache.spark.scheduler.Task.run(Task.scala:141)
+`;
+
 describe('classifyEnd', () => {
   it('calls exit code 0 done, whatever the output', () => {
     expect(end('python', 0, { stdoutTail: PYTHON })).toMatchObject({ outcome: 'done', reason: 'COMPLETED' });
@@ -156,7 +224,7 @@ describe('classifyEnd', () => {
       },
       'error',
       'SQL_ERROR',
-      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found (line 2 pos 5, counted from the semicolon before the statement). Correct the statement.',
+      '[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found (line 2 pos 5, counted from the semicolon before the statement, without lines of -- comments). Correct the statement.',
     ],
     [
       'an application file that is not there',
@@ -183,7 +251,7 @@ describe('classifyEnd', () => {
       { stderrTail: 'Error: Failed to load class T.\n' },
       'error',
       'CLASS_NOT_FOUND',
-      'Failed to load class T. Check class_name, and that the application, jars or packages have the class.',
+      'Failed to load class T. Check class_name, and that the application, jars or packages are whole jar files and have the class.',
     ],
     [
       'a driver without heap',
@@ -250,6 +318,33 @@ describe('classifyEnd', () => {
       'unresolved dependency: com.example#absent;1.0: not found. Check packages and repositories, and that the node may reach them.',
     ],
     [
+      'a jar that the interpreter cannot open',
+      'raw-scala',
+      1,
+      { stderrTail: BROKEN_JAR },
+      'error',
+      'NOT_AN_ARCHIVE',
+      'text.jar is no zip file, or only a part of one: zip END header not found. Upload the whole file again, or correct its path.',
+    ],
+    [
+      'an archive that Spark cannot unpack',
+      'python',
+      1,
+      { stdoutTail: BROKEN_ARCHIVE },
+      'error',
+      'NOT_AN_ARCHIVE',
+      'One of the archives is no zip file, or only a part of one: zip END header not found. Upload the whole file again, or correct its path.',
+    ],
+    [
+      'another zip file that the application cannot read',
+      'python',
+      1,
+      { stdoutTail: BROKEN_ARCHIVE.replace(/.*Utils.*\n/, '') },
+      'error',
+      'PYTHON_ERROR',
+      'java.util.zip.ZipException: zip END header not found. The log has the traceback.',
+    ],
+    [
       'a store that refuses',
       'jar',
       1,
@@ -302,6 +397,49 @@ describe('classifyEnd', () => {
     ],
   ])('tells %s', (_name, kind, exitCode, rest, outcome, reason, message) => {
     expect(end(kind, exitCode, rest)).toEqual({ outcome, reason, message });
+  });
+
+  describe('of a SQL job', () => {
+    const COUNTED = 'counted from the semicolon before the statement, without lines of -- comments';
+    const sql = (said: string) => end('sql', 1, { stdoutTail: '1\n', stderrTail: `${SQL_BEGIN}${said}` }).message;
+
+    it('names a statement that cannot be analysed by its number', () => {
+      const said = `[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`].; line 3 pos 7;
+'Project ['nope]
++- Range (0, 3, step=1, splits=None)
+
+`;
+      expect(sql(said)).toBe(
+        `Statement 3: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or function parameter with name \`nope\` cannot be resolved. Did you mean one of the following? [\`id\`] (line 3 pos 7, ${COUNTED}). Correct the statement.`,
+      );
+    });
+
+    it('quotes one that cannot be parsed, without the comments before it', () => {
+      expect(sql(UNPARSED)).toBe(
+        `Statement 3 (SELECT id, concat('x;y', id) FRO range(3) WHERE a > '^^^'): [PARSE_SYNTAX_ERROR] Syntax error at or near 'range' (line 7 pos 24, ${COUNTED}). Correct the statement.`,
+      );
+    });
+
+    it('quotes only the beginning of a long one', () => {
+      const message = sql(UNPARSED.replace('SELECT id,', `SELECT ${'id, '.repeat(500)}`));
+      expect(message).toMatch(/^Statement 3 \(SELECT (?:id, )+i?d?,?…\): \[PARSE_SYNTAX_ERROR\]/);
+      expect(message.length).toBeLessThan(600);
+    });
+
+    it('names one that failed as it ran', () => {
+      expect(sql(DIVIDED)).toBe(
+        `Statement 3: [DIVIDE_BY_ZERO] Division by zero. Use \`try_divide\` to tolerate divisor being 0 and return NULL instead. If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error (line 3 pos 3, ${COUNTED}). Correct the statement.`,
+      );
+      expect(sql(RAISED)).toBe(
+        'Statement 3: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0 in stage 1.0 (TID 1) (localhost executor driver): java.lang.RuntimeException: no; way',
+      );
+    });
+
+    it('names none when the beginning of the output is not there', () => {
+      expect(end('sql', 1, { stderrTail: `Time taken: 0.1 seconds\n${DIVIDED}` }).message).toMatch(
+        /^\[DIVIDE_BY_ZERO\]/,
+      );
+    });
   });
 
   it('keeps the sentence one line and short', () => {

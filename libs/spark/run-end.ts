@@ -19,6 +19,7 @@ export interface RunEnd {
 }
 
 const LONGEST_MESSAGE = 600;
+const LONGEST_QUOTE = 200;
 
 /** Spark's advice about an error of SQL is shorter. */
 const MOST_ADVICE_LINES = 8;
@@ -37,8 +38,11 @@ const SPARK_OUT_OF_MEMORY = 52;
 const ADVICE: Partial<Record<RunReason, string>> = {
   PYTHON_ERROR: 'The log has the traceback.',
   SQL_ERROR: 'Correct the statement.',
-  CLASS_NOT_FOUND: 'Check class_name, and that the application, jars or packages have the class.',
+  // Spark passes over a jar that it cannot read.
+  CLASS_NOT_FOUND:
+    'Check class_name, and that the application, jars or packages are whole jar files and have the class.',
   FILE_NOT_FOUND: 'Upload it, or correct its path.',
+  NOT_AN_ARCHIVE: 'Upload the whole file again, or correct its path.',
   DEPENDENCY_UNRESOLVED: 'Check packages and repositories, and that the node may reach them.',
   ACCESS_DENIED: 'Check the credentials of the store, and what they permit.',
   OUT_OF_MEMORY: 'Raise driver_memory, or bring less data to the driver.',
@@ -75,8 +79,14 @@ const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
   ({ output }) => because('DEPENDENCY_UNRESOLVED', /unresolved dependency: [^\]\n]+/.exec(output)?.[0]),
   ({ output }) => because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]),
   ({ output }) => because('SUBMIT_FAILED', submitError(output)),
-  ({ told }) => told && verdict('error', reasonOf(told), told.text),
+  ({ output, told }) => because('NOT_AN_ARCHIVE', told && notAnArchive(told, output)),
+  ({ end, told }) => told && verdict('error', reasonOf(told), `${failedStatement(end)}${told.text}`),
 ];
+
+/** The end of a run that names a file which is no jar. */
+export function notAJar(name: string): RunEnd {
+  return verdict('error', 'NOT_AN_ARCHIVE', `${name} is no jar file, or only a part of one`);
+}
 
 function because(reason: RunReason, text: string | null | undefined): RunEnd | null {
   return typeof text === 'string' ? verdict('error', reason, text) : null;
@@ -169,15 +179,42 @@ function pythonError(output: string): string | null {
   return worker === undefined ? next.slice(2) : next.slice(2).replace(head, worker);
 }
 
-/** Head of an error of SQL, with its place, which follows some lines of advice: Spark counts from the semicolon before. */
+/** Head of an error of SQL and its place, which is in the head or follows some lines of advice. */
 function sqlError(output: string): string | null {
   const found = /^(?:Error in query: )?(\[[A-Z][A-Z0-9_.]+\] .*|(?<=Error in query: ).*)$/m.exec(output);
   const head = found?.[1];
   if (!found || head === undefined) return null;
   const following = output.slice(found.index).split('\n').slice(0, MOST_ADVICE_LINES).join('\n');
-  const place = /; (line \d+ pos \d+)/.exec(following)?.[1];
-  if (place === undefined || head.includes(place)) return head;
-  return `${head.replace(/\.$/, '')} (${place}, counted from the semicolon before the statement)`;
+  const [, line, position] = /(?:; |\()line (\d+),? pos(?:ition)? (\d+)/.exec(following) ?? [];
+  if (line === undefined) return head;
+  const text = head.replace(/(?:; line \d+ pos \d+;?|\(line \d+, pos \d+\))$/, '').trim();
+  return `${text.replace(/\.$/, '')} (line ${line} pos ${position}, ${COUNTED})`;
+}
+
+/** Spark drops lines that begin with two hyphens before it counts. */
+const COUNTED = 'counted from the semicolon before the statement, without lines of -- comments';
+
+/**
+ * Which statement of an SQL job failed: each before it was timed. Nothing if the beginning of the output is cut off. Empty
+ * statements and comments do not count. Spark repeats only a statement that it could not parse.
+ */
+function failedStatement({ kind, stderrTail }: ProcessEnd): string {
+  const begin = stderrTail.search(/^Spark master: .*, Application Id: /m);
+  if (kind !== 'sql' || begin < 0) return '';
+  const done = stderrTail.slice(begin).match(/^Time taken: [\d.]+ seconds/gm) ?? [];
+  const text = unparsed(stderrTail);
+  return `Statement ${done.length + 1}${text === '' ? '' : ` (${text})`}: `;
+}
+
+/** The beginning of a statement that Spark repeats, without its pointer to the place and comments before it. */
+function unparsed(output: string): string {
+  const heading = '\n== SQL ==\n';
+  const at = output.lastIndexOf(heading);
+  if (at < 0) return '';
+  const lines = output.slice(at + heading.length).split('\n');
+  const end = lines.findIndex((line) => /^(?:\d\d\/\d\d\/\d\d \d\d:|\s+at )/.test(line));
+  const own = lines.slice(0, end < 0 ? undefined : end).filter((line) => !/^-*\^\^\^$/.test(line));
+  return shorten(own.join('\n').replace(/^(?:\s|\/\*[^]*?\*\/)+/, ''), LONGEST_QUOTE);
 }
 
 /** Compiler message of the interpreter: `<file>:12: error: type mismatch;` and the lines that detail it. */
@@ -224,6 +261,15 @@ function missingApplication(output: string): string | null {
   )
     return `A file of the run was not found: ${submit[1]}`;
   return /\bLocal jar \S+ does not exist/.exec(output)?.[0] ?? null;
+}
+
+/** A jar that the interpreter could not open, or an archive that Spark could not unpack. */
+function notAnArchive({ text }: Told, output: string): string | null {
+  const fault = /\bjava\.util\.zip\.ZipException: (.*?)\)?$/.exec(text)?.[1];
+  const jar = /\bFatalError: Error accessing (?:.*\/)?(\S+)/.exec(text)?.[1];
+  const unpacks = /^\s+at org\.apache\.spark\.util\.Utils\$\.unpack\(/m.test(output);
+  if (fault === undefined || (jar === undefined && !unpacks)) return null;
+  return `${jar ?? 'One of the archives'} is no zip file, or only a part of one: ${fault}`;
 }
 
 function submitError(output: string): string | null {

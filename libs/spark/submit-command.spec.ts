@@ -1,6 +1,7 @@
 import { plainRunSpec } from '../testing/run-spec';
 import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
-import { propertyKeys, submitCommand, type RunPaths, type SubmitCommand, type SubmitSetup } from './submit-command';
+import { submitCommand, type RunPaths, type SubmitCommand, type SubmitSetup } from './submit-command';
+import { REDACTED } from './mounts';
 import { SubmitError } from './submit-error';
 
 const runtime = {
@@ -47,9 +48,91 @@ const command = (
 
 const DEFAULTS = [
   ...['--conf', 'spark.ui.enabled=false', '--conf', 'spark.ui.showConsoleProgress=false'],
-  ...['--conf', 'spark.jars.ivy=/run/home/.ivy2', '--conf', 'spark.authenticate=true'],
+  ...['--conf', 'spark.jars.ivy=/run/home/.ivy2', '--conf', `spark.redaction.regex=${REDACTED}`],
+  ...['--conf', 'spark.executor.metrics.pollingInterval=1s'],
 ];
-const EVENT_LOG = ['--conf', 'spark.eventLog.enabled=true', '--conf', 'spark.eventLog.dir=file:///run/events'];
+const OWN = [
+  ...['--conf', 'spark.authenticate=true', '--conf', 'spark.eventLog.enabled=true'],
+  ...['--conf', 'spark.eventLog.dir=file:///run/events', '--conf', 'spark.eventLog.rolling.enabled=false'],
+  ...['--conf', 'spark.eventLog.compress=false', '--conf', 'spark.eventLog.buffer.kb=8k'],
+  ...['--conf', 'spark.eventLog.logStageExecutorMetrics=true'],
+];
+
+describe('submitCommand with a metastore', () => {
+  const properties = { 'hive.metastore.uris': 'thrift://one:9083', 'fs.s3a.secret.key': 'the-secret' };
+  const submit = (change: Partial<RunSpec> = {}, connectors: string | null = null): SubmitCommand =>
+    submitCommand(spec({ metastore: { kind: 'hive', properties }, ...change }), {
+      ...setup,
+      runtime: { ...runtime, connectors },
+    });
+
+  it('has its properties in the file that only its owner reads', () => {
+    const { argv, env, files } = submit();
+    expect(JSON.stringify([argv, env])).not.toContain('the-secret');
+    expect(files[0]?.content).toContain(
+      'spark.sql.catalogImplementation=hive\nspark.hadoop.hive.metastore.uris=thrift://one:9083\n',
+    );
+    expect(files[0]?.content).toContain('secret.key=the-secret\n');
+  });
+
+  it('finds the stores of its tables where the node has connectors', () => {
+    expect(submit().env['SPARK_DIST_CLASSPATH']).toBeUndefined();
+    expect(submit({}, '/connectors').env['SPARK_DIST_CLASSPATH']).toBe('/connectors/*');
+  });
+
+  it('lets the job have another one', () => {
+    const { argv } = submit({ conf: ['spark.hadoop.hive.metastore.uris=thrift://own:9083'] });
+    expect(argv).toContain('spark.hadoop.hive.metastore.uris=thrift://own:9083');
+  });
+
+  it('does not begin with one that cannot be used', () => {
+    expect(() => submit({ metastore: { kind: 'unusable', fault: 'It is gone.' } })).toThrow('It is gone.');
+  });
+});
+
+describe('submitCommand with AWS Glue', () => {
+  const ICEBERG =
+    'org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1,org.apache.iceberg:iceberg-aws-bundle:1.10.1';
+  const metastore = {
+    kind: 'glue',
+    region: 'eu-west-1',
+    access_key_id: 'AKIA',
+    secret_access_key: 'the-secret',
+  } as const;
+  const packages = (change: Partial<RunSpec>, properties: string[] = []) => {
+    const { argv } = command({ metastore, ...change }, {}, properties);
+    return argv[argv.indexOf('--packages') + 1];
+  };
+
+  it('has its keys in the environment and in the file that only its owner reads, and not on the command line', () => {
+    const { argv, env, files } = command({ metastore });
+    expect(argv.join(' ')).not.toMatch(/AKIA|the-secret/);
+    expect(env).toMatchObject({ AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'the-secret' });
+    expect(files[0]?.content).toContain('spark.executorEnv.AWS_SECRET_ACCESS_KEY=the-secret\n');
+  });
+
+  it("lets the job's or the node's own keys win", () => {
+    const own = { AWS_ACCESS_KEY_ID: 'own', AWS_SECRET_ACCESS_KEY: 'own' };
+    for (const { env, files } of [command({ metastore, env: own }), command({ metastore }, own)]) {
+      expect(env).toMatchObject(own);
+      expect(files[0]?.content).not.toContain('the-secret');
+    }
+  });
+
+  it('loads its client, however the job names its own packages', () => {
+    expect(packages({})).toBe(ICEBERG);
+    expect(packages({ packages: ['a:b:1'] })).toBe(`a:b:1,${ICEBERG}`);
+    expect(packages({ conf: ['spark.jars.packages=x:y:1', 'spark.jars.packages=a:b:1, c:d:2'] })).toBe(
+      `a:b:1,c:d:2,${ICEBERG}`,
+    );
+    expect(packages({}, ['spark.jars.packages a:b:1,\\\n  c:d:2'])).toBe(`a:b:1,c:d:2,${ICEBERG}`);
+    expect(command({ metastore }).argv).toContain('spark.jars.ivySettings=/run/generated/ivysettings.xml');
+  });
+
+  it('changes no packages of a run without it', () => {
+    expect(command({ conf: ['spark.jars.packages=a:b:1'] }).argv).not.toContain('--packages');
+  });
+});
 
 describe('submitCommand with mounts', () => {
   const mount: RunMount = {
@@ -143,13 +226,15 @@ describe('submitCommand on a cluster with a secret', () => {
 
   it('expects none of daemons that were started without one', () => {
     const { argv } = command({ master: 'spark://m:7077' });
-    expect(argv.join(' ')).not.toContain('spark.authenticate');
+    expect(argv).toContain('spark.authenticate=false');
   });
 
-  it("lets the user's properties win over it", () => {
-    const { argv, files } = withSecret(['spark.authenticate=false']);
-    expect(argv.join(' ')).not.toContain('spark.authenticate=true');
-    expect(files[0]?.content).toMatch(/^spark.authenticate.secret=the-secret\n[^]*spark.authenticate=false\n$/);
+  it('lets no properties of the user win over it', () => {
+    const { argv, files } = withSecret(['spark.a=1\nspark.authenticate=false\nspark.authenticate.secret  mine']);
+    expect(argv).toContain('spark.authenticate=true');
+    expect(files[0]?.content).toBe(
+      'spark.authenticate.secret=the-secret\nspark.network.crypto.enabled=true\nspark.a=1\n',
+    );
   });
 });
 
@@ -157,7 +242,7 @@ describe('submitCommand', () => {
   it('submits a Python file with its arguments as they are', () => {
     expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
       '/spark/bin/spark-submit',
-      ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...EVENT_LOG],
+      ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...OWN],
       ...['/run/staging/0/main.py', 'a b', '--x', '$(y)'],
     ]);
   });
@@ -215,17 +300,42 @@ describe('submitCommand', () => {
       'spark.ui.showConsoleProgress=true',
     ]);
     expect(own.indexOf('spark.a=1')).toBeLessThan(own.indexOf('spark.a=2'));
-    const fromFile = command({}, {}, ['# c\nspark.eventLog.dir  s3a://logs\n', 'spark.b=1']);
-    expect(fromFile.argv.join(' ')).not.toContain('spark.eventLog');
+    const fromFile = command({}, {}, ['# c\nspark.ui.enabled  true\n', 'spark.b=1']);
+    expect(fromFile.argv.join(' ')).not.toContain('spark.ui.enabled');
     expect(fromFile.argv).toContain('/run/generated/spark.properties');
     expect(fromFile.files).toEqual([
-      { path: '/run/generated/spark.properties', content: '# c\nspark.eventLog.dir  s3a://logs\n\nspark.b=1\n' },
+      { path: '/run/generated/spark.properties', content: '# c\nspark.ui.enabled  true\n\nspark.b=1\n' },
     ]);
   });
 
-  it('keeps the event log off when the user switched it off', () => {
-    const { argv } = command({ conf: ['spark.eventLog.enabled=false'] });
-    expect(argv).not.toContain('spark.eventLog.enabled=true');
+  it('leaves out properties that belong to the platform, from conf and from files, and says so', () => {
+    const conf = ['spark.master=local[9]', 'spark.a=1', 'spark.eventLog.enabled=false', 'spark.eventLog.enabled=no'];
+    const { argv, files, notes } = command({ conf }, {}, ['spark.eventLog.dir \\\n  s3a://logs\nspark.b=1']);
+    const text = argv.join(' ');
+    for (const owned of ['local[9]', 'enabled=false --conf spark.eventLog.dir', 'enabled=no'])
+      expect(text).not.toContain(owned);
+    expect(files[0]?.content).toBe('spark.b=1\n');
+    expect(notes).toEqual([
+      'The Spark property spark.eventLog.dir is ignored: the event log of every job is kept with its logs.',
+      'The Spark property spark.master is ignored: the cluster of the job decides where it runs.',
+      'The Spark property spark.eventLog.enabled is ignored: the event log of every job is kept with its logs.',
+    ]);
+    expect(argv.indexOf('spark.a=1')).toBeLessThan(argv.indexOf('spark.eventLog.enabled=true'));
+    expect(command({ conf: ['spark.a=1'] }).notes).toEqual([]);
+  });
+
+  it('resolves packages from the repository that the platform names, or Maven Central', () => {
+    const settings = (change: Partial<RunSpec>) => command(change).files[0];
+    const packages = ['g:a:1'];
+    expect(settings({ packages })?.content).toContain('root="https://repo1.maven.org/maven2/"');
+    const mirror = 'http://m/"x"?a&b';
+    expect(settings({ packages, maven_repository: mirror })?.content).toContain(
+      'root="http://m/&quot;x&quot;?a&amp;b"',
+    );
+    const path = '/run/generated/ivysettings.xml';
+    expect(settings({ conf: ['spark.jars.packages=g:a:1'] })?.path).toBe(path);
+    expect(command({ packages }).argv).toContain(`spark.jars.ivySettings=${path}`);
+    expect(settings({})).toBeUndefined();
   });
 
   it('gives the driver the runtimes and nothing of the environment of the agent', () => {
@@ -274,6 +384,37 @@ describe('submitCommand', () => {
     expect(files).toEqual([{ path: '/run/generated/query.sql', content: 'select 1' }]);
   });
 
+  it('gives spark-sql its own arguments only', () => {
+    const sql = (...words: string[]) => command({ kind: 'sql', application: null, code: 'select 1', arguments: words });
+    expect(sql('--hivevar', 'a=1').argv.slice(-2)).toEqual(['--hivevar', 'a=1']);
+    expect(() => sql('--hivevar', 'a=1', '--master', 'local[7]')).toThrow(
+      'A SQL job does not take the argument --master. It takes -S, --silent, -d,',
+    );
+  });
+
+  it('names the folder of an archive, and the keytab that was fetched', () => {
+    const { argv } = command({
+      archives: [{ ...fetched(1, 'e.zip'), alias: 'env' }, fetched(2, 'f.zip')],
+      keytab: '/x.keytab',
+      keytab_file: fetched(3, 'x.keytab'),
+    });
+    expect(argv).toContain('/run/staging/1/e.zip#env,/run/staging/2/f.zip');
+    expect(argv[argv.indexOf('--keytab') + 1]).toBe('/run/staging/3/x.keytab');
+    expect(command({ keytab: '/x.keytab' }).argv.join(' ')).toContain('--keytab /x.keytab');
+  });
+
+  it.each([
+    ['of one core each', {}, '--executor-cores 1 --total-executor-cores 3'],
+    ['of the cores that are asked for', { executor_cores: 2 }, '--executor-cores 2 --total-executor-cores 6'],
+    ['as far as the total allows', { total_executor_cores: 2 }, '--total-executor-cores 2'],
+    ['as far as conf allows', { conf: ['spark.cores.max=2'] }, '--num-executors 3'],
+    ['in local mode none', { master: 'local[2]', executor_cores: 2 }, '--executor-cores 2 --num-executors 3'],
+  ])('has num_executors on a standalone cluster, %s', (_what, change, expected) => {
+    const text = command({ master: 'spark://m:7077', num_executors: 3, ...change }).argv.join(' ');
+    expect(text).toContain(expected);
+    if (!expected.includes('total')) expect(text).not.toContain('--total-executor-cores');
+  });
+
   it.each([
     ['python', 'application file'],
     ['jar', 'application file'],
@@ -285,8 +426,42 @@ describe('submitCommand', () => {
   });
 });
 
-describe('propertyKeys', () => {
-  it('reads keys before =, : or white space and skips comments', () => {
-    expect(propertyKeys('# a=1\n! b\n\n c = 2\nd:3\r\ne f')).toEqual(['c', 'd', 'e']);
+describe('secrets of a run', () => {
+  const secrets = { env: { API_KEY: 'hush\nhush' }, conf: { 'spark.hadoop.a.b': 'hush=hush' } };
+  const properties = (built: SubmitCommand) => built.files.find(({ path }) => path.endsWith('.properties'))?.content;
+
+  it('are in the environment and in the properties file, and on no command line', () => {
+    const built = command({ secrets });
+    expect(built.env).toMatchObject({ API_KEY: 'hush\nhush' });
+    expect(properties(built)).toBe('spark.hadoop.a.b=hush=hush\nspark.executorEnv.API_KEY=hush\\nhush\n');
+    expect(built.argv.join(' ')).not.toContain('hush');
+    expect(built.notes.join(' ')).not.toContain('hush');
+  });
+
+  it('win over what the cluster and the job set openly', () => {
+    const open = ['spark.hadoop.a.b=open', 'spark.executorEnv.API_KEY=open', 'spark.c=open'];
+    const texts = ['spark.hadoop.a.b: open\nspark.d=open\nspark.executorEnv.API_KEY open'];
+    const built = command({ secrets, conf: open, env: { API_KEY: 'open', OTHER: 'open' } }, { API_KEY: 'open' }, texts);
+    expect(built.env).toMatchObject({ API_KEY: 'hush\nhush', OTHER: 'open' });
+    expect(properties(built)).toBe('spark.hadoop.a.b=hush=hush\nspark.executorEnv.API_KEY=hush\\nhush\nspark.d=open\n');
+    expect(built.argv.filter((word) => word.endsWith('=open'))).toEqual(['spark.c=open']);
+  });
+
+  it('are redacted by Spark, with what the user has redacted', () => {
+    const patterns = (conf: string[]) =>
+      command({ secrets, conf }).argv.flatMap((word) => word.split('spark.redaction.regex=')[1] ?? []);
+    const names = '|^spark\\.hadoop\\.a\\.b$|^spark\\.executorEnv\\.API_KEY$';
+    expect(patterns([])).toEqual([`${REDACTED}${names}`]);
+    expect(patterns(['spark.redaction.regex=a|b'])).toEqual([`a|b${names}`]);
+  });
+
+  it('change nothing that is the platform’s', () => {
+    const built = command({ secrets: { env: {}, conf: { 'spark.master': 'hush' } } });
+    expect(built).toEqual(command({}));
+  });
+
+  it('start no run while one cannot be had', () => {
+    const fault = 'The environment variable A cannot have the secret "a".';
+    expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
   });
 });

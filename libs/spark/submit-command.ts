@@ -1,9 +1,21 @@
 import { dirname } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { classArchiveOption } from './class-archive';
-import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText } from './mounts';
+import { ivySettings } from './ivy-settings';
+import { metastoreProperties, metastoreVariables, withMetastorePackages } from './metastore-properties';
+import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACTED } from './mounts';
+import { whyOwned } from './owned-properties';
+import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
+import { redacting, secretProperties, secretVariables } from './run-secrets';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
+import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
+
+const REDACTION = 'spark.redaction.regex';
+/** There are no more properties of the platform's own by name; those by their beginnings are without number. */
+const MOST_NOTES = 20;
+
+const PACKAGES = 'spark.jars.packages';
 
 /** Where Spark and its runtimes are on a node. */
 export interface SparkRuntime {
@@ -37,6 +49,8 @@ export interface SubmitCommand {
   env: Record<string, string>;
   stdin: string;
   files: GeneratedFile[];
+  /** What of the request does not take effect, and why; a sentence each. */
+  notes: string[];
 }
 
 /** Says where a file of a run is: the staged path of a fetched file, the URI of any other. */
@@ -70,26 +84,19 @@ export function baseEnvironment(runtime: SparkRuntime, home: string): Record<str
   };
 }
 
-/** Keys that a Java properties text sets. */
-export function propertyKeys(text: string): string[] {
-  return text
-    .split(/\r?\n/)
-    .filter((line) => !/^\s*(?:[#!]|$)/.test(line))
-    .map((line) => line.trim().split(/[=:\s]/, 1)[0] ?? '');
-}
-
 /**
- * The `spark-submit` of a run. The user's properties win over the platform's. No secret is on its command line, which
- * others on the machine may read. Throws a SubmitError for a run that is impossible.
+ * The `spark-submit` of a run. The user's properties win over the platform's, except those that are the platform's own.
+ * No secret is on its command line, which others on the machine may read. Throws a SubmitError for a run that is impossible.
  */
 export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
-  const { runtime, paths, nodeEnv, properties, locate } = setup;
+  const { runtime, paths, nodeEnv, locate } = setup;
   const files: GeneratedFile[] = [];
-  const set = new Set([
-    ...properties.flatMap(propertyKeys),
-    ...spec.conf.map((entry) => entry.split('=', 1)[0]?.trim() ?? ''),
-  ]);
-  const defaults = defaultProperties(spec, setup, set);
+  const secrets = secretProperties(spec.secrets).filter(([key]) => !isOwned(key));
+  const secretKeys = new Set(secrets.map(([key]) => key));
+  const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key);
+  const conf = spec.conf.filter((entry) => !isReplaced(keyOf(entry))).map((entry) => redactingEntry(entry, secretKeys));
+  const properties = setup.properties.map((text) => withoutProperties(text, isReplaced));
+  const set = new Set([...properties.flatMap(propertyKeys), ...conf.map(keyOf), ...secretKeys]);
   const argv = [`${runtime.sparkHome}/bin/spark-submit`];
   const option = (name: string, value: string | number | null): void => {
     if (value !== null && value !== '') argv.push(name, String(value));
@@ -97,23 +104,37 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const list = (name: string, values: string[]): void => option(name, values.join(','));
   option('--master', spec.master);
   option('--name', spec.name);
-  const mounts = mountSetup(spec, setup);
-  const own = [...mounts.properties, ...clusterProperties(setup.sparkSecret)];
-  // Where the user names a file, Spark leaves the node's defaults out, and so does this.
-  const texts =
-    properties.length > 0 ? [propertiesText(own), ...properties] : [setup.sparkDefaults, propertiesText(own)];
+  const stores = storeSetup(spec, setup);
+  const ofRun = { ...nodeEnv, ...spec.env, ...secretVariables(spec.secrets) };
+  const own = [
+    ...metastoreProperties(spec.metastore, ofRun),
+    ...stores.properties,
+    ...clusterProperties(setup.sparkSecret),
+    ...secrets,
+  ];
   if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    files.push({ path, content: `${texts.filter((text) => text !== '').join('\n')}\n` });
+    files.push({ path, content: allProperties(propertiesText(own), properties, setup.sparkDefaults) });
     option('--properties-file', path);
   }
-  for (const [key, value] of defaults) argv.push('--conf', `${key}=${value}`);
-  for (const entry of spec.conf) argv.push('--conf', entry);
+  for (const [key, value] of defaultProperties(setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
+  for (const entry of conf) argv.push('--conf', entry);
+  // Behind the user's, whatever a file among them says in a way that is not recognized.
+  for (const [key, value] of ownProperties(spec, setup)) argv.push('--conf', `${key}=${value}`);
+  const packages = packagesOf(spec, properties);
+  if (packages.length > 0 || set.has(PACKAGES)) {
+    const path = `${paths.generated}/ivysettings.xml`;
+    files.push({ path, content: ivySettings(spec.maven_repository) });
+    argv.push('--conf', `spark.jars.ivySettings=${path}`);
+  }
   list('--files', spec.files.map(locate));
   list('--jars', spec.jars.map(locate));
   list('--py-files', spec.py_files.map(locate));
-  list('--archives', spec.archives.map(locate));
-  list('--packages', spec.packages);
+  list(
+    '--archives',
+    spec.archives.map((file) => locate(file) + (file.alias === undefined ? '' : `#${file.alias}`)),
+  );
+  list('--packages', packages);
   list('--repositories', spec.repositories);
   option('--driver-memory', spec.driver_memory);
   option('--driver-cores', spec.driver_cores);
@@ -121,11 +142,12 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   option('--driver-library-path', spec.driver_library_path);
   option('--driver-class-path', spec.driver_class_path);
   option('--executor-memory', spec.executor_memory);
-  option('--executor-cores', spec.executor_cores);
-  option('--total-executor-cores', spec.total_executor_cores);
+  const { executorCores, totalCores } = coresOf(spec, set);
+  option('--executor-cores', executorCores);
+  option('--total-executor-cores', totalCores);
   option('--num-executors', spec.num_executors);
   option('--principal', spec.principal);
-  option('--keytab', spec.keytab);
+  option('--keytab', spec.keytab_file ? locate(spec.keytab_file) : spec.keytab);
   option('--queue', spec.queue);
 
   // Set here and not by --driver-java-options, which is the user's: spark-submit adds both.
@@ -135,57 +157,110 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     `-Duser.home=${paths.home}`,
     `-Dderby.system.home=${paths.work}`,
   ];
-  let stdin = '';
-  switch (spec.kind) {
-    case 'python':
-      argv.push(locate(application(spec)), ...spec.arguments);
-      break;
-    case 'jar':
-      option('--class', spec.class_name);
-      argv.push(locate(application(spec)), ...spec.arguments);
-      break;
-    case 'raw-scala': {
-      const repl = scalaReplFiles(code(spec), spec.arguments, {
-        dir: `${paths.generated}/scala`,
-        beginFile: paths.stdoutBegin,
-      });
-      files.push(...repl.files);
-      javaOptions.push('-Dscala.usejavacp=true');
-      argv.push('--class', 'org.apache.spark.repl.Main', 'spark-shell', '-i', repl.script);
-      // Read only when the driver script itself could not run; without it the interpreter would end with 0.
-      stdin = 'java.lang.System.exit(1)\n';
-      break;
-    }
-    case 'sql': {
-      const path = `${paths.generated}/query.sql`;
-      files.push({ path, content: code(spec) });
-      argv.push('--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver', 'spark-internal', '-f', path);
-      argv.push(...spec.arguments);
-      break;
-    }
-  }
+  const program = programOf(spec, setup);
+  argv.push(...program.argv);
+  files.push(...program.files);
+  javaOptions.push(...program.javaOptions);
   const env = {
     ...baseEnvironment(runtime, paths.home),
     SPARK_LOCAL_DIRS: paths.local,
     TMPDIR: paths.tmp,
-    ...nodeEnv,
-    ...spec.env,
+    ...metastoreVariables(spec.metastore, ofRun),
+    ...ofRun,
   };
   const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
   return {
     argv,
-    env: { ...env, ...mounts.env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
-    stdin,
+    env: { ...env, ...stores.env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
+    stdin: program.stdin,
     files,
+    notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(keyOf)]),
   };
 }
 
-/** The properties and the environment by which a run can use its mounts. */
-function mountSetup(
+/** What a run consists of: the end of the command line, and what it needs besides. */
+interface Program {
+  argv: string[];
+  files: GeneratedFile[];
+  javaOptions: string[];
+  stdin: string;
+}
+
+function programOf(spec: RunSpec, { paths, locate }: SubmitSetup): Program {
+  const nothing = { files: [], javaOptions: [], stdin: '' };
+  switch (spec.kind) {
+    case 'python':
+      return { ...nothing, argv: [locate(application(spec)), ...spec.arguments] };
+    case 'jar': {
+      const main = spec.class_name ? ['--class', spec.class_name] : [];
+      return { ...nothing, argv: [...main, locate(application(spec)), ...spec.arguments] };
+    }
+    case 'raw-scala': {
+      const places = { dir: `${paths.generated}/scala`, beginFile: paths.stdoutBegin };
+      const { files, script } = scalaReplFiles(code(spec), spec.arguments, places);
+      return {
+        files,
+        javaOptions: ['-Dscala.usejavacp=true'],
+        argv: ['--class', 'org.apache.spark.repl.Main', 'spark-shell', '-i', script],
+        // Read only when the driver script itself could not run; without it the interpreter would end with 0.
+        stdin: 'java.lang.System.exit(1)\n',
+      };
+    }
+    case 'sql': {
+      const path = `${paths.generated}/query.sql`;
+      assertSqlArguments(spec.arguments);
+      const main = ['--class', 'org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver', 'spark-internal'];
+      return {
+        ...nothing,
+        files: [{ path, content: code(spec) }],
+        argv: [...main, '-f', path, ...spec.arguments],
+      };
+    }
+    case 'notebook':
+      throw new SubmitError('This node runs no notebooks.');
+  }
+}
+
+/** Text of the one file that Spark reads. Where the user names a file, Spark leaves the node's defaults out, and so does this. */
+function allProperties(own: string, ofUser: readonly string[], ofNode: string): string {
+  const texts = ofUser.length > 0 ? [own, ...ofUser] : [withoutProperties(ofNode, isOwned), own];
+  return `${texts.filter((text) => text !== '').join('\n')}\n`;
+}
+
+function keyOf(entry: string): string {
+  return entry.split('=', 1)[0]?.trim() ?? '';
+}
+
+function isOwned(key: string): boolean {
+  return whyOwned(key) !== null;
+}
+
+/** The option hides the property of the same meaning, so it has what a user gives that where the metastore adds to it. */
+function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly string[]): string[] {
+  const all = withMetastorePackages(metastore, packages);
+  if (packages.length > 0 || all.length === 0) return all;
+  const entry = conf.findLast((one) => keyOf(one) === PACKAGES);
+  const given = entry ? entry.slice(entry.indexOf('=') + 1) : propertyValue(properties.join('\n'), PACKAGES);
+  const named = (given ?? '').split(',').map((name) => name.trim());
+  return withMetastorePackages(
+    metastore,
+    named.filter((name) => name !== ''),
+  );
+}
+
+/** What the user is told of the properties that are set in vain. */
+function notesAbout(keys: readonly string[]): string[] {
+  const owned = [...new Set(keys)].filter(isOwned).slice(0, MOST_NOTES);
+  return owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key)}.`);
+}
+
+/** The properties and the environment by which a run can use its mounts, and the stores of its metastore's tables. */
+function storeSetup(
   spec: RunSpec,
   { runtime: { connectors }, paths: { work }, nodeEnv }: SubmitSetup,
 ): { properties: [string, string][]; env: Record<string, string> } {
-  if (spec.mounts.length === 0) return { properties: [], env: {} };
+  const isWithoutMounts = spec.mounts.length === 0;
+  if (isWithoutMounts && (spec.metastore === undefined || connectors === null)) return { properties: [], env: {} };
   if (connectors === null)
     throw new SubmitError('The run has mounts, but this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
@@ -197,26 +272,65 @@ function mountSetup(
   return { properties: [...mountProperties(spec.mounts), ofExecutors], env: { [LAST_CLASS_PATH]: classPath } };
 }
 
+/**
+ * Cores of each executor and of all. A standalone cluster knows no number of executors: it makes executors of so many cores
+ * until all cores that the application may have are used.
+ */
+function coresOf(spec: RunSpec, set: ReadonlySet<string>): { executorCores: number | null; totalCores: number | null } {
+  const { executor_cores: executorCores, total_executor_cores: totalCores, num_executors: executors } = spec;
+  const isTold = totalCores !== null || set.has('spark.cores.max') || set.has('spark.executor.cores');
+  if (executors === null || isTold || !spec.master.startsWith('spark://')) return { executorCores, totalCores };
+  const cores = executorCores ?? 1;
+  return { executorCores: cores, totalCores: executors * cores };
+}
+
+function assertSqlArguments(words: readonly string[]): void {
+  const foreign = foreignSqlArgument(words);
+  if (foreign === null) return;
+  throw new SubmitError(`A SQL job does not take the argument ${foreign}. It takes ${SQL_ARGUMENTS}.`);
+}
+
+/** A user's own pattern of what Spark tells nobody has the properties with secrets, too. */
+function redactingEntry(entry: string, secretKeys: ReadonlySet<string>): string {
+  return keyOf(entry) === REDACTION ? redacting(entry, secretKeys) : entry;
+}
+
 /** What the platform sets unless the user does; `set` are the keys that the user sets. */
 function defaultProperties(
-  { master }: RunSpec,
-  { runtime, paths, sparkSecret }: SubmitSetup,
+  { runtime, paths }: SubmitSetup,
   set: ReadonlySet<string>,
+  secretKeys: ReadonlySet<string>,
 ): [string, string][] {
   const defaults: [string, string][] = [
     // Whoever reaches the machine could look at the job, and end its stages.
     ['spark.ui.enabled', 'false'],
     ['spark.ui.showConsoleProgress', 'false'],
     ['spark.jars.ivy', `${paths.home}/.ivy2`],
+    // The event log is for everybody who may see the job.
+    [REDACTION, redacting(REDACTED, secretKeys)],
+    // Else the peaks of short tasks are unknown.
+    ['spark.executor.metrics.pollingInterval', '1s'],
   ];
-  // A driver in local mode makes up its own secret; daemons started without one know nothing of it.
-  if (sparkSecret !== null || !master.startsWith('spark://')) defaults.push(['spark.authenticate', 'true']);
-  // The agent learns the application id from the log's name; a folder that the user chose stays theirs, on or off.
-  if (!set.has('spark.eventLog.dir'))
-    defaults.push(['spark.eventLog.enabled', 'true'], ['spark.eventLog.dir', `file://${paths.events}`]);
   const archive = classArchiveOption(runtime.classArchive);
   if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
   return defaults.filter(([key]) => !set.has(key));
+}
+
+/** What the platform sets whatever the user does. */
+function ownProperties({ master }: RunSpec, { paths, sparkSecret }: SubmitSetup): [string, string][] {
+  // A driver in local mode makes up its own secret; daemons started without one know nothing of it.
+  const authenticates = sparkSecret !== null || !master.startsWith('spark://');
+  return [
+    ['spark.authenticate', String(authenticates)],
+    // The agent learns the application id from the log's name, and sends it as it is: one file of plain lines.
+    ['spark.eventLog.enabled', 'true'],
+    ['spark.eventLog.dir', `file://${paths.events}`],
+    ['spark.eventLog.rolling.enabled', 'false'],
+    ['spark.eventLog.compress', 'false'],
+    // Else what many small tasks did shows late.
+    ['spark.eventLog.buffer.kb', '8k'],
+    ['spark.eventLog.logStageExecutorMetrics', 'true'],
+  ];
 }
 
 /** How a driver and the daemons of its cluster authenticate, and encrypt what they say. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,12 +8,13 @@ export interface LoopbackServer {
   stop(): Promise<void>;
 }
 
-/** Serves HTTP on a free loopback port. */
+/** Serves HTTP on a loopback port: a free one, unless `wanted` says which. Throws where that is taken. */
 export async function serveOnLoopback(
   listener: (request: IncomingMessage, response: ServerResponse) => void,
+  wanted = 0,
 ): Promise<LoopbackServer> {
   const server: Server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(wanted, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,

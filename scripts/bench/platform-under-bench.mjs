@@ -96,9 +96,12 @@ export class PlatformUnderBench {
   /** Path of the jobs. */
   jobs = '';
   jobConfId = 0;
+  workspaceId = 0;
   poolSize = POOL_SIZE;
   clusterId = 0;
   workerCores = 0;
+  /** Where its processes look for AWS Glue: a port of this machine that a measurement may serve. */
+  gluePort = 0;
   connections = new Agent({ keepAlive: true, maxSockets: 1 });
   /** @type {(() => Promise<unknown>)[]} */
   undo = [];
@@ -129,13 +132,20 @@ export class PlatformUnderBench {
     this.undo.push(() => postgres.stop());
     const redis = await startRedis(folder, runtime, { signal, onExit: print });
     this.undo.push(() => redis.stop());
+    this.gluePort = await freePort();
+    const env = {
+      NODE_ENV: 'production',
+      PRODUCT_NAME: 'PLATFORM',
+      DATABASE_POOL_SIZE: String(POOL_SIZE),
+      AWS_ENDPOINT_URL_GLUE: `http://127.0.0.1:${this.gluePort}`,
+    };
     const platform = await startPlatform({
       runtimeDir: folder,
       databaseUrl: postgres.url,
       redisUrl: redis.url,
       runtime,
       port: await freePort(),
-      env: { NODE_ENV: 'production', PRODUCT_NAME: 'PLATFORM', DATABASE_POOL_SIZE: String(POOL_SIZE) },
+      env,
       onEvent: print,
       signal,
       ...this.processes,
@@ -166,6 +176,7 @@ export class PlatformUnderBench {
     this.clusterId = await this.createCluster('bench');
     const workspace = await session.json('POST', '/workspace', { body: { name: 'bench' } });
     const workspaceId = Number(workspace.workspace_id);
+    this.workspaceId = workspaceId;
     await upload(session, workspaceId, 'small_job.py', SMALL_JOB);
     this.jobs = `/workspace/${workspaceId}/spark/job`;
     const conf = await session.json('POST', `${this.jobs}/conf`, {

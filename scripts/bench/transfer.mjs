@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { memoryGrowth } from './memory.mjs';
 import { ask, MeasuringProcesses } from './processes.mjs';
 
 const STORE = fileURLToPath(new URL('./transient-store.mjs', import.meta.url));
@@ -8,7 +8,6 @@ const CLIENT = fileURLToPath(new URL('./transfer-client.mjs', import.meta.url));
 const MEBIBYTE = 2 ** 20;
 const BYTES = 256 * MEBIBYTE;
 const LONG_BYTES = 5 * 1024 * MEBIBYTE;
-const SAMPLE_EVERY_MS = 100;
 
 /** 2.5 Gbit/s: more than one connection to a cloud's store brings, and about what small machines there have. */
 const NETWORK_BYTES_PER_SECOND = 312_500_000;
@@ -129,29 +128,4 @@ async function makeManager(session, name, endpoint) {
     },
   });
   return manager.object_storage_manager_id;
-}
-
-/**
- * By how many MiB the resident memory of a process grows at most while the work is done.
- * @param {number} pid
- * @param {() => Promise<void>} work
- * @returns {Promise<number>}
- */
-async function memoryGrowth(pid, work) {
-  const before = residentMebibytes(pid);
-  let highest = before;
-  const timer = setInterval(() => (highest = Math.max(highest, residentMebibytes(pid))), SAMPLE_EVERY_MS);
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-  }
-  return highest - before;
-}
-
-/** @param {number} pid */
-function residentMebibytes(pid) {
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  if (kibibytes === undefined) throw new Error(`Process ${pid} does not report its memory.`);
-  return Number(kibibytes) / 1024;
 }

@@ -1,24 +1,13 @@
 #!/usr/bin/env node
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { fetchJars } from '../embedded/maven-jars.mjs';
 import { runCommand } from '../embedded/processes.mjs';
 import { withDeadline } from '../embedded/deadline.mjs';
 
-const MAVEN_CENTRAL = 'https://repo1.maven.org/maven2';
 const DEADLINE_MS = 5 * 60_000;
-const DOWNLOAD_TRIES = 3;
 
 /** What is compiled here, by the jar that it becomes. */
 const SOURCES = {
@@ -76,7 +65,7 @@ export const CONNECTORS_ID = createHash('sha256')
  * @throws {Error} when Spark has another Hadoop, a jar cannot be fetched or is a different one, or it takes longer than
  * five minutes
  */
-export async function makeConnectors({ sparkHome, javaHome, target, repository = MAVEN_CENTRAL, signal }) {
+export async function makeConnectors({ sparkHome, javaHome, target, repository, signal }) {
   const version = hadoopVersionOf(sparkHome);
   if (version !== HADOOP_VERSION)
     throw new Error(`${sparkHome} has Hadoop ${version ?? 'of no known version'}, not ${HADOOP_VERSION}`);
@@ -89,11 +78,10 @@ export async function makeConnectors({ sparkHome, javaHome, target, repository =
   const draft = mkdtempSync(`${target}.`);
   const failed = new AbortController();
   const limit = withDeadline(DEADLINE_MS, failed.signal, signal);
-  const downloads = Object.entries(JARS).map(async ([path, sha256]) => {
-    const jar = await download(`${repository.replace(/\/+$/, '')}/${path}`, sha256, limit);
-    writeFileSync(join(draft, basename(path)), jar);
-  });
-  const parts = [...downloads, compile({ sparkHome, javaHome, draft, signal: limit })];
+  const parts = [
+    fetchJars(JARS, draft, { repository, signal: limit }),
+    compile({ sparkHome, javaHome, draft, signal: limit }),
+  ];
   try {
     await Promise.all(parts);
     // Those who run Spark may not be the user who prepares it.
@@ -133,42 +121,6 @@ async function compile({ sparkHome, javaHome, draft, signal }) {
     );
     if (code !== 0) throw new Error(`${basename(source)} does not compile: ${output.trimEnd()}`);
   }
-}
-
-class DownloadError extends Error {
-  /** @param {string} message @param {boolean} permanent the next try would be answered alike */
-  constructor(message, permanent) {
-    super(message);
-    this.permanent = permanent;
-  }
-}
-
-/** @param {string} url @param {string} sha256 @param {AbortSignal} signal */
-async function download(url, sha256, signal) {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const answer = await fetch(url, { signal });
-      if (!answer.ok) throw new DownloadError(`${url} was answered with ${answer.status}`, answer.status < 500);
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
-      throw new DownloadError(`${url} has the wrong checksum`, true);
-    } catch (error) {
-      const permanent = error instanceof DownloadError && error.permanent;
-      if (signal.aborted || permanent || tries === DOWNLOAD_TRIES)
-        throw new Error(reasonOf(/** @type {Error} */ (error), url), { cause: error });
-      await delay(tries * 1_000, undefined, { signal });
-    }
-  }
-}
-
-/**
- * What fetch throws says only that it failed.
- * @param {Error} error
- * @param {string} url
- */
-function reasonOf(error, url) {
-  if (error.message !== 'fetch failed') return error.message;
-  return `${url}: ${error.cause instanceof Error ? error.cause.message : 'no connection'}`;
 }
 
 // For images: connectors.mjs SPARK_HOME JAVA_HOME TARGET

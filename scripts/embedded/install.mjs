@@ -209,8 +209,10 @@ function sourcesHash(root) {
 function removeOrphans(root, folder) {
   const compiled = join(root, 'dist', folder);
   for (const file of filesUnder(compiled)) {
-    const source = join(root, folder, relative(compiled, file).replace(/\.js(\.map)?$/, '.ts'));
-    if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);
+    const source = join(root, folder, relative(compiled, file).replace(/\.js(\.map)?$/, ''));
+    // What is generated is JavaScript already.
+    const isThere = ['.ts', '.js'].some((extension) => existsSync(`${source}${extension}`));
+    if (/\.js(\.map)?$/.test(file) && !isThere) rmSync(file);
   }
 }
 

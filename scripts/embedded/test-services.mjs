@@ -8,9 +8,9 @@ import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
  * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `stores` the object stores, `minio` MinIO among them; `build` the compiled
+ * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `stores` the object stores, `minio` MinIO among them; `build` the compiled
  * programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'stores' | 'minio' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'stores' | 'minio' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
  *
@@ -79,6 +79,8 @@ export class TestServices {
         return this.#startServices();
       case 'ldap':
         return { TEST_LDAP_SERVER_JAR: await this.#ldapServer() };
+      case 'kerberos':
+        return { TEST_KERBEROS_SERVER: await this.#kerberosServer() };
       case 'stores':
       case 'minio':
         return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
@@ -117,6 +119,11 @@ export class TestServices {
   async #ldapServer() {
     const { prepareLdapServer } = await import('./ldap-server.mjs');
     return prepareLdapServer(this.#runtimeDir, await this.#findRuntime(), this.#options());
+  }
+
+  async #kerberosServer() {
+    const { prepareKerberosServer } = await import('./kerberos-server.mjs');
+    return prepareKerberosServer(this.#runtimeDir, this.#options());
   }
 
   /** @param {'stores' | 'minio'} need */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { type ComputeConfig, readComputeConfig } from './compute.config';
+import { type ComputeConfig, readAgentConfig, readComputeConfig } from './compute.config';
 import { EnvReader } from './env-reader';
 
 function read(variables: Record<string, string>): ComputeConfig {
@@ -51,4 +51,23 @@ describe('readComputeConfig', () => {
     }
     expect(() => read({ ONPREM_CA_FILE: join(folder, 'absent.pem') })).toThrow('ONPREM_CA_FILE');
   });
+});
+
+describe('the Maven repository of nodes', () => {
+  const read = (url?: string): string => {
+    const env = new EnvReader({ MAVEN_REPOSITORY_URL: url });
+    const { mavenRepositoryUrl } = readAgentConfig(env);
+    env.assertValid();
+    return mavenRepositoryUrl;
+  };
+
+  it('is Maven Central or the one that is named, with a slash at its end', () => {
+    expect(read()).toBe('https://repo1.maven.org/maven2/');
+    expect(read('http://Mirror.example:8081/maven2')).toBe('http://mirror.example:8081/maven2/');
+  });
+
+  it.each([
+    ...['file:///etc', 'mirror', 'https://user:pw@mirror.example/', 'https://mirror.example/?a', 'https://a.example/#'],
+    ...['https://a.example/,https://b.example/', 'https://a.example/a b', 'https:\\\\a.example'],
+  ])('is not %j', (url) => expect(() => read(url)).toThrow('MAVEN_REPOSITORY_URL must'));
 });

@@ -43,6 +43,8 @@ export interface AgentConfig {
   leaseMarginMs: number;
   /** Between the polite and the forced end of a run, milliseconds. */
   killGraceMs: number;
+  /** Where nodes resolve packages: Maven Central or a mirror of it, with a slash at its end. */
+  mavenRepositoryUrl: string;
 }
 
 export function readComputeConfig(env: EnvReader): ComputeConfig {
@@ -114,5 +116,14 @@ export function readAgentConfig(env: EnvReader): AgentConfig {
     leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
     leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
     killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),
+    mavenRepositoryUrl: readMavenRepository(env),
   };
+}
+
+/** Jobs see it, so it holds no password; spark-submit takes several with commas between them. */
+function readMavenRepository(env: EnvReader): string {
+  const text = env.url('MAVEN_REPOSITORY_URL', ['http:', 'https:'], 'https://repo1.maven.org/maven2/');
+  if (/[\s,\\@?#]/.test(text))
+    env.problem('MAVEN_REPOSITORY_URL', 'must have no user, query, fragment, comma or blank');
+  return (URL.parse(text)?.href ?? '').replace(/\/?$/, '/');
 }

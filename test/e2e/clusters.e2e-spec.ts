@@ -416,7 +416,10 @@ describe('what clusters are made of', () => {
     await refuses({ cluster_type: 'HADOOP' }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: undefined }, 400, 'REQUEST.INVALID');
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
-    await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
+    const cuda = await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
+    expect(cuda.error_message).toMatch(/^Spark infra version \S+ does not support CUDA\.$/);
+    const turbo = await refuses({ is_turbo_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
+    expect(turbo.error_message).toMatch(/turbo/);
     await refuses({ size: 20 }, 400, 'CLUSTER.DISK_TYPE_REQUIRED');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');
@@ -426,7 +429,7 @@ describe('what clusters are made of', () => {
     await refuses({ spark_config: { env_var: ['1A=b'] } }, 400, 'CLUSTER.INVALID_ENV_VAR');
     const unknown = await refuses({ spark_config: { heat: ['x'] } }, 400, 'REQUEST.INVALID');
     expect(unknown.error_message).toContain('heat');
-    await refuses({ spark_config: { conf_secret: { 'spark.x': 'y' } } }, 404, 'SECRET.NOT_FOUND');
+    await refuses({ spark_config: { conf_secret: { 'spark.x': 1 } } }, 400, 'CLUSTER.INVALID_CONF_SECRET');
     const labels = Object.fromEntries(Array.from({ length: 26 }, (_, index) => [`l${index}`, 'x']));
     await refuses({ labels }, 400, 'CLUSTER.TOO_MANY_LABELS');
     const { cluster_conf_id } = await admin.post('/cluster/conf', { name: 'gcp', machine_type_id: 3 });

@@ -89,6 +89,65 @@ describe('clusters', () => {
     });
   });
 
+  describe('secrets for runs', () => {
+    const hundred = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`A${at}`, 'key']));
+
+    it.each<[string, object, string]>([
+      ['a variable without a valid name', { env_var_secret: { '1A': 'key' } }, 'CLUSTER.INVALID_ENV_VAR_SECRET'],
+      ['a variable of the platform', { env_var_secret: { LD_PRELOAD: 'key' } }, 'CLUSTER.INVALID_ENV_VAR_SECRET'],
+      ['a name that no secret has', { env_var_secret: { A: 'No Name' } }, 'CLUSTER.INVALID_ENV_VAR_SECRET'],
+      ['no name', { env_var_secret: { A: { name: 'key' } } }, 'CLUSTER.INVALID_ENV_VAR_SECRET'],
+      ['too many', { env_var_secret: hundred }, 'CLUSTER.INVALID_ENV_VAR_SECRET'],
+      ['a property that is not Spark’s', { conf_secret: { 'fs.s3a.key': 'key' } }, 'CLUSTER.INVALID_CONF_SECRET'],
+      [
+        'a property on a command line',
+        { conf_secret: { 'spark.driver.memory': 'key' } },
+        'CLUSTER.INVALID_CONF_SECRET',
+      ],
+    ])('are refused for %s', async (_what, spark_config, code) => {
+      expect(refusal(await estate.create('cluster', parts, { spark_config }))).toEqual([400, code]);
+      const cluster = await estate.id('cluster', parts);
+      expect(refusal(await estate.update('cluster', cluster, { spark_config }))).toEqual([400, code]);
+    });
+
+    it('are kept by name, without asking whether there are any', async () => {
+      const spark_config = { env_var_secret: { A: 'key', B: null }, conf_secret: { 'spark.hadoop.a': 'a.b@c-d_e' } };
+      const cluster = await estate.id('cluster', parts, { spark_config });
+      expect((await read(cluster)).spark_config).toMatchObject(spark_config);
+      await estate.update('cluster', cluster, { spark_config: { env_var_secret: null } });
+      expect((await read(cluster)).spark_config).toMatchObject({ ...spark_config, env_var_secret: null });
+    });
+  });
+
+  describe('Spark properties of the platform', () => {
+    const owned = { conf: ['spark.a 1', 'spark.submit.deployMode cluster'] };
+
+    it.each<[string, object]>([
+      ['conf', owned],
+      ['conf with =', { conf: ['spark.master=local'] }],
+      ['conf_secret', { conf_secret: { 'spark.authenticate.secret': null } }],
+    ])('are refused in %s of a new cluster and of a change', async (_what, spark_config) => {
+      const made = await estate.create('cluster', parts, { spark_config });
+      expect(refusal(made)).toEqual([400, 'CLUSTER.PROPERTY_OWNED']);
+      expect(made.body.details).toEqual({ property: expect.stringMatching(/^spark\./) });
+      const cluster = await estate.id('cluster', parts, { spark_config: { conf: ['spark.a 1'] } });
+      expect(refusal(await estate.update('cluster', cluster, { spark_config }))).toEqual([
+        400,
+        'CLUSTER.PROPERTY_OWNED',
+      ]);
+    });
+
+    it('stay where an older release let them be set, while something else changes', async () => {
+      const cluster = await estate.id('cluster', parts);
+      await api.database.query('UPDATE clusters SET spark_config = $2 WHERE cluster_id = $1', [cluster, owned]);
+      const changed = await estate.update('cluster', cluster, {
+        description: 'changed',
+        spark_config: { env_var: ['A=b'] },
+      });
+      expect(changed).toMatchObject({ status: 201, body: { spark_config: { ...owned, env_var: ['A=b'] } } });
+    });
+  });
+
   describe('disk fields', () => {
     const lvm = { disk_type_id: DISK['local-lvm'] };
     const bare = async () => ({ ...parts, cluster_conf: await estate.id('cluster_conf', {}) });

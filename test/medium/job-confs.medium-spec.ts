@@ -82,12 +82,26 @@ describe('job configurations', () => {
     ['what the type needs taken away', { command: null }, [400, 'JOB_CONF.FIELD_REQUIRED']],
     ['what the type refuses', { rawScalaCode: 'val a = 1' }, [400, 'JOB_CONF.FIELD_REFUSED']],
     ['conf that is not key=value', { conf: ['spark.a'] }, [400, 'JOB_CONF.INVALID_CONF']],
+    ["a property of the platform's", { conf: ['spark.a=1', 'spark.master=local'] }, [400, 'JOB_CONF.PROPERTY_OWNED']],
     ['a file outside the workspace', { files: ['../../etc/passwd'] }, [400, 'FILE.INVALID_PATH']],
+    ['an archive from there', { archives: ['../x.zip#env'] }, [400, 'FILE.INVALID_PATH']],
+    ['an archive into another folder', { archives: ['x.zip#../work'] }, [400, 'JOB_CONF.INVALID_ARCHIVE']],
+    ['an archive into two folders', { archives: ['x.zip#a,/etc/passwd'] }, [400, 'JOB_CONF.INVALID_ARCHIVE']],
+    ['a keytab outside the workspace', { keytab: '../x.keytab' }, [400, 'FILE.INVALID_PATH']],
+    ['a keytab that Spark cannot read', { keytab: 's3a://b/x.keytab' }, [400, 'JOB_CONF.INVALID_KEYTAB']],
     ['a cluster that is not there', { cluster_id: 999_999 }, [404, 'CLUSTER.NOT_FOUND']],
   ])('refuse %s and stay as they are', async (_what, body, expected) => {
     const before = (await caller.call('GET', of())).body;
     expect(refusal(await update(body))).toEqual(expected);
     expect((await caller.call('GET', of())).body).toEqual(before);
+  });
+
+  it("of SQL take spark-sql's own arguments only", async () => {
+    const sql = (args: string) =>
+      create(people.unique('sql'), { job_type: 'SQL', command: undefined, rawScalaCode: 'SELECT 1', arguments: args });
+    expect((await sql('--hivevar a=1 -S')).status).toBe(200);
+    for (const smuggled of ['--master local[7]', '-S --conf spark.authenticate=false', '--hivevar --packages a:b:1'])
+      expect(refusal(await sql(smuggled))).toEqual([400, 'JOB_CONF.INVALID_ARGUMENTS']);
   });
 
   it('take arguments and conf for a single job where the lookup of their type says so', async () => {
@@ -100,6 +114,28 @@ describe('job configurations', () => {
     for (const more of [{ conf: ['spark.a=2'] }, { arguments: null }, { arguments: '' }]) {
       expect((await run('sql', more)).status).toBe(200);
     }
+  });
+
+  it('set no property of the platform, nor does a single job', async () => {
+    const owned = ['spark.authenticate.secret=known'];
+    const made = await create(people.unique('job'), { conf: owned });
+    expect(refusal(made)).toEqual([400, 'JOB_CONF.PROPERTY_OWNED']);
+    expect(made.body.details).toEqual({ property: 'spark.authenticate.secret' });
+    const run = await caller.call('POST', jobs, { job_conf_name: conf, conf: owned });
+    expect([refusal(run), run.body.details]).toEqual([[400, 'JOB.PROPERTY_OWNED'], made.body.details]);
+  });
+
+  it('of an older release that do so change in everything else, and run', async () => {
+    await api.database.query(
+      `UPDATE job_confs SET settings = settings || '{"conf": ["spark.master=local"]}' WHERE workspace_id = $1`,
+      [workspace],
+    );
+    expect(await update({ driver_memory: '2g' })).toMatchObject({
+      status: 201,
+      body: { conf: ['spark.master=local'] },
+    });
+    expect((await submit()).status).toBe(200);
+    expect((await update({ conf: ['spark.a=2'] })).status).toBe(201);
   });
 
   it('refuse a name that another one has', async () => {

@@ -18,16 +18,23 @@ const VOLUMES = '/machine/volumes';
 
 /** Tables with a search by part of a name. */
 const SEARCHED = [
-  ...['boot_disk_images', 'cloud_envs', 'cluster_confs', 'clusters', 'credentials_confs', 'groups', 'job_confs'],
+  ...['boot_disk_images', 'cloud_envs', 'cluster_confs', 'clusters', 'credentials_confs'],
   ...[
+    'dependency_repositories',
+    'groups',
+    'job_confs',
+    'metastore_catalogs',
     'mounts',
     'network_confs',
     'object_storage_managers',
     'runs',
+    'tenant_secrets',
     'tenants',
+    'user_secrets',
     'users',
     'volume_confs',
     'workspace_files',
+    'workspace_secrets',
     'workspaces',
   ],
 ];

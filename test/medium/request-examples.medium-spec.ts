@@ -58,10 +58,18 @@ const STEPS: Record<string, string> = {
   updateClusterConf: '?cluster_conf_name=example-machines',
   createCloudEnv: '',
   updateCloudEnv: '?cloud_env_name=example-environment',
+  createDependencyRepository: '',
+  updateDependencyRepository: '?dependency_repository_name=example-repository',
   createObjectStorageManager: '',
   updateObjectStorageManager: '?object_storage_manager_name=example-store',
   createMount: '',
   updateMount: '?mount_name=Example%20data',
+  createHiveCatalog: '',
+  updateHiveCatalog: '?metastore_catalog_id=1',
+  createGlueCatalog: '',
+  updateGlueCatalog: '?metastore_catalog_id=2',
+  createUnityCatalog: '',
+  updateUnityCatalog: '?metastore_catalog_id=3',
   createCluster: '',
   updateCluster: '?cluster_name=example-cluster',
   startCluster: '',
@@ -74,10 +82,29 @@ const STEPS: Record<string, string> = {
   importWorkspace: '?workspace_id=1&cluster_id=1',
   assignWorkspaceUserPermission: '',
   assignWorkspaceGroupPermission: '',
+  createTenantSecret: '',
+  updateTenantSecret: '?tenant_secret_id=1',
+  createWorkspaceSecret: '?workspace_id=1',
+  updateWorkspaceSecret: '?workspace_id=1&workspace_secret_id=1',
+  createUserSecret: '',
+  updateUserSecret: '?user_secret_id=1',
+  attachTenantCatalogSecret: '',
+  updateTenantCatalogSecret: '',
+  attachWorkspaceCatalogSecret: '',
+  updateWorkspaceCatalogSecret: '',
+  attachUserCatalogSecret: '',
+  updateUserCatalogSecret: '',
+  fetchUnityCatalogs: '',
+  validateTenantSecret: '',
+  validateWorkspaceSecret: '',
+  validateUserSecret: '',
   createJobConf: '',
   updateJobConf: '?job_conf_name=example-job',
   createJob: '',
 };
+
+/** Operations that answer what a server of somebody else's says: there is none. */
+const NEED_SERVER: ReadonlySet<string> = new Set(['fetchUnityCatalogs']);
 
 // Real: the whole API and PostgreSQL, with the reference data and the records of a fresh quickstart. The worker's part is
 // done by hand: it brings clusters to the state that they are on the way to.
@@ -133,7 +160,8 @@ describe('the examples of requests', () => {
       const body = id === 'login' ? { ...example, password: ADMIN_PASSWORD } : example;
       const url = named + (more.startsWith('?') ? more : '');
       const answer = await api.call(method, url, { token: id === 'login' ? undefined : token, body });
-      if (answer.status >= 300) failed.push(`${id} ${url} ${answer.status} ${JSON.stringify(answer.body)}`);
+      const isAnswered = NEED_SERVER.has(id) ? answer.body?.error_code?.startsWith('METASTORE.') : answer.status < 300;
+      if (!isAnswered) failed.push(`${id} ${url} ${answer.status} ${JSON.stringify(answer.body)}`);
       for (const name of ['user_id', 'group_id']) if (answer.body?.[name]) ids[name] ??= String(answer.body[name]);
       await arrive(api);
     }

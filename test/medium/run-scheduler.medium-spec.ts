@@ -7,6 +7,7 @@ import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.se
 import type { ClusterStartsService } from '../../src/modules/clusters/cluster-starts.service';
 import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import type { DependencyRepositoriesService } from '../../src/modules/dependency-repositories/dependency-repositories.service';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
 import { JobConfsService } from '../../src/modules/jobs/job-confs.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
@@ -58,11 +59,20 @@ describe('RunScheduler', () => {
     const transactions = new Transactions(dataSource);
     const workspaces = {} as WorkspacesService;
     const clusterWorkspaces = {} as ClusterWorkspacesService;
+    const dependencies = { assertStillAllowed: async () => undefined } as unknown as DependencyRepositoriesService;
     const jobConfRows = new JobConfsRepository(dataSource);
-    const jobConfs = new JobConfsService(transactions, jobConfRows, workspaces, clusters, clusterWorkspaces);
+    const jobConfs = new JobConfsService(
+      transactions,
+      jobConfRows,
+      workspaces,
+      clusters,
+      clusterWorkspaces,
+      dependencies,
+    );
     const referenceData = { runtimeSupport: () => ({ arguments: true, conf: true }) } as unknown as ReferenceData;
     const logs = {} as LogsService;
-    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, logs, referenceData);
+    const others = [logs, referenceData, dependencies] as const;
+    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, ...others);
   });
 
   beforeEach(async () => {

@@ -5,14 +5,21 @@ import { CloudEnvsRepository } from '../../src/modules/cloud-envs/cloud-envs.rep
 import { ClusterConfsRepository } from '../../src/modules/cluster-confs/cluster-confs.repository';
 import { ClustersRepository } from '../../src/modules/clusters/clusters.repository';
 import { CredentialsConfsRepository } from '../../src/modules/credentials-confs/credentials-confs.repository';
+import { DependencyRepositoriesRepository } from '../../src/modules/dependency-repositories/dependency-repositories.repository';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
+import { MetastoreCatalogsRepository } from '../../src/modules/metastore-catalogs/metastore-catalogs.repository';
 import { MountsRepository } from '../../src/modules/mounts/mounts.repository';
 import { NetworkConfsRepository } from '../../src/modules/network-confs/network-confs.repository';
 import { ObjectStorageManagersRepository } from '../../src/modules/object-storage-managers/object-storage-managers.repository';
+import {
+  SecretsOfTenantRepository,
+  SecretsOfUserRepository,
+  SecretsOfWorkspaceRepository,
+} from '../../src/modules/scoped-secrets/scoped-secrets.repository';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
 import { insertRow } from '../../src/platform/persistence/sql';
 import type { ResourceRepository } from '../../src/platform/resources/resource-repository';
-import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { ClusterMount } from '../../src/modules/clusters/entities/cluster-mount.entity';
 import type { TenantScope } from '../../src/platform/auth/principal';
@@ -52,10 +59,12 @@ describe('tenants', () => {
       ['object_storage_managers', 'credentials_conf_id', 'credentialsConfId'],
       ['mounts', 'credentials_conf_id', 'credentialsConfId'],
       ['clusters', 'object_storage_manager_id', 'objectStorageManagerId'],
+      ['clusters', 'metastore_catalog_id', 'metastoreCatalogId'],
       ['clusters', 'cloud_env_id', 'cloudEnvId'],
       ['clusters', 'cluster_conf_id', 'clusterConfId'],
       ['job_confs', 'workspace_id', 'workspaceId'],
       ['job_confs', 'cluster_id', 'clusterId'],
+      ['workspace_secrets', 'workspace_id', 'workspaceId'],
     ];
 
     it.each(references)('%s.%s', async (table, column, key) => {
@@ -77,6 +86,29 @@ describe('tenants', () => {
         await expect(attach({ ...mine, ...crossing })).rejects.toMatchObject({ driverError: { code: '23503' } });
       }
       await attach(mine);
+    });
+
+    it.each(['tenant', 'workspace', 'user'] as const)('%s_catalog_secrets', async (scope) => {
+      const secretOf = (tenancy: Tenancy) => tenancy[`${scope}SecretId`];
+      const own = { workspace: { workspace_id: mine.workspaceId }, user: { user_id: mine.userId }, tenant: {} }[scope];
+      const attach = (crossing: object) =>
+        insertPlain(dataSource.manager, `${scope}_catalog_secrets`, {
+          tenant_id: mine.tenantId,
+          metastore_catalog_id: mine.metastoreCatalogId,
+          metastore_secret_id: secretOf(mine),
+          storage_secret_id: secretOf(mine),
+          ...own,
+          ...crossing,
+        });
+      for (const crossing of [
+        { metastore_catalog_id: foreign.metastoreCatalogId },
+        { metastore_secret_id: secretOf(foreign) },
+        { storage_secret_id: secretOf(foreign) },
+        ...(scope === 'workspace' ? [{ workspace_id: foreign.workspaceId }] : []),
+      ]) {
+        await expect(attach(crossing)).rejects.toMatchObject({ code: '23503' });
+      }
+      await attach({});
     });
 
     it('cluster_nodes.cluster_id', async () => {
@@ -114,6 +146,11 @@ describe('tenants', () => {
       ['mounts', () => new MountsRepository(dataSource), 'mountId'],
       ['workspaces', () => new WorkspacesRepository(dataSource), 'workspaceId'],
       ['job_confs', () => new JobConfsRepository(dataSource), 'jobConfId'],
+      ['metastore_catalogs', () => new MetastoreCatalogsRepository(dataSource), 'metastoreCatalogId'],
+      ['dependency_repositories', () => new DependencyRepositoriesRepository(dataSource), 'dependencyRepositoryId'],
+      ['tenant_secrets', () => new SecretsOfTenantRepository(dataSource), 'tenantSecretId'],
+      ['workspace_secrets', () => new SecretsOfWorkspaceRepository(dataSource), 'workspaceSecretId'],
+      ['user_secrets', () => new SecretsOfUserRepository(dataSource), 'userSecretId'],
     ];
 
     it.each(repositories)('of %s finds and changes its own tenant only', async (_table, make, key) => {

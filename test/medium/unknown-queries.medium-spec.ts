@@ -45,19 +45,22 @@ describe('an unknown query parameter', () => {
       ['CAN MANAGE CLUSTER', tenantId],
     ]);
     const { call } = await people.as(userId, tenantId);
+    const { workspace_id: workspaceId } = (await call('POST', '/workspace', { name: 'asked' })).body;
     const operations = operationsOf(createOpenApiDocument(api.app, '0')).filter(
       ({ id, path, method }) =>
         method !== 'POST' && method !== 'PUT' && !OPEN.includes(id) && !path.includes('{workspace_id}'),
     );
     expect(operations.length).toBeGreaterThan(100);
     const admitting: string[] = [];
-    for (const { id, method, path } of operations) {
+    for (const { id, method, path, parameters } of operations) {
       if (/^\/api\/v1\/workspace/.test(path) && !path.endsWith('workspaces')) continue;
       const url = path
         .replace('/api/v1', '')
         .replaceAll(/\{tenant_id\}/g, tenantId)
         .replaceAll(/\{\w+\}/g, '1');
-      const { status, body } = await call(method, `${url}?surprise=1`);
+      // The guard looks for the workspace before anybody looks at the query.
+      const place = parameters.some(({ name }) => name === 'workspace_id') ? `workspace_id=${workspaceId}&` : '';
+      const { status, body } = await call(method, `${url}?${place}surprise=1`);
       if (status !== 400 || !String(body.error_message).includes('surprise is not a known field'))
         admitting.push(`${id} ${status} ${String(body.error_message)}`);
     }

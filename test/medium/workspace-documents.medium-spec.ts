@@ -159,6 +159,7 @@ describe('a workspace as a document', () => {
       { name: 'thrift', job_type: 'THRIFT_SQL' },
       { name: 'extra', job_type: 'Python3', command: 'a.py', job_conf_id: 1 },
       { name: 'path', job_type: 'Python3', command: '../../a.py' },
+      { name: 'owned', job_type: 'Python3', command: 'a.py', conf: ['spark.master=local'] },
       null as never,
     );
     expect(refusal(await send(id, document))[0]).toBe(400);
@@ -173,6 +174,7 @@ describe('a workspace as a document', () => {
         ['spark_job_conf', 'thrift', 'JOB_CONF.TYPE_UNSUPPORTED'],
         ['spark_job_conf', 'extra', 'REQUEST.INVALID'],
         ['spark_job_conf', 'path', 'FILE.INVALID_PATH'],
+        ['spark_job_conf', 'owned', 'JOB_CONF.PROPERTY_OWNED'],
         ['spark_job_conf', '', 'REQUEST.INVALID'],
         ['notebook_conf', 'notebook', 'NOTEBOOK_CONF.UNSUPPORTED'],
         ['spark_job_conf', 'taken', 'RECORD.DUPLICATE_NAME'],

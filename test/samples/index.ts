@@ -3,12 +3,15 @@ import { cloudEnv } from './cloud-env';
 import { cluster } from './cluster';
 import { clusterConf } from './cluster-conf';
 import { credentialsConf } from './credentials-conf';
+import { dependencyRepository } from './dependency-repository';
 import { group } from './group';
 import { jobConf } from './job-conf';
+import { metastoreCatalog } from './metastore-catalog';
 import { mount } from './mount';
 import { networkConf } from './network-conf';
 import { objectStorageManager } from './object-storage-manager';
 import type { Sample } from './sample';
+import { tenantSecret, userSecret, workspaceSecret } from './scoped-secrets';
 import { user } from './user';
 import { volumeConf } from './volume-conf';
 import { workspace } from './workspace';
@@ -28,6 +31,8 @@ export const PARTS = {
 /** Every kind of record that has a sample, each after those that it refers to. */
 export const SAMPLES = {
   ...PARTS,
+  dependency_repository: dependencyRepository,
+  metastore_catalog: metastoreCatalog,
   mount,
   object_storage_manager: objectStorageManager,
   cluster,
@@ -35,6 +40,9 @@ export const SAMPLES = {
   job_conf: jobConf,
   user,
   group,
+  tenant_secret: tenantSecret,
+  workspace_secret: workspaceSecret,
+  user_secret: userSecret,
 } satisfies Record<string, AnySample>;
 
 export type Kind = keyof typeof SAMPLES;
@@ -51,4 +59,9 @@ export function bodyOf(kind: Kind, ids: Ids = {}): object {
 /** The columns of a record, as {@link Sample.row}. */
 export function rowOf(kind: Kind, ids: Ids = {}): object {
   return (SAMPLES[kind] as AnySample).row(ids);
+}
+
+/** The table of a kind. */
+export function tableOf(kind: Kind): string {
+  return (SAMPLES[kind] as AnySample).table ?? `${kind}s`;
 }

@@ -13,4 +13,6 @@ export const REFERENCE = {
   /** Custom S3, and the credentials that open one. */
   storage_type_id: 3,
   store_credential_type_id: 5,
+  /** ENVIRONMENT VARIABLE */
+  secret_type_id: 4,
 } as const;

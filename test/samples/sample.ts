@@ -1,12 +1,14 @@
 /**
  * One record of a kind: how the API makes and changes it, and how it is kept. It has no name; whoever makes it gives one.
- * Its id and name are called `<kind>_id` and `<kind>_name`, its table `<kind>s`.
+ * Its id and name are called `<kind>_id` and `<kind>_name`.
  */
 export interface Sample<Create = object, Change = object, Row = object, Needed extends string = never> {
   /** Where it is made by POST, and read, changed and deleted by `<kind>_id` or `<kind>_name`. */
   path: string;
   /** What requests call its name if not `name`; paths then have no `<kind>_name`. */
   nameField?: string;
+  /** Where it is kept, if not in `<kind>s`. */
+  table?: string;
   /** The plainest request that makes one, of OnPrem. @param ids of what it refers to, which must be there first */
   body(ids: Readonly<Record<Needed, number>>): Omit<Create, 'name'>;
   /** A request that changes it. */

@@ -10,6 +10,7 @@ const VARIABLES = {
   runtime: ['TEST_RUNTIME_JSON'],
   services: ['TEST_DATABASE_ADMIN_URL', 'TEST_REDIS_URL'],
   ldap: ['TEST_LDAP_SERVER_JAR'],
+  kerberos: ['TEST_KERBEROS_SERVER'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   // A run of scripts/test.mjs has built already.

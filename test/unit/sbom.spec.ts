@@ -67,6 +67,8 @@ describe('npm run sbom', () => {
     ['pkg:maven/org.apache.hadoop/hadoop-aws@', 'required'],
     ['pkg:maven/com.google.cloud.bigdataoss/gcs-connector@hadoop3-2.2.33?classifier=shaded', 'required'],
     ['pkg:maven/com.unboundid/unboundid-ldapsdk@', 'excluded'],
+    ['pkg:maven/org.apache.hadoop/hadoop-minikdc@', 'excluded'],
+    ['koffi@', 'required'],
     ['pkg:golang/github.com/minio/minio@', 'excluded'],
     ['cpe:2.3:a:apache:spark:', 'required'],
     ['cpe:2.3:a:lfprojects:valkey:', 'optional'],

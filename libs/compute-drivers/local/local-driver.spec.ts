@@ -83,11 +83,7 @@ describe('LocalDriver', () => {
   });
 
   afterEach(async () => {
-    // One may just be starting another.
-    await until(() => {
-      for (const { pid } of processes()) signal(pid, 'SIGKILL');
-      return processes().length === 0;
-    });
+    await killAll();
     rmSync(root, { recursive: true, force: true });
   });
 
@@ -118,6 +114,13 @@ describe('LocalDriver', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
+
+  /** One may just be starting another. */
+  const killAll = (): Promise<void> =>
+    until(() => {
+      for (const { pid } of processes()) signal(pid, 'SIGKILL');
+      return processes().length === 0;
+    });
 
   it('gives the agent its configuration, readable by its owner alone', async () => {
     await driver.provision(spec('a'), context);
@@ -190,7 +193,7 @@ describe('LocalDriver', () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
     expect(await driver.downed()).toEqual([]);
-    for (const { pid } of processes()) signal(pid, 'SIGKILL');
+    await killAll();
     rmSync(`${options.dir}/a`, { recursive: true });
     const told: string[] = [];
     await until(async () => told.push(...(await driver.downed())) > 0);

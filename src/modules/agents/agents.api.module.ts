@@ -4,6 +4,7 @@ import { ClustersModule } from '../clusters/clusters.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
+import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
@@ -13,7 +14,7 @@ import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
-  imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, WorkspacesModule],
+  imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, RunChannelsModule, WorkspacesModule],
   providers: [
     AgentsService,
     AnswerProbe,

@@ -1,11 +1,16 @@
 import { Body, Controller, type ExecutionContext, createParamDecorator, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type {
-  LogChunkResponse,
-  LogStream,
-  PollResponse,
-  RegisterResponse,
+import {
+  CHANNEL_CHUNK_BYTES,
+  type FramesResponse,
+  type LogChunkResponse,
+  type LogStream,
+  type OutputStream,
+  type PollResponse,
+  type RegisterResponse,
 } from '../../../libs/contracts/agent-protocol';
+import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
+import { LOG_STREAMS } from '../../../libs/object-storage/log-store';
 import { Allow } from '../../platform/auth/access';
 import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { sendContent } from '../../platform/http/file-answer';
@@ -14,7 +19,7 @@ import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam, WordParam } from '../../platform/http/parameters';
 import type { ClusterNode } from '../clusters/clusters.contract';
 import { AgentsService } from './agents.service';
-import { FileKey, LogOffset, Poll, Register, Report } from './dto/agent.dto';
+import { FileKey, LogOffset, Poll, Register, Report, Requests } from './dto/agent.dto';
 
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
   const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
@@ -28,7 +33,9 @@ const shared = { tag: 'Node agents', access: Allow.nodes, internal: true } as co
 const SMALL_BODY_BYTES = 16 * 1024;
 /** Largest piece of a log; agents send a sixteenth of that at a time. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
-const STREAMS = ['stdout', 'stderr'];
+
+/** Largest body with frames: as many as are sent at once, or a single one. */
+const FRAMES_BYTES = CHANNEL_CHUNK_BYTES + LONGEST_PAYLOAD;
 
 /** What node agents call; the protocol is in `libs/contracts/agent-protocol.ts`. */
 @Controller()
@@ -93,7 +100,7 @@ export class AgentsController {
   runLog(
     @CurrentNode() node: ClusterNode,
     @IdParam('run_id') runId: number,
-    @WordParam('stream', STREAMS) stream: string,
+    @WordParam('stream', LOG_STREAMS.run) stream: string,
     @Query() query: LogOffset,
     @Req() request: Request,
   ): Promise<LogChunkResponse> {
@@ -112,11 +119,49 @@ export class AgentsController {
   })
   nodeLog(
     @CurrentNode() node: ClusterNode,
-    @WordParam('stream', STREAMS) stream: string,
+    @WordParam('stream', LOG_STREAMS.node) stream: string,
     @Query() query: LogOffset,
     @Req() request: Request,
   ): Promise<LogChunkResponse> {
-    return this.agents.nodeLog(node, stream as LogStream, this.chunk(query, request));
+    return this.agents.nodeLog(node, stream as OutputStream, this.chunk(query, request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/runs/{run_id}/requests',
+    id: 'agentRunRequests',
+    summary: 'Wait for what the process of a run is asked',
+    answer: Answers.binary,
+  })
+  async requests(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @Query() query: Requests,
+    @Res() response: Response,
+  ): Promise<void> {
+    const gone = () => new Promise((resolve) => response.once('close', resolve));
+    const records = await this.agents.requests(node, runId, query, gone);
+    response.type('application/octet-stream').send(records);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'PUT',
+    path: '/runs/{run_id}/frames',
+    id: 'agentRunFrames',
+    summary: 'Append what the process of a run says',
+    answer: Answers.none,
+    binaryBody: true,
+    maxBodyBytes: FRAMES_BYTES,
+    errors: [409],
+  })
+  frames(
+    @CurrentNode() node: ClusterNode,
+    @IdParam('run_id') runId: number,
+    @Req() request: Request,
+  ): Promise<FramesResponse> {
+    return this.agents.frames(node, runId, () => this.bodies.bytes(request));
   }
 
   @Operation({

@@ -1,18 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type {
+  FramesResponse,
   LogChunkResponse,
   LogStream,
+  OutputStream,
   PollResponse,
   RegisterResponse,
+  RequestsQuery,
   RunFileAddress,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import type { FileContent } from '../../platform/files/content';
 import { Transactions } from '../../platform/persistence/transactions';
+import { waitForWakeUp } from '../../platform/wakeups/waiting-polls';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 import type { ClusterNode } from '../clusters/clusters.contract';
 import { RunReportsService } from '../jobs/run-reports.service';
 import { LogsService } from '../logs/logs.service';
+import { RunChannelsService } from '../run-channels/run-channels.service';
 import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import type { Poll, Register, Report } from './dto/agent.dto';
@@ -44,6 +49,7 @@ export class AgentsService {
     private readonly logs: LogsService,
     private readonly wakeUps: NodeWakeUps,
     private readonly heard: HeardNodes,
+    private readonly channels: RunChannelsService,
   ) {}
 
   async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
@@ -64,7 +70,7 @@ export class AgentsService {
     try {
       if ((await this.nodes.desiredVersion(nodeId)) <= body.version) {
         const longest = Math.min(body.wait_ms, this.config.agent.leaseMs * LEASE_PART);
-        await waitFor(woken, longest * (1 - SPREAD * Math.random()), gone());
+        await waitForWakeUp(woken, longest * (1 - SPREAD * Math.random()), gone());
       }
     } finally {
       cancel();
@@ -108,8 +114,28 @@ export class AgentsService {
     return { size: await this.logs.write({ kind: 'run', id: runId, stream }, offset, await read()) };
   }
 
-  async nodeLog(node: ClusterNode, stream: LogStream, { offset, read }: LogChunk): Promise<LogChunkResponse> {
+  async nodeLog(node: ClusterNode, stream: OutputStream, { offset, read }: LogChunk): Promise<LogChunkResponse> {
     return { size: await this.logs.write({ kind: 'node', id: node.node_id, stream }, offset, await read()) };
+  }
+
+  /**
+   * Records of what the run's process is asked; waits for some.
+   * @param gone returns a promise that resolves when nobody waits for the answer any longer
+   */
+  async requests(
+    node: ClusterNode,
+    runId: number,
+    query: RequestsQuery,
+    gone: () => Promise<unknown>,
+  ): Promise<Buffer> {
+    await this.runs.assertOnNode(node, runId);
+    return this.channels.requestsForNode(runId, query, gone);
+  }
+
+  /** @param read the records, which are read only once they are known to be wanted */
+  async frames(node: ClusterNode, runId: number, read: () => Promise<Buffer>): Promise<FramesResponse> {
+    await this.runs.assertOnNode(node, runId);
+    return this.channels.framesFromNode(runId, await read());
   }
 
   async runFile(node: ClusterNode, runId: number, file: RunFileAddress): Promise<FileContent> {
@@ -119,14 +145,4 @@ export class AgentsService {
       ? this.files.openForNode(tenantId, place.workspaceId, path)
       : this.objectStorageFiles.openForNode(tenantId, place.managerId, path);
   }
-}
-
-/** Waits for the wake-up, the deadline or the end of the connection, whichever is first. */
-async function waitFor(woken: Promise<void>, ms: number, gone: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([woken, over, gone]);
-  clearTimeout(timer);
 }

@@ -3,6 +3,7 @@ import { toWire } from '../../platform/product/product-name';
 import { known } from '../../platform/resources/known';
 import { cloudEnvInfo } from '../cloud-envs/cloud-envs.contract';
 import { clusterConfRef, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
+import { metastoreCatalogRef } from '../metastore-catalogs/metastore-catalogs.contract';
 import type { MountRead } from '../mounts/mounts.contract';
 import { objectStorageManagerRef } from '../object-storage-managers/object-storage-managers.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
@@ -50,7 +51,7 @@ export function readCluster(
       'Spark infra version',
       row.spark_infra_version_id,
     ),
-    metastore_catalog: null,
+    metastore_catalog: row.metastore_catalog && metastoreCatalogRef(row.metastore_catalog, referenceData),
     object_storage_manager:
       row.object_storage_manager && objectStorageManagerRef(row.object_storage_manager, referenceData),
     machine_volume_config: volumeOf(row, referenceData),
@@ -78,7 +79,7 @@ export function writeCluster(row: ClusterRow, referenceData: ReferenceData): Clu
     idle_timeout_ms: idText(row.idle_timeout_ms),
     object_storage_manager_id: idText(row.object_storage_manager_id),
     cluster_conf_id: idText(row.cluster_conf_id),
-    metastore_catalog_id: null,
+    metastore_catalog_id: idText(row.metastore_catalog_id),
     mount_ids: row.mount_ids.map((id) => idText(id)),
     spark_infra_version_id: idText(row.spark_infra_version_id),
     clean_up_timeout: idText(row.clean_up_timeout),

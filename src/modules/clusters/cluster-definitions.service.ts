@@ -10,7 +10,9 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { reservedLabels } from '../cloud-envs/cloud-envs.contract';
 import { CloudEnvsService } from '../cloud-envs/cloud-envs.service';
 import { ClusterConfsService } from '../cluster-confs/cluster-confs.service';
+import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
 import { OpenTenantsService } from '../iam/open-tenants.service';
+import { MetastoreCatalogsService } from '../metastore-catalogs/metastore-catalogs.service';
 import { ObjectStorageManagersService } from '../object-storage-managers/object-storage-managers.service';
 import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../reference-data/reference-data.contract';
 import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
@@ -19,8 +21,8 @@ import { ClusterLifecycle } from './cluster-lifecycle';
 import { changedDraft, newClusterColumns, newDraft, restrictedColumns } from './cluster-draft';
 import {
   assertEnabled,
+  type ClusterDraft,
   checkDraft,
-  checkFurtherReferences,
   checkSparkConfig,
   clusterLabels,
   invalidState,
@@ -60,6 +62,8 @@ export class ClusterDefinitionsService {
     private readonly objectStorageManagers: ObjectStorageManagersService,
     private readonly lifecycle: ClusterLifecycle,
     private readonly mounts: ClusterMountsService,
+    private readonly dependencies: DependencyRepositoriesService,
+    private readonly metastoreCatalogs: MetastoreCatalogsService,
   ) {}
 
   async list(scope: TenantScope, query: ClusterListQuery | ClusterSearchQuery): Promise<Page<ClusterRead>> {
@@ -93,14 +97,15 @@ export class ClusterDefinitionsService {
   }
 
   async create(scope: TenantScope, body: CreateCluster): Promise<ClusterWrite> {
-    checkFurtherReferences(body);
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
       await this.openTenants.hold(tx, scope.tenantId);
+      await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
       const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id }, tx);
       const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id }, tx);
       await this.holdObjectStorageManager(scope, body, tx);
-      const draft = newDraft(body, cloudEnv, clusterConf);
+      const metastoreCatalog = await this.holdCatalog(scope, body.metastore_catalog_id, tx);
+      const draft = newDraft(body, { cloudEnv, clusterConf, metastoreCatalog });
       checkDraft(draft, this.referenceData);
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
@@ -113,7 +118,6 @@ export class ClusterDefinitionsService {
   async update(scope: TenantScope, selector: RecordSelector, body: UpdateCluster): Promise<ClusterWrite> {
     assertChanges(body);
     const given = Object.entries(body).filter(([, value]) => value !== undefined);
-    checkFurtherReferences(body);
     checkSparkConfig(body.spark_config ?? {});
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx, true);
@@ -125,6 +129,7 @@ export class ClusterDefinitionsService {
           EDITABLE_STATUSES,
         );
       }
+      await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
       if (body.mount_ids) await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
       const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
       return writeCluster(await this.repository.update(tx, scope, row.cluster_id, values), this.referenceData);
@@ -213,7 +218,10 @@ export class ClusterDefinitionsService {
     const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id ?? row.cloud_env_id }, tx);
     const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id ?? row.cluster_conf_id }, tx);
     await this.holdObjectStorageManager(scope, body, tx);
-    const draft = changedDraft(row, body, cloudEnv, clusterConf, this.referenceData);
+    const catalogId = body.metastore_catalog_id;
+    const metastoreCatalog =
+      catalogId === undefined ? row.metastore_catalog : await this.holdCatalog(scope, catalogId, tx);
+    const draft = changedDraft(row, body, { cloudEnv, clusterConf, metastoreCatalog }, this.referenceData);
     checkDraft(draft, this.referenceData, row);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
@@ -231,6 +239,15 @@ export class ClusterDefinitionsService {
     if (id !== undefined && id !== null) await this.objectStorageManagers.getRow(scope, { id }, tx);
   }
 
+  /** The catalog with the id, if one is given, locked until the transaction ends; 404 unless the tenant has it. */
+  private async holdCatalog(
+    scope: TenantScope,
+    id: number | null | undefined,
+    tx: Tx,
+  ): Promise<ClusterDraft['metastoreCatalog']> {
+    return id === undefined || id === null ? null : this.metastoreCatalogs.getRow(scope, { id }, tx);
+  }
+
   /**
    * The parts of a cluster without nodes may change or be deleted: it may come back only if all of them are current and
    * fit together, which then stays so because the cluster uses them.
@@ -240,7 +257,9 @@ export class ClusterDefinitionsService {
     const clusterConf = await current(() => this.clusterConfs.getRow(scope, { id: row.cluster_conf_id }, tx));
     await current(() => this.holdObjectStorageManager(scope, row, tx));
     await current(() => this.mounts.hold(tx, scope, row.mount_ids));
-    checkDraft(changedDraft(row, {}, cloudEnv, clusterConf, this.referenceData), this.referenceData, row);
+    const metastoreCatalog = await current(() => this.holdCatalog(scope, row.metastore_catalog_id, tx));
+    const draft = changedDraft(row, {}, { cloudEnv, clusterConf, metastoreCatalog }, this.referenceData);
+    checkDraft(draft, this.referenceData, row);
     clusterLabels(ownLabels(row.labels, scope.tenantId), cloudEnv, scope.tenantId, this.referenceData);
   }
 }

@@ -24,13 +24,19 @@ function workersOf(clusterType: ClusterType, given: number | null): number | nul
   }
 }
 
+/** The records that a cluster is made of. */
+export interface ClusterParts {
+  cloudEnv: CloudEnvData;
+  clusterConf: ClusterConfData;
+  metastoreCatalog: ClusterDraft['metastoreCatalog'];
+}
+
 /** The cluster that the request describes. */
-export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterConf: ClusterConfData): ClusterDraft {
+export function newDraft(body: CreateCluster, parts: ClusterParts): ClusterDraft {
   const clusterType = body.cluster_type as ClusterType;
   return {
     clusterType,
-    cloudEnv,
-    clusterConf,
+    ...parts,
     sparkInfraVersionId: body.spark_infra_version_id,
     isTurboEnabled: body.is_turbo_enabled,
     isCudaEnabled: body.is_cuda_enabled,
@@ -46,16 +52,14 @@ export function newDraft(body: CreateCluster, cloudEnv: CloudEnvData, clusterCon
 export function changedDraft(
   row: ClusterRow,
   body: UpdateCluster,
-  cloudEnv: CloudEnvData,
-  clusterConf: ClusterConfData,
+  parts: ClusterParts,
   records: LookupRecords,
 ): ClusterDraft {
   const engine = body.engine_cluster_spark_config ?? {};
   const merged = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
   return {
     clusterType: row.cluster_type,
-    cloudEnv,
-    clusterConf,
+    ...parts,
     sparkInfraVersionId: body.spark_infra_version_id ?? row.spark_infra_version_id,
     isTurboEnabled: body.is_turbo_enabled ?? row.is_turbo_enabled,
     isCudaEnabled: body.is_cuda_enabled ?? row.is_cuda_enabled,
@@ -104,6 +108,7 @@ export function restrictedColumns(
     cloud_env_id: body.cloud_env_id,
     cluster_conf_id: body.cluster_conf_id,
     object_storage_manager_id: body.object_storage_manager_id,
+    metastore_catalog_id: body.metastore_catalog_id,
     spark_infra_version_id: body.spark_infra_version_id,
     max_parallel_jobs: body.engine_cluster_spark_config?.max_parallel_spark_job_execution_per_instance,
     num_of_workers: draft.numOfWorkers,

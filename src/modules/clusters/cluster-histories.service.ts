@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import type { OutputStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
 import type { LogSlice } from '../../platform/files/content';
@@ -57,7 +57,7 @@ export class ClusterHistoriesService {
   }
 
   /** The log of the node behind a node state: its daemons, its bootstrap script and its agent. */
-  async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: LogStream): Promise<LogSlice> {
+  async nodeLog(scope: TenantScope, query: NodeLogQuery, stream: OutputStream): Promise<LogSlice> {
     const row = await this.repository.get(scope, query.selector());
     const node = await this.nodeOfState(row, query.node_status_id);
     const part = { lastLines: query.last_n_lines, firstBytes: query.file_size_bytes };

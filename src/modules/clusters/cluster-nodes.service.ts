@@ -113,8 +113,9 @@ export class ClusterNodesService {
   async desired(nodeId: number): Promise<DesiredNode> {
     const found = await this.nodes.desired(nodeId);
     if (!found) throw gone();
-    const { spark_config, max_parallel_jobs, object_storage_manager_id, has_mounts: hasMounts } = found;
-    const runSettings = { spark_config, max_parallel_jobs, object_storage_manager_id };
+    const { spark_config, max_parallel_jobs, has_mounts: hasMounts } = found;
+    const { object_storage_manager_id, metastore_catalog_id } = found;
+    const runSettings = { spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id };
     return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
   }
 

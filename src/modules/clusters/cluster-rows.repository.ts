@@ -12,7 +12,8 @@ import { ClusterStateEntry } from './entities/cluster-state.entity';
 import { Cluster, givesSlots } from './entities/cluster.entity';
 
 /** What runs inherit from their cluster. */
-export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'>;
+export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'> &
+  Pick<Cluster, 'metastore_catalog_id'>;
 
 /** A cluster whose row is locked for the rest of the transaction. */
 export type LockedCluster = RunSettings &
@@ -46,7 +47,7 @@ const HISTORY: History<ClusterStateEntry> = {
   subjectColumn: 'cluster_id',
 };
 
-const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id';
+const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id';
 
 /** Whether a run could have a slot of the cluster with the alias, as SQL. */
 export const hasFreeSlot = (cluster: string) => `(${givesSlots(cluster)} AND EXISTS (

@@ -8,12 +8,19 @@ import {
   withoutReserved,
 } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-confs.contract';
-import type { ReferenceData } from '../reference-data/reference-data.contract';
+import type { MetastoreCatalogData } from '../metastore-catalogs/metastore-catalogs.contract';
+import {
+  CATALOG_TYPE_ID,
+  type MachineTypeInfo,
+  type ReferenceData,
+  type SparkInfraVersionRef,
+} from '../reference-data/reference-data.contract';
 import { checkDisks, type OwnDisks } from './cluster-disks';
 import type { ClusterStatus, ClusterType } from './cluster-state';
-import type { ClusterSettings } from './dto/cluster-input.dto';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 import type { Cluster } from './entities/cluster.entity';
+import { checkSecretNames } from './secret-names.contract';
+import { checkConf } from './spark-conf.contract';
 
 const MAX_TOTAL_LABELS = 50;
 
@@ -29,6 +36,7 @@ export interface ClusterDraft {
   minInstances: number | null;
   maxInstances: number | null;
   numOfWorkers: number | null;
+  metastoreCatalog: Pick<MetastoreCatalogData, 'name' | 'metastore_catalog_type_id'> | null;
   disks: OwnDisks;
 }
 
@@ -52,16 +60,46 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
     );
   }
   const versionId = draft.sparkInfraVersionId;
-  if (!referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId))
+  const version = referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId);
+  if (!version)
     throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
-  if (draft.isTurboEnabled || draft.isCudaEnabled) {
-    throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', 'This release does not start clusters with turbo or CUDA.');
-  }
+  checkAccelerators(draft, version, machine.info);
+  checkCatalog(draft.metastoreCatalog, version);
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
   }
   checkInstances(draft);
   checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);
+}
+
+function checkAccelerators(
+  { isTurboEnabled, isCudaEnabled }: ClusterDraft,
+  version: SparkInfraVersionRef,
+  machineType: MachineTypeInfo,
+): void {
+  const spark = `Spark infra version ${version.spark_docker_image_name}`;
+  const faults: [boolean, string][] = [
+    [isTurboEnabled && !version.has_turbo_support, `${spark} has no turbo.`],
+    [isCudaEnabled && !version.has_cuda_support, `${spark} does not support CUDA.`],
+    [isCudaEnabled && !machineType.has_cuda, `Machine type ${machineType.name} has no GPU.`],
+    [isTurboEnabled || isCudaEnabled, 'This release does not start clusters with turbo or CUDA.'],
+  ];
+  const fault = faults.find(([is]) => is);
+  if (fault) throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', fault[1]);
+}
+
+/** The version says which types of metastores its Spark can use; that of Glue depends on no more than packages. */
+function checkCatalog(catalog: ClusterDraft['metastoreCatalog'], version: SparkInfraVersionRef): void {
+  if (!catalog) return;
+  const { metastore_catalog_type_id: type, name } = catalog;
+  const lacks =
+    (type === CATALOG_TYPE_ID.HIVE && !version.has_hive_support) ||
+    (type === CATALOG_TYPE_ID['DATABRICKS UNITY'] && !version.has_unity_support);
+  if (!lacks) return;
+  throw invalid(
+    'CLUSTER.CATALOG_UNSUPPORTED',
+    `Spark infra version ${version.spark_docker_image_name} does not support catalogs such as "${name}".`,
+  );
 }
 
 function checkInstances(draft: ClusterDraft): void {
@@ -101,30 +139,16 @@ export function clusterLabels(
   return { ...own, ...reserved };
 }
 
-const CONF = /^[^\s=]+[\s=]/;
 const ENVIRONMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
 
 /** Checks the Spark settings of a request; null clears a key. */
 export function checkSparkConfig(config: SparkConfig): void {
-  for (const entry of config.conf ?? []) {
-    if (!CONF.test(entry)) throw invalid('CLUSTER.INVALID_SPARK_CONF', `The conf entry "${entry}" is not "key value".`);
-  }
+  checkConf('CLUSTER', config.conf);
   for (const entry of config.env_var ?? []) {
     if (!ENVIRONMENT.test(entry))
       throw invalid('CLUSTER.INVALID_ENV_VAR', `The env_var entry "${entry}" is not KEY=VALUE.`);
   }
-  for (const key of ['conf_secret', 'env_var_secret'] as const) {
-    const wanted = Object.entries(config[key] ?? {}).find(([, reference]) => reference !== null);
-    if (wanted) throw notFound('SECRET.NOT_FOUND', `${key} refers to a secret for "${wanted[0]}" that does not exist.`);
-  }
-}
-
-/** References to kinds of records that no tenant of this release can have yet. */
-export function checkFurtherReferences(body: ClusterSettings): void {
-  const { metastore_catalog_id: catalog } = body;
-  if (catalog !== undefined && catalog !== null) {
-    throw notFound('METASTORE_CATALOG.NOT_FOUND', `There is no metastore catalog with id ${catalog}.`);
-  }
+  checkSecretNames(config);
 }
 
 /** 409 for a disabled cluster. */

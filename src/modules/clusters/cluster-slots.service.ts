@@ -27,7 +27,8 @@ export class ClusterSlotsService {
   /** What runs inherit from their cluster; bare defaults if it does not exist. */
   async runSettings(clusterId: number): Promise<RunSettings> {
     const settings = await this.rows.runSettings(clusterId);
-    return settings ?? { spark_config: {}, max_parallel_jobs: 1, object_storage_manager_id: null };
+    const none = { object_storage_manager_id: null, metastore_catalog_id: null };
+    return settings ?? { spark_config: {}, max_parallel_jobs: 1, ...none };
   }
 
   /** 409 when the cluster cannot take a run now or later. */

@@ -1,6 +1,7 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import type { OutputStream } from '../../../libs/contracts/agent-protocol';
+import { LOG_STREAMS } from '../../../libs/object-storage/log-store';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope } from '../../platform/auth/principal';
 import { CurrentScope } from '../../platform/auth/request-principal';
@@ -243,11 +244,11 @@ export class ClustersController {
   })
   async log(
     @CurrentScope() scope: TenantScope,
-    @WordParam('log_type', ['stdout', 'stderr']) logType: string,
+    @WordParam('log_type', LOG_STREAMS.node) logType: string,
     @Query() query: NodeLogQuery,
     @Res() response: Response,
   ): Promise<void> {
-    await sendLog(response, await this.histories.nodeLog(scope, query, logType as LogStream));
+    await sendLog(response, await this.histories.nodeLog(scope, query, logType as OutputStream));
   }
 
   @Operation({

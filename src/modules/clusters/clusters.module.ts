@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { CloudEnvsModule } from '../cloud-envs/cloud-envs.module';
 import { ClusterConfsModule } from '../cluster-confs/cluster-confs.module';
+import { DependencyRepositoriesModule } from '../dependency-repositories/dependency-repositories.module';
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { LogsModule } from '../logs/logs.module';
+import { MetastoreCatalogsModule } from '../metastore-catalogs/metastore-catalogs.module';
 import { MountsModule } from '../mounts/mounts.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
@@ -32,6 +34,8 @@ import { ClustersRepository } from './clusters.repository';
     LogsModule,
     OpenTenantsModule,
     SecretsModule,
+    DependencyRepositoriesModule,
+    MetastoreCatalogsModule,
   ],
   providers: [
     ClusterDefinitionsService,

@@ -15,6 +15,11 @@ import {
   objectStorageManagerJoins,
   objectStorageManagerJson,
 } from '../object-storage-managers/object-storage-managers.contract';
+import {
+  type MetastoreCatalogData,
+  metastoreCatalogJoins,
+  metastoreCatalogJson,
+} from '../metastore-catalogs/metastore-catalogs.contract';
 import { MOUNT_IDS } from './cluster-mounts.repository';
 import type { ClusterNode } from './entities/cluster-node.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
@@ -34,6 +39,7 @@ export interface ClusterRow extends Cluster, AuthorNames {
   cloud_env: CloudEnvData;
   cluster_conf: ClusterConfData;
   object_storage_manager: ObjectStorageManagerData | null;
+  metastore_catalog: MetastoreCatalogData | null;
   nodes: NodeSummary[];
   mount_ids: number[];
 }
@@ -67,11 +73,11 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
       entity: Cluster,
       further: `${cloudEnvJson()} AS cloud_env, ${clusterConfJson()} AS cluster_conf, ${NODES} AS nodes,
         ${MOUNT_IDS} AS mount_ids,
-        ${objectStorageManagerJson()} AS object_storage_manager,
+        ${objectStorageManagerJson()} AS object_storage_manager, ${metastoreCatalogJson()} AS metastore_catalog,
         wi.workflow_job_id, wi.state AS workflow_state, wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN cloud_envs ce ON ce.tenant_id = t.tenant_id AND ce.cloud_env_id = t.cloud_env_id ${cloudEnvJoins()}
         JOIN cluster_confs cc ON cc.tenant_id = t.tenant_id AND cc.cluster_conf_id = t.cluster_conf_id ${clusterConfJoins()}
-        ${objectStorageManagerJoins()}
+        ${objectStorageManagerJoins()} ${metastoreCatalogJoins()}
         LEFT JOIN workflow_job_instances wi ON wi.workflow_job_instance_id = t.workflow_job_instance_id`,
     });
   }

@@ -1,7 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
 import { invalid } from '../../platform/errors/domain-error';
 import { isServiceUrl } from '../../platform/outbound/allowed-url';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
+import { bytesOfBase64, isPrivateKey } from '../secrets/secret-forms.contract';
 
 /** The outbound policy does not allow an endpoint of credentials, or one where they are checked. */
 export const ENDPOINT_REFUSED = 'CREDENTIALS_CONF.ENDPOINT_REFUSED';
@@ -77,8 +77,8 @@ export function parseCredentials(credentialTypeId: number, encoded: string): Rec
 }
 
 function decode(encoded: string): string {
-  const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) {
+  const bytes = bytesOfBase64(encoded);
+  if (bytes === null) {
     throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not padded standard base64.');
   }
   try {
@@ -121,11 +121,8 @@ function printable(key: string): string {
 }
 
 function assertPrivateKey(key: string, value: string): void {
-  try {
-    createPrivateKey(value);
-  } catch {
-    throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a private key in PEM form.`, { key });
-  }
+  if (isPrivateKey(value)) return;
+  throw invalid('CREDENTIALS_CONF.VALUE_INVALID', `The value of ${key} must be a private key in PEM form.`, { key });
 }
 
 function assertServiceUrl(key: string, value: string): void {

@@ -18,6 +18,31 @@ export function parseFileReference(text: string): FileReference {
   return { kind: 'workspace', path: text.replace(/^\/+/, '') };
 }
 
+/** An archive, and the folder that it names behind `#` to be unpacked to; null if that is named like the file. */
+export function splitArchive(text: string): { file: string; alias: string | null } {
+  const at = text.lastIndexOf('#');
+  // Spark itself reads those of a URI.
+  if (at < 0 || parseFileReference(text).kind === 'uri') return { file: text, alias: null };
+  return { file: text.slice(0, at), alias: text.slice(at + 1) };
+}
+
+/** Throws a 400 for a folder that an archive cannot be unpacked to. */
+export function assertArchiveFolder(text: string): void {
+  const { alias } = splitArchive(text);
+  if (alias === null || (/^[\w.-]{1,255}$/.test(alias) && !/^\.{1,2}$/.test(alias))) return;
+  throw invalid('JOB_CONF.INVALID_ARCHIVE', `The archive "${text}" names no folder behind "#" that it could have.`);
+}
+
+/** Throws a 400 for a keytab that neither the workspace, nor an object storage manager, nor the node has. */
+export function assertKeytab(text: string): void {
+  const reference = parseFileReference(text);
+  if (reference.kind !== 'uri' || /^file:/i.test(reference.uri)) return;
+  throw invalid(
+    'JOB_CONF.INVALID_KEYTAB',
+    `The keytab "${text}" must be a file of the workspace, or file:/// of the node.`,
+  );
+}
+
 /** Throws a 400 if a file's path could lead out of its workspace. */
 export function assertInWorkspace(text: string): void {
   const reference = parseFileReference(text);

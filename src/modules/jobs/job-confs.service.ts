@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { foreignSqlArgument, SQL_ARGUMENTS } from '../../../libs/spark/sql-arguments';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, type DomainError, invalid, notFound } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
@@ -12,6 +13,8 @@ import { Transactions } from '../../platform/persistence/transactions';
 import { keysToWire, toWire } from '../../platform/product/product-name';
 import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import { checkConf } from '../clusters/spark-conf.contract';
+import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
 import { ClusterWorkspacesService } from '../workspaces/cluster-workspaces.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import {
@@ -27,13 +30,11 @@ import {
 } from './dto/job-conf.dto';
 import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
-import { assertInWorkspace } from './file-reference';
+import { assertArchiveFolder, assertInWorkspace, assertKeytab } from './file-reference';
 import { exportJobConf } from './job-conf-documents';
-import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage } from './job-types';
+import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage, type RunnableLanguage } from './job-types';
 import { filesNamed } from './run-spec';
 import { splitArguments } from './split-arguments';
-
-const CONF_ENTRY = /^[^=\s]+=/;
 
 /** What to run in a workspace and how; the runs themselves are in `RunsService`. */
 @Injectable()
@@ -44,6 +45,7 @@ export class JobConfsService {
     private readonly workspaces: WorkspacesService,
     private readonly clusters: ClusterSlotsService,
     private readonly clusterWorkspaces: ClusterWorkspacesService,
+    private readonly dependencies: DependencyRepositoriesService,
   ) {}
 
   async list(
@@ -89,8 +91,10 @@ export class JobConfsService {
     const language =
       (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
     const rule = checkSettings(language, settings);
+    checkConf('JOB_CONF', settings.conf);
     return this.transactions.run(async (tx) => {
       await this.workspaces.lockActive(tx, workspace.workspaceId);
+      await this.dependencies.check('JOB_CONF', scope, settings, tx);
       const row = await this.repository.insert(tx, inWorkspace(scope, workspace), {
         cluster_id: await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster')),
         name: body.name,
@@ -118,6 +122,9 @@ export class JobConfsService {
       }
       const settings = settingsOf(body, row.settings);
       checkSettings(row.language, settings);
+      // Not what the record had before: older releases let users set more.
+      checkConf('JOB_CONF', body.conf);
+      await this.dependencies.check('JOB_CONF', scope, body, tx);
       const movesTo = body.cluster_id !== undefined || body.cluster_name !== undefined;
       return this.repository.update(tx, place, row.job_conf_id, {
         name: body.name,
@@ -258,12 +265,21 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
       throw invalid('JOB_CONF.FIELD_REFUSED', `A ${language} job takes no ${label[field]}.`, { field: label[field] });
     }
   }
-  for (const entry of settings.conf ?? []) {
-    if (!CONF_ENTRY.test(entry)) throw invalid('JOB_CONF.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
-  }
-  splitArguments(settings.arguments ?? '');
+  checkArguments(language, settings.arguments ?? '');
+  for (const archive of settings.archives ?? []) assertArchiveFolder(archive);
+  if (settings.keytab !== null) assertKeytab(settings.keytab);
   for (const file of filesNamed(settings, {})) if (file !== '') assertInWorkspace(file);
   return rule;
+}
+
+function checkArguments(language: RunnableLanguage, text: string): void {
+  const words = splitArguments(text);
+  const foreign = JOB_TYPE_RULES[language].kind === 'sql' ? foreignSqlArgument(words) : null;
+  if (foreign === null) return;
+  throw invalid(
+    'JOB_CONF.INVALID_ARGUMENTS',
+    `A ${language} job does not take the argument ${foreign}. It takes ${SQL_ARGUMENTS}.`,
+  );
 }
 
 function own(row: JobConfRow) {

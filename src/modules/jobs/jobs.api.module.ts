@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ClustersModule } from '../clusters/clusters.module';
+import { DependencyRepositoriesModule } from '../dependency-repositories/dependency-repositories.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { ClusterJobsController } from './cluster-jobs.controller';
+import { JobConfsController } from './job-confs.controller';
 import { JobStatsController } from './job-stats.controller';
 import { JobsController } from './jobs.controller';
 import { JobsModule } from './jobs.module';
@@ -9,8 +11,14 @@ import { WorkspaceDocumentsController } from './workspace-documents.controller';
 import { WorkspaceDocumentsService } from './workspace-documents.service';
 
 @Module({
-  imports: [JobsModule, ClustersModule, WorkspacesModule],
+  imports: [JobsModule, ClustersModule, WorkspacesModule, DependencyRepositoriesModule],
   providers: [WorkspaceDocumentsService],
-  controllers: [JobsController, JobStatsController, ClusterJobsController, WorkspaceDocumentsController],
+  controllers: [
+    JobConfsController,
+    JobsController,
+    JobStatsController,
+    ClusterJobsController,
+    WorkspaceDocumentsController,
+  ],
 })
 export class JobsApiModule {}

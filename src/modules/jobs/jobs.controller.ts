@@ -1,11 +1,11 @@
 import { Body, Controller, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { LogStream } from '../../../libs/contracts/agent-protocol';
+import { LOG_STREAMS } from '../../../libs/object-storage/log-store';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
-import { Message } from '../../platform/http/answers';
-import { sendContent, sendLog } from '../../platform/http/file-answer';
+import { sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
 import { IdParam, TextParam, WordParam } from '../../platform/http/parameters';
@@ -21,204 +21,20 @@ import {
   JobWorkflowDetails,
   WorkflowErrorRead,
 } from './dto/job.dto';
-import {
-  CreateJobConf,
-  JobConfListItem,
-  JobConfListQuery,
-  JobConfRead,
-  JobConfSearchQuery,
-  JobConfSelector,
-  JobConfWrite,
-  UpdateJobConf,
-} from './dto/job-conf.dto';
-import { JobConfsService } from './job-confs.service';
+import { JobMetrics } from './dto/job-metrics.dto';
+import { RunMetricsService } from './run-metrics.service';
 import { RunsService } from './runs.service';
 
 const tag = 'Jobs';
 const base = '/workspace/{workspace_id}/spark';
 const view = Allow.workspace('VIEW');
-const edit = Allow.workspace('EDIT');
 
 @Controller()
 export class JobsController {
   constructor(
-    private readonly jobConfs: JobConfsService,
     private readonly runs: RunsService,
+    private readonly runMetrics: RunMetricsService,
   ) {}
-
-  @Operation({
-    method: 'GET',
-    path: `${base}/job/confs/search`,
-    id: 'searchJobConfs',
-    summary: 'Search job configurations by part of the name',
-    tag,
-    access: view,
-    answer: Answers.page(JobConfListItem),
-  })
-  searchConfs(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSearchQuery,
-  ): Promise<Page<JobConfListItem>> {
-    return this.jobConfs.list(scope, workspace, query);
-  }
-
-  @Operation({
-    method: 'GET',
-    path: `${base}/job/confs`,
-    id: 'listJobConfs',
-    summary: 'List job configurations, newest first',
-    tag,
-    access: view,
-    answer: Answers.page(JobConfListItem),
-  })
-  listConfs(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfListQuery,
-  ): Promise<Page<JobConfListItem>> {
-    return this.jobConfs.list(scope, workspace, query);
-  }
-
-  @Operation({
-    method: 'POST',
-    path: `${base}/job/conf`,
-    id: 'createJobConf',
-    summary: 'Create a job configuration',
-    tag,
-    access: edit,
-    answer: Answers.one(JobConfWrite),
-    errors: [409],
-  })
-  createConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Body() body: CreateJobConf,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.create(scope, workspace, body);
-  }
-
-  @Operation({
-    method: 'GET',
-    path: `${base}/job/conf`,
-    id: 'getJobConf',
-    summary: 'Get a job configuration by id or name',
-    tag,
-    access: view,
-    answer: Answers.one(JobConfRead),
-  })
-  getConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfRead> {
-    return this.jobConfs.get(scope, workspace, query.selector());
-  }
-
-  @Operation({
-    method: 'PUT',
-    path: `${base}/job/conf`,
-    id: 'updateJobConf',
-    summary: 'Update a job configuration; jobs submitted before keep what they began with',
-    tag,
-    access: edit,
-    answer: Answers.one(JobConfWrite),
-    status: 201,
-    errors: [409],
-  })
-  updateConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-    @Body() body: UpdateJobConf,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.update(scope, workspace, query.selector(), body);
-  }
-
-  @Operation({
-    method: 'DELETE',
-    path: `${base}/job/conf`,
-    id: 'deleteJobConf',
-    summary: 'Delete a job configuration without unfinished jobs; its ended ones stay readable',
-    tag,
-    access: edit,
-    answer: Answers.message,
-    status: 201,
-    errors: [409],
-  })
-  deleteConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<Message> {
-    return this.jobConfs.delete(scope, workspace, query.selector());
-  }
-
-  @Operation({
-    method: 'GET',
-    path: `${base}/job/conf/export`,
-    id: 'exportJobConf',
-    summary: 'Export a job configuration as a JSON file, a JobConfExport',
-    description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
-    tag,
-    access: view,
-    answer: Answers.binary,
-  })
-  async exportConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-    @Res() response: Response,
-  ): Promise<void> {
-    await sendContent(response, await this.jobConfs.export(scope, workspace, query.selector()));
-  }
-
-  @Operation({
-    method: 'PUT',
-    path: `${base}/job/conf/enable`,
-    id: 'enableJobConf',
-    summary: 'Enable a job configuration',
-    tag,
-    access: edit,
-    answer: Answers.one(JobConfWrite),
-    status: 201,
-    errors: [409],
-  })
-  enableConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.enable(scope, workspace, query.selector());
-  }
-
-  @Operation({
-    method: 'PUT',
-    path: `${base}/job/conf/disable`,
-    id: 'disableJobConf',
-    summary: 'Disable a job configuration: no new job of it can be submitted',
-    tag,
-    access: edit,
-    answer: Answers.one(JobConfWrite),
-    status: 201,
-    errors: [409],
-  })
-  disableConf(
-    @IdParam('workspace_id') _id: number,
-    @CurrentScope() scope: TenantScope,
-    @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: JobConfSelector,
-  ): Promise<JobConfWrite> {
-    return this.jobConfs.disable(scope, workspace, query.selector());
-  }
 
   @Operation({
     method: 'GET',
@@ -354,6 +170,8 @@ export class JobsController {
     path: `${base}/job/{job_id}/log/{log_type}`,
     id: 'getJobLog',
     summary: 'Log of a job, while it runs and afterwards',
+    description:
+      "`events` is Spark's own event log, one JSON object in each line, of the first application of the job: its History Server reads it.",
     tag,
     access: view,
     answer: Answers.text,
@@ -363,11 +181,31 @@ export class JobsController {
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
     @IdParam('job_id') jobId: number,
-    @WordParam('log_type', ['stdout', 'stderr']) logType: string,
+    @WordParam('log_type', LOG_STREAMS.run) logType: string,
     @Query() query: JobLogQuery,
     @Res() response: Response,
   ): Promise<void> {
     await sendLog(response, await this.runs.log(scope, workspace, jobId, logType as LogStream, query));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/job/{job_id}/metrics`,
+    id: 'getJobMetrics',
+    summary: 'What Spark has done in a job, while it runs and afterwards',
+    description:
+      "An extension of this platform. From Spark's event log of the first application of the job; the lists are empty until it has begun, and once the logs are as old as logs may be.",
+    tag,
+    access: view,
+    answer: Answers.one(JobMetrics),
+  })
+  metrics(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+  ): Promise<JobMetrics> {
+    return this.runMetrics.metrics(scope, workspace, jobId);
   }
 
   @Operation({

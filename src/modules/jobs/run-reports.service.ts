@@ -3,29 +3,41 @@ import type {
   DesiredRun,
   LogStream,
   RunFileAddress,
-  RunMount,
   RunReport,
+  RunSecrets,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
+import { ownerKey, type RunMetastores, RunMetastoresService } from '../catalog-secrets/run-metastores.service';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { ClusterNode, DesiredNode, RunSettings } from '../clusters/clusters.contract';
+import { secretNames } from '../clusters/secret-names.contract';
 import { LogsService } from '../logs/logs.service';
 import { AttachedMountsService } from '../mounts/attached-mounts.service';
-import { buildRunSpec } from './run-spec';
+import { RunSecretsService } from '../scoped-secrets/run-secrets.service';
+import { buildRunSpec, type SpecInput } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
 import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
 
-const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0 };
+const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0, events: 0 };
 
 /** Where a file that a node fetches lies. */
 export type StagedFilePlace = { tenantId: string; path: string } & (
   { kind: 'workspace'; workspaceId: number } | { kind: 'object-storage'; managerId: number }
 );
+
+/** What runs need to find their data. */
+interface RunStores extends Pick<SpecInput, 'mounts'> {
+  metastores: RunMetastores;
+}
+const NO_STORES: RunStores = { mounts: [], metastores: new Map() };
+
+/** What a run is given beside its settings. */
+type RunGiven = Pick<SpecInput, 'mounts' | 'metastore' | 'secrets'>;
 
 /** The node agents' side of runs: what a node should run, and what it reports about it. */
 @Injectable()
@@ -37,6 +49,8 @@ export class RunReportsService {
     private readonly clusters: ClusterSlotsService,
     private readonly logs: LogsService,
     private readonly mounts: AttachedMountsService,
+    private readonly metastores: RunMetastoresService,
+    private readonly secrets: RunSecretsService,
     private readonly config: Config,
   ) {}
 
@@ -55,15 +69,19 @@ export class RunReportsService {
     version: number,
   ): Promise<DesiredRun[]> {
     if (assigned.length === 0) return [];
-    const mounts = hasMounts
-      ? await this.transactions.read((tx) => this.mounts.ofCluster(tx, node.tenant_id, node.cluster_id))
-      : [];
+    const untold = assigned.filter((run) => !isTold(run, version));
+    const { mounts, metastores } = await this.storesOf(node, hasMounts, runSettings.metastore_catalog_id, untold);
+    const secrets = await this.secretsOf(node, runSettings, untold);
+    const givenTo = (run: AssignedRun): RunGiven => {
+      const owner = ownerKey(run);
+      return { mounts, metastore: metastores.get(owner), secrets: secrets.get(owner) };
+    };
     return Promise.all(
       assigned.map(async (run) => ({
         run_id: String(run.run_id),
         action: run.stop_requested ? ('stop' as const) : ('run' as const),
         correlation_id: run.correlation_id,
-        spec: this.specOf(run, node, runSettings, mounts).spec,
+        spec: this.specOf(run, node, runSettings, givenTo(run)).spec,
         // The log of a run that no agent has accepted is empty, and one that has been told of a run knows its own.
         log_offsets: version > 0 || run.report_seq === 0 ? NO_LOG : await this.logOffsets(run.run_id),
       })),
@@ -127,20 +145,59 @@ export class RunReportsService {
 
   private async logOffsets(id: number): Promise<DesiredRun['log_offsets']> {
     const resumeAt = (stream: LogStream) => this.logs.resumeAt({ kind: 'run', id, stream });
-    const [stdout, stderr] = await Promise.all([resumeAt('stdout'), resumeAt('stderr')]);
-    return { stdout, stderr };
+    const [stdout, stderr, events] = await Promise.all([resumeAt('stdout'), resumeAt('stderr'), resumeAt('events')]);
+    return { stdout, stderr, events };
   }
 
-  private specOf(run: Pick<Run, SpecColumn>, node: ClusterNode, cluster: RunSettings, mounts: RunMount[] = []) {
+  /** Where the runs of a node's cluster find their data; `untold` need to know how their metastore is opened. */
+  private async storesOf(
+    { tenant_id: tenantId, cluster_id: clusterId }: ClusterNode,
+    hasMounts: boolean,
+    catalogId: number | null,
+    untold: readonly AssignedRun[],
+  ): Promise<RunStores> {
+    if (!hasMounts && (catalogId === null || untold.length === 0)) return NO_STORES;
+    return this.transactions.read(async (tx) => ({
+      mounts: hasMounts ? await this.mounts.ofCluster(tx, tenantId, clusterId) : [],
+      metastores: catalogId === null ? new Map() : await this.metastores.forRuns(tx, tenantId, catalogId, untold),
+    }));
+  }
+
+  /** Secrets of runs that begin, by whose they are. */
+  private async secretsOf(
+    { tenant_id: tenantId }: ClusterNode,
+    { spark_config: config }: RunSettings,
+    runs: readonly AssignedRun[],
+  ): Promise<Map<string, RunSecrets>> {
+    const named = { env: secretNames(config.env_var_secret), conf: secretNames(config.conf_secret) };
+    const isNone = Object.keys(named.env).length === 0 && Object.keys(named.conf).length === 0;
+    if (isNone || runs.length === 0) return new Map();
+    const owners = new Map(runs.map((run) => [ownerKey(run), run]));
+    return this.transactions.read(async (tx) => {
+      const found = new Map<string, RunSecrets>();
+      for (const [key, { workspace_id: workspaceId, created_by_user_id: userId }] of owners) {
+        found.set(key, await this.secrets.forRun(tx, { tenantId, workspaceId, userId }, named));
+      }
+      return found;
+    });
+  }
+
+  private specOf(
+    run: Pick<Run, SpecColumn>,
+    node: ClusterNode,
+    cluster: RunSettings,
+    given: RunGiven = { mounts: [] },
+  ) {
     return buildRunSpec({
       snapshot: run.job_conf_snapshot,
       arguments: run.arguments,
       conf: run.conf,
       sparkConfig: cluster.spark_config,
       maxParallelJobs: cluster.max_parallel_jobs,
-      mounts,
+      ...given,
       node,
       killGraceMs: this.config.agent.killGraceMs,
+      mavenRepository: this.config.agent.mavenRepositoryUrl,
     });
   }
 
@@ -150,6 +207,11 @@ export class RunReportsService {
       throw notFound('JOB.NOT_FOUND', `The job ${runId} does not belong to this node.`);
     return run;
   }
+}
+
+/** Whether the node's agent has the description of a run, and needs no secrets of it again. */
+function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
+  return version > 0 && seq > 0;
 }
 
 /** Status behind a report of a run that goes on; RUNNING begins when Spark has given it an application id. */

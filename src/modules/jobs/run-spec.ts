@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { RunFile, RunMount, RunSpec } from '../../../libs/contracts/agent-protocol';
+import type { RunFile, RunMetastore, RunMount, RunSecrets, RunSpec } from '../../../libs/contracts/agent-protocol';
 import { type ClusterNode, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
+import { parseConfEntry } from '../clusters/spark-conf.contract';
+import { repositoryUrl } from '../dependency-repositories/dependencies.contract';
 import type { JobSettings } from './dto/job-conf.dto';
-import { parseFileReference, type StagedFile } from './file-reference';
+import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
 import { JOB_TYPE_RULES, type RunnableLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -22,8 +24,14 @@ export interface SpecInput {
   sparkConfig: SparkConfig;
   maxParallelJobs: number;
   mounts: RunMount[];
+  /** Absent for a cluster without one, and where it is known already. */
+  metastore?: RunMetastore | undefined;
+  /** Absent for a cluster that names none, and where they are known already. */
+  secrets?: RunSecrets | undefined;
   node: Pick<ClusterNode, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
   killGraceMs: number;
+  /** Where packages are resolved from besides the repositories that are named. */
+  mavenRepository: string;
 }
 
 /** A file that the node fetches, and by which key. */
@@ -36,6 +44,15 @@ class FileList {
 
   add(texts: readonly string[]): RunFile[] {
     return texts.filter((text) => text !== '').map((text) => this.one(text));
+  }
+
+  addArchives(texts: readonly string[]): RunFile[] {
+    return texts
+      .filter((text) => text !== '')
+      .map((text) => {
+        const { file, alias } = splitArchive(text);
+        return alias === null ? this.one(file) : { ...this.one(file), alias };
+      });
   }
 
   one(text: string): RunFile {
@@ -55,8 +72,8 @@ function lastPart(path: string): string {
 
 /** `key value` of a cluster or `key=value` of a job as `key=value`. */
 function confEntry(entry: string): string {
-  const match = /^([^\s=]+)(?:\s+|=)([\s\S]*)$/.exec(entry.trim());
-  return match ? `${match[1]}=${match[2]}` : entry;
+  const parsed = parseConfEntry(entry.trim());
+  return parsed ? `${parsed.key}=${parsed.value}` : entry;
 }
 
 /** Memory of one driver when the job names none: the node's memory shared by the jobs it may run at once, MiB. */
@@ -79,16 +96,33 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
     master: input.node.role === 'single' ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
     ...inherited(input, files),
     mounts: input.mounts,
+    ...(input.metastore && { metastore: input.metastore }),
+    ...(input.secrets && { secrets: input.secrets }),
     ...resources(input),
+    // Behind all others, whose indexes agents of older releases go by.
+    ...keytab(settings.keytab, files),
     timeout_ms: settings.job_timeout_min === null ? null : settings.job_timeout_min * 60_000,
     kill_grace_ms: input.killGraceMs,
+    maven_repository: input.mavenRepository,
   };
   return { spec, staged: files.staged };
 }
 
 /** Every file that a run of these settings names. */
 export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
-  return joined(settings.command === null ? [] : [settings.command], ...Object.values(fileLists(settings, cluster)));
+  const { command, keytab } = settings;
+  const { archives, ...others } = fileLists(settings, cluster);
+  const single = [command, keytab].filter((text) => text != null);
+  return joined(
+    single,
+    ...Object.values(others),
+    archives.map((text) => splitArchive(text).file),
+  );
+}
+
+/** Every repository that a run of these settings loads packages from, besides the platform's own. */
+export function repositoriesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
+  return joined(cluster.repositories, settings.repositories);
 }
 
 /** The files besides the application, the cluster's before the job's. */
@@ -112,10 +146,11 @@ function inherited(input: SpecInput, files: FileList) {
     files: files.add(named.files),
     jars: files.add(named.jars),
     py_files: files.add(named.py_files),
-    archives: files.add(named.archives),
+    archives: files.addArchives(named.archives),
     properties_files: files.add(named.properties_files),
     packages: joined(cluster.packages, settings.packages),
-    repositories: joined(cluster.repositories, settings.repositories),
+    // In the form that was compared: parsers differ in how they read others.
+    repositories: repositoriesNamed(settings, cluster).map((text) => repositoryUrl(text) ?? text),
     env: parseEnvironment(joined(cluster.env_var)),
   };
 }
@@ -132,9 +167,14 @@ function resources({ snapshot: { settings }, node, maxParallelJobs }: SpecInput)
     total_executor_cores: settings.total_executor_cores,
     num_executors: settings.num_executors,
     principal: settings.principal,
-    keytab: settings.keytab,
     queue: settings.queue,
   };
+}
+
+function keytab(text: string | null, files: FileList): Pick<RunSpec, 'keytab' | 'keytab_file'> {
+  if (!text) return { keytab: null };
+  const file = files.one(text);
+  return file.uri === null ? { keytab: text, keytab_file: file } : { keytab: file.uri.replace(/^file:\/*/i, '/') };
 }
 
 function joined(...lists: readonly (readonly string[] | null | undefined)[]): string[] {

@@ -15,6 +15,8 @@ import { workflowStates } from '../../platform/workflows/workflow-states';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
+import { checkConf } from '../clusters/spark-conf.contract';
+import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
 import { LogsService } from '../logs/logs.service';
 import { ReferenceData } from '../reference-data/reference-data.contract';
 import { notAssociated } from '../workspaces/cluster-workspaces.service';
@@ -38,15 +40,13 @@ import { invalid } from '../../platform/errors/domain-error';
 import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
 import { assertReachable } from './file-reference';
 import { clusterInfo, JobConfsService } from './job-confs.service';
-import { filesNamed } from './run-spec';
+import { filesNamed, repositoriesNamed } from './run-spec';
 import type { Run } from './entities/run.entity';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
 import { type RunDetailRow, RunsRepository, type Submission } from './runs.repository';
 import { STOP_ALL_RUNS, STOP_RUN } from './run-workflows';
 import { splitArguments } from './split-arguments';
-
-const CONF_ENTRY = /^[^=\s]+=/;
 
 /** Runs of jobs as users see them: submit, watch, read, stop. */
 @Injectable()
@@ -60,6 +60,7 @@ export class RunsService {
     private readonly workspaces: WorkspacesService,
     private readonly logs: LogsService,
     private readonly referenceData: ReferenceData,
+    private readonly dependencies: DependencyRepositoriesService,
   ) {}
 
   /**
@@ -68,9 +69,7 @@ export class RunsService {
    */
   async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
     splitArguments(body.arguments ?? '');
-    for (const entry of body.conf ?? []) {
-      if (!CONF_ENTRY.test(entry)) throw invalid('JOB.INVALID_CONF', `The conf entry "${entry}" is not key=value.`);
-    }
+    checkConf('JOB', body.conf);
     let waitsFor: number | null = null;
     const answer = await this.transactions.run(async (tx) => {
       const asked = await this.submission(tx, inWorkspace(scope, workspace), body);
@@ -294,6 +293,7 @@ export class RunsService {
     if (!asked.cluster_serves) throw notAssociated({ cluster_id, name }, place.workspace);
     this.clusters.assertTakesRuns({ name, status, active });
     assertReachable(filesNamed(asked.settings, asked.spark_config), asked.object_storage_manager_id !== null);
+    await this.dependencies.assertStillAllowed(place, repositoriesNamed(asked.settings, asked.spark_config), tx);
     return asked;
   }
 

@@ -8,6 +8,9 @@ import { selectorFrom } from '../../platform/http/selector';
 import { Transactions } from '../../platform/persistence/transactions';
 import { productName } from '../../platform/product/product-name';
 import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
+import { checkConf } from '../clusters/spark-conf.contract';
+import { checkPackages, checkRepositories } from '../dependency-repositories/dependencies.contract';
+import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import {
   type FailedImport,
@@ -39,6 +42,7 @@ export class WorkspaceDocumentsService {
     private readonly repository: JobConfsRepository,
     private readonly jobConfs: JobConfsService,
     private readonly workspaces: WorkspacesService,
+    private readonly dependencies: DependencyRepositoriesService,
   ) {}
 
   /** Opens the document of a workspace, which is written as it is sent. */
@@ -62,7 +66,9 @@ export class WorkspaceDocumentsService {
   ): Promise<WorkspaceImportResult> {
     const { overwrite, permissive } = query;
     assertVersion(document.format_version ?? 1);
-    const read = [...(await readAll(document.spark_job_confs)), ...document.notebook_confs.map(notebookRefused)];
+    const allowed = await this.dependencies.allowed(scope);
+    const jobConfs = await readAll(document.spark_job_confs, allowed);
+    const read = [...jobConfs, ...document.notebook_confs.map(notebookRefused)];
     const confs = read.flatMap((one) => ('conf' in one ? [one.conf] : []));
     const failed = read.flatMap((one) => ('failed' in one ? [one] : []));
     if (!permissive && failed[0]) throw failed[0].error;
@@ -127,24 +133,35 @@ function assertVersion(version: number): void {
   );
 }
 
+/** What the configurations of a document are checked against. */
+interface Known {
+  /** Of the configurations before. */
+  names: Set<string>;
+  /** Repositories of packages. */
+  allowed: ReadonlySet<string>;
+}
+
 /** In turns with other requests: a document may have thousands. */
-async function readAll(given: readonly unknown[]): Promise<Read[]> {
+async function readAll(given: readonly unknown[], allowed: ReadonlySet<string>): Promise<Read[]> {
   const read: Read[] = [];
-  const names = new Set<string>();
+  const known: Known = { names: new Set(), allowed };
   for (const [index, one] of given.entries()) {
     if (index % CHECKED === CHECKED - 1) await new Promise((resolve) => setImmediate(resolve));
-    read.push(await readOne(one, index, names));
+    read.push(await readOne(one, index, known));
   }
   return read;
 }
 
-async function readOne(given: unknown, index: number, names: Set<string>): Promise<Read> {
+async function readOne(given: unknown, index: number, { names, allowed }: Known): Promise<Read> {
   const name = nameOf(given, 'name');
   try {
     const { name: checked, job_type, max_concurrency, ...settings } = await readJobConf(given);
     if (names.has(checked)) throw invalid('WORKSPACE_DOCUMENT.NAME_TWICE', 'The document has this name twice.');
     const complete = settingsOf(settings);
     const { type, language } = checkSettings(job_type as JobLanguage, complete);
+    checkConf('JOB_CONF', complete.conf);
+    checkPackages('JOB_CONF', complete.packages);
+    checkRepositories('JOB_CONF', complete.repositories, allowed);
     names.add(checked);
     return { conf: { name: checked, job_type: type, language, max_concurrency, settings: complete } };
   } catch (error) {

@@ -38,6 +38,9 @@ import type {
   MachineArchitectureRef,
   MachineTypeInfo,
   MachineTypeRecord,
+  SecretTypeName,
+  SecretTypeRecord,
+  MetastoreCatalogTypeRecord,
   SparkInfraVersionRef,
   StorageTypeRecord,
 } from './reference-data.contract';
@@ -98,6 +101,8 @@ export interface LookupMaps {
   infraVersions: Map<number, SparkInfraVersionRef>;
   storageTypes: Map<number, StorageTypeRecord>;
   encryptionTypes: Map<number, EncryptionTypeRecord>;
+  secretTypes: Map<number, SecretTypeRecord>;
+  catalogTypes: Map<number, MetastoreCatalogTypeRecord>;
 }
 
 /** Renders every row of the tables; answers hold the current ones, which may refer to current ones only. */
@@ -189,6 +194,14 @@ function renderMaps(rows: DatedRows): LookupMaps {
       name: row.name,
       cloudProviderId: row.cloud_provider_id,
     })),
+    secretTypes: mapOf(rows.secret_types, 'lookup_secret_type_id', (row) => ({
+      id: row.lookup_secret_type_id,
+      name: row.name as SecretTypeName,
+      supportsUnity: row.supports_unity,
+      supportsHive: row.supports_hive,
+      supportsStorageType: row.supports_storage_type,
+    })),
+    catalogTypes: mapOf(rows.metastore_catalog_types, 'metastore_catalog_type_id', withoutValidity),
   };
 }
 

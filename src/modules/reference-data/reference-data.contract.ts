@@ -1,6 +1,7 @@
 import { Field } from '../../platform/http/fields';
+import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
-export { SPARK_JOB_TYPES } from './dto/lookup-values';
+export { CATALOG_TYPES, type CatalogTypeName, SECRET_TYPES, SPARK_JOB_TYPES } from './dto/lookup-values';
 
 export const CLOUD_PROVIDERS = ['GCP', 'AWS', 'Azure', 'OnPrem', 'OCI'] as const;
 export type CloudProviderName = (typeof CLOUD_PROVIDERS)[number];
@@ -18,6 +19,9 @@ export const STORAGE_TYPE_ID: Record<StorageTypeName, number> = {
   'ADLS Gen2': 2,
   'Custom S3': 3,
 };
+
+/** Types of metastore catalogs by their ids in the lookup table. */
+export const CATALOG_TYPE_ID: Record<CatalogTypeName, number> = { HIVE: 1, 'DATABRICKS UNITY': 2, 'AWS GLUE': 3 };
 
 /** Id of the provider that a list is asked for by its name, if it is. */
 export function askedProviderId(name: string | undefined): number | undefined {
@@ -43,6 +47,18 @@ export const CREDENTIAL_TYPE_ID = {
   ociApiKey: 4,
   customS3: 5,
 } as const;
+
+export type SecretTypeName = (typeof SECRET_TYPES)[number];
+/** Secret types by their ids in the lookup table. */
+export const SECRET_TYPE_ID: Record<SecretTypeName, number> = {
+  'HIVE KERBEROS': 1,
+  'HIVE BASIC': 2,
+  'DATABRICKS UNITY TOKEN': 3,
+  'ENVIRONMENT VARIABLE': 4,
+  'AWS ACCESS SECRET KEY PAIR': 5,
+  'AZURE SERVICE PRINCIPAL': 6,
+  'GOOGLE SERVICE ACCOUNT': 7,
+};
 
 export class CloudProviderRef {
   @Field.id() cloud_provider_id: number;
@@ -158,6 +174,23 @@ export interface EncryptionTypeRecord {
   cloudProviderId: number;
 }
 
+/** A kind of secret, and what a secret of it may be attached for. */
+export interface SecretTypeRecord {
+  id: number;
+  name: SecretTypeName;
+  supportsUnity: boolean;
+  supportsHive: boolean;
+  /** The kind of object store that it opens; null for none. */
+  supportsStorageType: string | null;
+}
+
+/** What a metastore catalog is served by. */
+export interface MetastoreCatalogTypeRecord {
+  metastore_catalog_type_id: number;
+  name: string;
+  description: string | null;
+}
+
 /** Rules a label key and value must obey at a provider. */
 export interface LabelPattern {
   key: RegExp;
@@ -188,6 +221,8 @@ export interface LookupRecords {
   sparkInfraVersion(id: number): SparkInfraVersionRef | undefined;
   storageType(id: number): StorageTypeRecord | undefined;
   encryptionType(id: number): EncryptionTypeRecord | undefined;
+  secretType(id: number): SecretTypeRecord | undefined;
+  metastoreCatalogType(id: number): MetastoreCatalogTypeRecord | undefined;
 }
 
 /**
@@ -210,6 +245,8 @@ export abstract class ReferenceData implements LookupRecords {
   abstract sparkInfraVersions(): Iterable<SparkInfraVersionRef>;
   abstract storageType(id: number): StorageTypeRecord | undefined;
   abstract encryptionType(id: number): EncryptionTypeRecord | undefined;
+  abstract secretType(id: number): SecretTypeRecord | undefined;
+  abstract metastoreCatalogType(id: number): MetastoreCatalogTypeRecord | undefined;
   /** What a single run of jobs of this type, in this language, may be given; all of it where the lookup has no such row. */
   abstract runtimeSupport(jobType: string, language: string): { arguments: boolean; conf: boolean };
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;

@@ -101,6 +101,14 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.all.encryptionTypes.get(id);
   }
 
+  secretType(id: number) {
+    return this.snapshot.all.secretTypes.get(id);
+  }
+
+  metastoreCatalogType(id: number) {
+    return this.snapshot.all.catalogTypes.get(id);
+  }
+
   runtimeSupport(jobType: string, language: string) {
     const row = this.answers.sparkJobTypeLangs.find(
       ({ spark_job_type: { name }, lang_name }) => fromWire(name) === jobType && lang_name === language,
@@ -149,6 +157,8 @@ function recordsOf(maps: () => LookupMaps): LookupRecords {
     sparkInfraVersion: (id) => maps().infraVersions.get(id),
     storageType: (id) => maps().storageTypes.get(id),
     encryptionType: (id) => maps().encryptionTypes.get(id),
+    secretType: (id) => maps().secretTypes.get(id),
+    metastoreCatalogType: (id) => maps().catalogTypes.get(id),
   };
 }
 

@@ -5,9 +5,12 @@ import { DomainError } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { TenantSecretsRepository } from './tenant-secrets.repository';
 
+type RowId = number | `${number}/${number}`;
+
 /**
- * Seals secrets with the tenant's data key. What it seals opens for the same tenant, table and row only. Without the
- * master key that wrapped the data key, either is a `damaged` error.
+ * Seals secrets with the tenant's data key. What it seals opens for the same tenant, table and row only; a row is known
+ * by its id, or by its owner and its id (`7/41`). Without the master key that wrapped the data key, either is a
+ * `damaged` error.
  */
 @Injectable()
 export class TenantSecretsService {
@@ -21,18 +24,18 @@ export class TenantSecretsService {
   }
 
   /** Encrypts a JSON object; the tenant's data key is made at its first secret. */
-  async seal(tx: Tx, tenantId: string, table: string, rowId: number, value: object): Promise<Buffer> {
+  async seal(tx: Tx, tenantId: string, table: string, rowId: RowId, value: object): Promise<Buffer> {
     const dataKey = (await this.dataKey(tx, tenantId)) ?? (await this.createDataKey(tx, tenantId));
     return this.box.seal(dataKey, Buffer.from(JSON.stringify(value)), boundTo(tenantId, table, rowId));
   }
 
   /** Decrypts what `seal` answered; throws `SecretBoxError` when it was changed or is another row's. */
-  async open(tx: Tx, tenantId: string, table: string, rowId: number, sealed: Buffer): Promise<object> {
+  async open(tx: Tx, tenantId: string, table: string, rowId: RowId, sealed: Buffer): Promise<object> {
     return this.openWith(await this.repository.wrappedKey(tx, tenantId), tenantId, table, rowId, sealed);
   }
 
   /** The same for a caller who has read the tenant's data key, as it is wrapped, with the secret. */
-  openWith(wrapped: Buffer | null, tenantId: string, table: string, rowId: number, sealed: Buffer): object {
+  openWith(wrapped: Buffer | null, tenantId: string, table: string, rowId: RowId, sealed: Buffer): object {
     const dataKey = this.unwrapped(wrapped, tenantId);
     if (!dataKey) throw new SecretBoxError('unknown-key', `Tenant ${tenantId} has no data key`);
     return JSON.parse(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString()) as object;
@@ -63,6 +66,6 @@ export class TenantSecretsService {
   }
 }
 
-function boundTo(tenantId: string, table: string, rowId: number): string {
+function boundTo(tenantId: string, table: string, rowId: RowId): string {
   return `${tenantId}/${table}/${rowId}`;
 }

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { forbidden, unauthenticated } from '../errors/domain-error';
 import type { Fault } from '../errors/error-answer';
 import type { OperationOptions } from '../http/operation-options';
+import type { WorkspaceScope } from '../resources/workspace-resource-repository';
 import type { AuthenticatedNode, Principal, TenantScope, WorkspaceContext } from './principal';
 
 /** Whose request it is: a user's, or the agent's of a node. */
@@ -44,16 +45,26 @@ function selectedTenantOf({ tenantId }: Principal): string {
   return tenantId;
 }
 
+function scopeOf(context: ExecutionContext): TenantScope {
+  const principal = principalOf(context);
+  return { tenantId: selectedTenantOf(principal), userId: principal.userId, username: principal.username };
+}
+
+function workspaceOf(context: ExecutionContext): WorkspaceContext {
+  const workspace = requestOf(context).workspace;
+  if (!workspace) throw new Error('The operation does not declare a workspace permission');
+  return workspace;
+}
+
 /** The caller. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context),
 );
 
 /** The caller within the selected tenant; 403 when none is selected. */
-export const CurrentScope = createParamDecorator((_: unknown, context: ExecutionContext): TenantScope => {
-  const principal = principalOf(context);
-  return { tenantId: selectedTenantOf(principal), userId: principal.userId, username: principal.username };
-});
+export const CurrentScope = createParamDecorator((_: unknown, context: ExecutionContext): TenantScope =>
+  scopeOf(context),
+);
 
 /** The selected tenant; 403 when none is selected. */
 export const CurrentTenantId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
@@ -61,8 +72,12 @@ export const CurrentTenantId = createParamDecorator((_: unknown, context: Execut
 );
 
 /** The workspace that path or query names, admitted by the guard. */
-export const CurrentWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceContext => {
-  const workspace = requestOf(context).workspace;
-  if (!workspace) throw new Error('The operation does not declare a workspace permission');
-  return workspace;
-});
+export const CurrentWorkspace = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceContext =>
+  workspaceOf(context),
+);
+
+/** The caller within that workspace. */
+export const CurrentWorkspaceScope = createParamDecorator((_: unknown, context: ExecutionContext): WorkspaceScope => ({
+  ...scopeOf(context),
+  workspace: workspaceOf(context),
+}));

@@ -38,6 +38,11 @@ const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
     text: 'The user name is taken; a disabled account keeps its name, too. Choose another one.',
   },
   email: { code: 'RECORD.DUPLICATE_EMAIL', text: 'The e-mail address belongs to another account. Use another one.' },
+  url: { code: 'RECORD.DUPLICATE_URL', text: 'A current record with this URL already exists.' },
+  metastore_catalog: {
+    code: 'RECORD.DUPLICATE_CATALOG_SECRETS',
+    text: 'Secrets of this owner are attached to the catalog already. Change or detach those.',
+  },
   mount_point: { code: 'RECORD.DUPLICATE_MOUNT_POINT', text: 'A current mount already has this mount point.' },
 };
 

@@ -3,7 +3,14 @@ import type { Access } from '../auth/access';
 import { fieldShapes } from './field-shapes';
 
 export type Answer =
-  { kind: 'object' | 'list' | 'page'; type: Type<object> } | { kind: 'message' | 'text' | 'binary' | 'none' };
+  | { kind: 'object' | 'list' | 'page' | 'page-of-list'; type: Type<object> }
+  /** A list of what is no record, and whether a page of it can be asked for. */
+  | {
+      kind: 'values';
+      items: { type: 'string' | 'object'; additionalProperties?: { type: 'string' } };
+      isPaged: boolean;
+    }
+  | { kind: 'message' | 'text' | 'binary' | 'none' };
 
 export interface OperationOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -34,6 +34,7 @@ import {
   OPERATION_METADATA,
   type OperationOptions,
 } from './operation-options';
+import { LIST_PAGE_HEADERS, ListPageInterceptor } from './list-page';
 import { declareNoQuery } from './no-query';
 import { ResultSet } from './page';
 import { UpgradeInterceptor } from './upgrades/upgrade.interceptor';
@@ -43,6 +44,15 @@ export const Answers = {
   one: (type: Type<object>): Answer => ({ kind: 'object', type }),
   list: (type: Type<object>): Answer => ({ kind: 'list', type }),
   page: (type: Type<object>): Answer => ({ kind: 'page', type }),
+  /** A bare list of which a page can be asked for, see {@link ListPage}. */
+  pageOfList: (type: Type<object>): Answer => ({ kind: 'page-of-list', type }),
+  pageOfTexts: { kind: 'values', items: { type: 'string' }, isPaged: true } as Answer,
+  /** A list of JSON objects of free keys with texts. */
+  textMaps: {
+    kind: 'values',
+    items: { type: 'object', additionalProperties: { type: 'string' } },
+    isPaged: false,
+  } as Answer,
   message: { kind: 'message' } as Answer,
   text: { kind: 'text' } as Answer,
   binary: { kind: 'binary' } as Answer,
@@ -121,9 +131,14 @@ export function Operation(options: OperationOptions): MethodDecorator {
 function interceptorsOf(options: OperationOptions): Type<NestInterceptor>[] {
   return [
     ...(carriesStream(options) ? [StreamInterceptor] : []),
+    ...(isPageOfList(options.answer) ? [ListPageInterceptor] : []),
     ...(changesRecords(options) ? [JsonBodyInterceptor, AuditInterceptor, IdempotencyInterceptor] : []),
     ...(options.isUpgrade ? [UpgradeInterceptor] : []),
   ];
+}
+
+function isPageOfList(answer: Answer): boolean {
+  return answer.kind === 'page-of-list' || (answer.kind === 'values' && answer.isPaged);
 }
 
 /** Error statuses that the operation can answer, and those that its contract lists. */
@@ -170,6 +185,25 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
       return [ApiResponse({ status, description: 'Done', type: answer.type })];
     case 'list':
       return [ApiResponse({ status, description: 'Done', type: answer.type, isArray: true })];
+    case 'page-of-list':
+      return [
+        ApiResponse({
+          status,
+          description: 'The list, or a page of it',
+          type: answer.type,
+          isArray: true,
+          headers: LIST_PAGE_HEADERS,
+        }),
+      ];
+    case 'values':
+      return [
+        ApiResponse({
+          status,
+          description: answer.isPaged ? 'The list, or a page of it' : 'Done',
+          schema: { type: 'array', items: answer.items },
+          ...(answer.isPaged ? { headers: LIST_PAGE_HEADERS } : {}),
+        }),
+      ];
     case 'page':
       return [
         ApiExtraModels(answer.type, ResultSet) as ClassDecorator & MethodDecorator,

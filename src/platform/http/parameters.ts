@@ -1,5 +1,5 @@
-import { createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { Body, createParamDecorator, type ExecutionContext, Param } from '@nestjs/common';
+import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { invalid } from '../errors/domain-error';
 
@@ -72,4 +72,31 @@ function document(name: string, schema: object, target: object, key: string | sy
   if (key === undefined) return;
   const descriptor = Object.getOwnPropertyDescriptor(target, key);
   if (descriptor) ApiParam({ name, required: true, schema })(target, key, descriptor);
+}
+
+/** A body that is a list of texts and nothing else. */
+export function TextsBody({
+  maxItems,
+  maxItemLength,
+  example,
+}: {
+  maxItems: number;
+  maxItemLength: number;
+  example: string[];
+}): ParameterDecorator {
+  const isText = (item: unknown) => typeof item === 'string' && item !== '' && item.length <= maxItemLength;
+  const pipe = {
+    transform: (value: unknown): unknown => {
+      if (Array.isArray(value) && value.length <= maxItems && value.every(isText)) return value;
+      const meaning = `a list of at most ${maxItems} texts, each of 1 to ${maxItemLength} characters`;
+      throw invalid('REQUEST.INVALID', `The request is not valid: it must be ${meaning}.`);
+    },
+  };
+  return (target, key, index) => {
+    Body(pipe)(target, key, index);
+    const items = { type: 'string', minLength: 1, maxLength: maxItemLength };
+    const descriptor = key === undefined ? undefined : Object.getOwnPropertyDescriptor(target, key);
+    if (!descriptor || key === undefined) return;
+    ApiBody({ required: true, schema: { type: 'array', maxItems, items, example } })(target, key, descriptor);
+  };
 }

@@ -16,14 +16,25 @@ export const TAGS = [
   },
   {
     name: 'Infrastructure',
-    description: 'What clusters are described by: credentials, networks, images, disks, machines.',
+    description:
+      'What clusters are described by: credentials, networks, images, disks, machines; and where packages come from.',
   },
   { name: 'Object storage', description: 'Buckets of your object stores, and the files in them.' },
   { name: 'Mounts', description: 'Directories of buckets that jobs read and write by plain paths.' },
+  { name: 'Metastores', description: 'Catalogs of tables in Hive metastores, AWS Glue and Unity Catalog.' },
   { name: 'Clusters', description: 'Describe Spark clusters, start, stop and destroy them, and see what they do.' },
   { name: 'Workspaces', description: 'Shared places for the files and jobs of a team.' },
   { name: 'Workspace access', description: 'Who may view, run, edit or manage what is in a workspace.' },
   { name: 'Workspace files', description: 'Scripts and data of a workspace.' },
+  {
+    name: 'Secrets',
+    description: 'Secrets of the tenant, of workspaces and of your own, for metastores, object stores and jobs.',
+  },
+  {
+    name: 'Secrets of metastores',
+    description: 'Which secrets open the metastore of a catalog and the store of its tables.',
+  },
+  { name: 'Metastore browsing', description: 'Look through metastores, and try secrets on them.' },
   { name: 'Jobs', description: 'Describe jobs, run them on clusters, follow their states and logs.' },
   { name: 'Audit log', description: 'Who changed what, from where and with which outcome.' },
   { name: 'Probes', description: 'Whether the service is alive and ready, and which version it has.' },

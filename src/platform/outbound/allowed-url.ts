@@ -14,8 +14,17 @@ export function isServiceUrl(text: string): boolean {
  * checked when it is called.
  */
 export function assertUrlAllowed(outbound: OutboundPolicy, url: string, code: string): void {
+  translated(() => outbound.assertUrl(url), code);
+}
+
+/** The same for a host that is called by another protocol than HTTP. */
+export function assertHostAllowed(outbound: OutboundPolicy, host: string, code: string): void {
+  translated(() => outbound.assertHost(host), code);
+}
+
+function translated(check: () => unknown, code: string): void {
   try {
-    outbound.assertUrl(url);
+    check();
   } catch (error) {
     throw error instanceof AddressRefusedError ? invalid(code, error.message) : error;
   }

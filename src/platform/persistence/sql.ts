@@ -65,6 +65,11 @@ export async function advisoryLock(tx: Tx, lock: number): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lock]);
 }
 
+/** The same lock for each of many keys; two of them may share it. The keyed locks have numbers of their own. */
+export async function keyedAdvisoryLock(tx: Tx, lock: number, key: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [lock, key]);
+}
+
 /** Values for columns of an entity's table, or SQL for them; what is `undefined` keeps its value or takes its default. */
 export type Values<E> = { readonly [K in keyof E]?: E[K] | (() => string) };
 

@@ -1,3 +1,4 @@
+import type { TenantColumns } from '../persistence/columns';
 import { type EntityClass, keyOf, tableOf } from '../persistence/entity-table';
 
 /** What messages call a kind of record: the beginning of its error codes, and its name in lower case. */
@@ -36,9 +37,18 @@ export interface KeptInUse {
   details: (rows: readonly Readonly<Record<string, unknown>>[]) => Record<string, unknown>;
 }
 
+/** Rows that end together with what they refer to. */
+export interface EndingRule {
+  /** Class name of the entity whose end it is; its module may be in a layer below that of the rows. */
+  ended: string;
+  /** Column of the rows that names it. */
+  column: string;
+}
+
 const kinds = new Map<EntityClass, RecordKindNames>();
 const holders = new Map<EntityClass, HolderRule>();
 const keepers: { entity: EntityClass; rule: KeptInUse }[] = [];
+const endings: { entity: EntityClass<TenantColumns>; rule: EndingRule }[] = [];
 
 /** Names the kind of record that an entity is. */
 export function RecordKind(names: RecordKindNames) {
@@ -53,6 +63,11 @@ export function HoldsItsParts(rule: HolderRule) {
 /** States beside an entity which of its rows keep a record of another kind from being deleted. */
 export function KeepsInUse(rule: KeptInUse) {
   return (entity: EntityClass) => void keepers.push({ entity, rule });
+}
+
+/** States beside an entity that its current rows end when a record of another kind is deleted. */
+export function EndsWith(rule: EndingRule) {
+  return (entity: EntityClass<TenantColumns>) => void endings.push({ entity, rule });
 }
 
 export function kindOf(entity: EntityClass): RecordKindNames {
@@ -73,5 +88,11 @@ export function holderRules(): readonly (HolderRule & { entity: EntityClass; tab
 export function keepersOf(kept: EntityClass): readonly (KeptInUse & { table: string })[] {
   return keepers
     .filter(({ rule }) => rule.kept === kept.name)
+    .map(({ entity, rule }) => ({ ...rule, table: tableOf(entity) }));
+}
+
+export function endingWith(ended: EntityClass): readonly (EndingRule & { table: string })[] {
+  return endings
+    .filter(({ rule }) => rule.ended === ended.name)
     .map(({ entity, rule }) => ({ ...rule, table: tableOf(entity) }));
 }

@@ -5,7 +5,7 @@ import { conflict } from '../errors/domain-error';
 import { type EntityClass, keyOf } from '../persistence/entity-table';
 import { rows, type Tx } from '../persistence/sql';
 import { ofTenant } from '../persistence/tenant-condition';
-import { findKind, holderRules, keepersOf, kindOf, type RecordKindNames } from './record-kind';
+import { endingWith, findKind, holderRules, keepersOf, kindOf, type RecordKindNames } from './record-kind';
 
 /** How many records an error names. */
 const NAMED = 20;
@@ -62,6 +62,17 @@ export class References {
       );
       if (found.length === 0) continue;
       throw conflict(rule.code, rule.message(found.map(rule.named).join(', ')), rule.details(found));
+    }
+  }
+
+  /** Ends what refers to the record and is nothing without it. The caller holds its row lock, and ends it. */
+  async endDependents(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
+    for (const { table, column } of endingWith(entity)) {
+      await tx.query(
+        `UPDATE ${table} t SET to_date = platform_now(), last_update_date = platform_now(), modified_by_user_id = $3
+         WHERE ${ofTenant('t', '$1')} AND t.${column} = $2 AND t.to_date = 'infinity'`,
+        [scope.tenantId, id, scope.userId],
+      );
     }
   }
 

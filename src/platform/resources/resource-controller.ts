@@ -20,11 +20,19 @@ export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> 
   many: string;
   /** For summaries: `volume configuration`. */
   label: string;
+  /** Several of them, if that is more than an s behind the label. */
+  labels?: string;
   tag: string;
   path: string;
   listPath: string;
   readAccess: Access;
   writeAccess: Access;
+  /** How requests name in what the records are, if that is less than the tenant. */
+  place?: PlaceRoutes;
+  /** Whether a single record can be read; true by default. */
+  single?: boolean;
+  /** What deleting can answer besides the usual statuses. */
+  deleteErrors?: readonly number[];
   selector: Type<SelectorQuery>;
   listQuery: Type<ListQuery>;
   create: Type<Create>;
@@ -33,6 +41,13 @@ export type ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery> 
   write: Type<Write>;
 } & (SearchRoute<SearchQuery> | { searchQuery?: undefined });
 
+interface PlaceRoutes {
+  /** Gives the handlers the scope of the service. */
+  scope: ParameterDecorator;
+  /** The query of a request for a new record; those of others name the place, too. */
+  query: Type<object>;
+}
+
 /** Absent if the list itself accepts a part of the name. */
 interface SearchRoute<SearchQuery> {
   searchQuery: Type<SearchQuery>;
@@ -40,15 +55,15 @@ interface SearchRoute<SearchQuery> {
   partOfName: (query: SearchQuery) => string;
 }
 
-interface Service<Create, Update, Read, Write, ListQuery> {
-  list(scope: TenantScope, query: ListQuery, partOfName?: string): Promise<Page<Read>>;
-  get(scope: TenantScope, selector: RecordSelector): Promise<Read>;
-  create(scope: TenantScope, body: Create): Promise<Write>;
-  update(scope: TenantScope, selector: RecordSelector, body: Update): Promise<Write>;
-  delete(scope: TenantScope, selector: RecordSelector): Promise<Message>;
+interface Service<Create, Update, Read, Write, ListQuery, Scope> {
+  list(scope: Scope, query: ListQuery, partOfName?: string): Promise<Page<Read>>;
+  get(scope: Scope, selector: RecordSelector): Promise<Read>;
+  create(scope: Scope, body: Create): Promise<Write>;
+  update(scope: Scope, selector: RecordSelector, body: Update): Promise<Write>;
+  delete(scope: Scope, selector: RecordSelector): Promise<Message>;
 }
 
-/** Base class of a controller with list, create, get, update and delete of one resource, and usually search. */
+/** Base class of a controller with list, create, update and delete of one resource, and usually search and get. */
 export function ResourceController<
   Create extends object,
   Update extends object,
@@ -56,36 +71,38 @@ export function ResourceController<
   Write extends object,
   ListQuery extends PageRequest,
   SearchQuery extends ListQuery,
+  Scope extends TenantScope = TenantScope,
 >(routes: ResourceRoutes<Create, Update, Read, Write, ListQuery, SearchQuery>) {
   abstract class Controller {
-    protected constructor(protected readonly service: Service<Create, Update, Read, Write, ListQuery>) {}
+    protected constructor(protected readonly service: Service<Create, Update, Read, Write, ListQuery, Scope>) {}
 
-    list(scope: TenantScope, query: ListQuery): Promise<Page<Read>> {
+    list(scope: Scope, query: ListQuery): Promise<Page<Read>> {
       return this.service.list(scope, query);
     }
 
-    search(scope: TenantScope, query: SearchQuery): Promise<Page<Read>> {
+    search(scope: Scope, query: SearchQuery): Promise<Page<Read>> {
       return this.service.list(scope, query, routes.searchQuery && routes.partOfName(query));
     }
 
-    create(scope: TenantScope, body: Create): Promise<Write> {
+    create(scope: Scope, body: Create): Promise<Write> {
       return this.service.create(scope, body);
     }
 
-    get(scope: TenantScope, query: SelectorQuery): Promise<Read> {
+    get(scope: Scope, query: SelectorQuery): Promise<Read> {
       return this.service.get(scope, query.selector());
     }
 
-    update(scope: TenantScope, query: SelectorQuery, body: Update): Promise<Write> {
+    update(scope: Scope, query: SelectorQuery, body: Update): Promise<Write> {
       return this.service.update(scope, query.selector(), body);
     }
 
-    delete(scope: TenantScope, query: SelectorQuery): Promise<Message> {
+    delete(scope: Scope, query: SelectorQuery): Promise<Message> {
       return this.service.delete(scope, query.selector());
     }
   }
 
-  const scope = { decorate: CurrentScope(), type: Object };
+  const { one, many, label, labels = `${label}s`, path, listPath, readAccess, writeAccess, place } = routes;
+  const scope = { decorate: place?.scope ?? CurrentScope(), type: Object };
   const declare = (
     method: keyof Controller,
     parameters: readonly HandlerParameter[],
@@ -93,14 +110,13 @@ export function ResourceController<
   ) => declareOperation(Controller.prototype, method, [scope, ...parameters], { ...operation, tag: routes.tag });
   const query = (type: Type<object>) => ({ decorate: Query(), type });
   const body = (type: Type<object>) => ({ decorate: Body(), type });
-  const { one, many, label, path, listPath, readAccess, writeAccess } = routes;
 
   if (routes.searchQuery) {
     declare('search', [query(routes.searchQuery)], {
       method: 'GET',
       path: `${listPath}/search`,
       id: `search${many}`,
-      summary: `Search the ${label}s by part of the name`,
+      summary: `Search the ${labels} by part of the name`,
       access: readAccess,
       answer: Answers.page(routes.read),
     });
@@ -109,11 +125,11 @@ export function ResourceController<
     method: 'GET',
     path: listPath,
     id: `list${many}`,
-    summary: `List the ${label}s, newest first`,
+    summary: `List the ${labels}, newest first`,
     access: readAccess,
     answer: Answers.page(routes.read),
   });
-  declare('create', [body(routes.create)], {
+  declare('create', [body(routes.create), ...(place ? [query(place.query)] : [])], {
     method: 'POST',
     path,
     id: `create${one}`,
@@ -122,14 +138,16 @@ export function ResourceController<
     answer: Answers.one(routes.write),
     errors: [409],
   });
-  declare('get', [query(routes.selector)], {
-    method: 'GET',
-    path,
-    id: `get${one}`,
-    summary: `Get a ${label} by id or name`,
-    access: readAccess,
-    answer: Answers.one(routes.read),
-  });
+  if (routes.single ?? true) {
+    declare('get', [query(routes.selector)], {
+      method: 'GET',
+      path,
+      id: `get${one}`,
+      summary: `Get a ${label} by id or name`,
+      access: readAccess,
+      answer: Answers.one(routes.read),
+    });
+  }
   declare('update', [query(routes.selector), body(routes.update)], {
     method: 'PUT',
     path,
@@ -148,6 +166,7 @@ export function ResourceController<
     access: writeAccess,
     answer: Answers.message,
     status: 201,
+    errors: routes.deleteErrors ?? [],
   });
   return Controller;
 }

@@ -6,9 +6,9 @@ import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 
 /** Channels of wake-ups. */
-export type WakeUpChannel = 'outbox' | 'node' | 'session' | 'log' | 'reference_data';
+const CHANNELS = ['outbox', 'node', 'session', 'log', 'reference_data', 'run_requests', 'run_frames'] as const;
+export type WakeUpChannel = (typeof CHANNELS)[number];
 
-const CHANNELS: readonly WakeUpChannel[] = ['outbox', 'node', 'session', 'log', 'reference_data'];
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A payload is shorter than 8000 bytes, says PostgreSQL. */

@@ -6,7 +6,7 @@ import { createCluster, describeEstate, startCluster } from '../../e2e/harness/e
 import { GatedJob } from '../../e2e/harness/gated-job';
 import { JobDesk } from '../../e2e/harness/jobs';
 import { PlatformUnderTest, type ProcessUser, readRuntime, type TestRuntime } from '../../e2e/harness/platform';
-import { CHATTERBOX, FORGER, INTRUDER, SNOOP, TRAPPER } from './hostile-jobs';
+import { CHATTERBOX, FORGER, HISTORIAN, INTRUDER, SNOOP, TRAPPER } from './hostile-jobs';
 
 const LOG_MAX_BYTES = 1_000_000;
 
@@ -75,8 +75,8 @@ function suite(way: string, confinement: string, as: Way): void {
     victim = { jobId, job };
 
     desk = await JobDesk.open(admin, 'attacks');
-    const scripts = { 'snoop.py': SNOOP, 'forger.py': FORGER, 'trapper.py': TRAPPER, 'chatterbox.py': CHATTERBOX };
-    for (const [name, text] of Object.entries(scripts)) await desk.upload(name, text);
+    const scripts = { snoop: SNOOP, forger: FORGER, trapper: TRAPPER, chatterbox: CHATTERBOX, historian: HISTORIAN };
+    for (const [name, text] of Object.entries(scripts)) await desk.upload(`${name}.py`, text);
   });
 
   afterAll(async () => {
@@ -88,6 +88,11 @@ function suite(way: string, confinement: string, as: Way): void {
     const tenantId = await createTenant(platform, 'stranger');
     await createUser(platform, 'stranger', 'ADMIN', [tenantId]);
     return clientOf(platform, 'stranger');
+  }
+
+  async function applicationOf(jobId: number): Promise<string> {
+    const [row] = await platform.sql<{ id: string }>(`SELECT application_id AS id FROM runs WHERE run_id = ${jobId}`);
+    return row?.id ?? '';
   }
 
   let runs = 0;
@@ -159,6 +164,26 @@ function suite(way: string, confinement: string, as: Way): void {
     const log = await desk.log(job.job_id);
     expect(log.length).toBeLessThan(LOG_MAX_BYTES + 128 * 1024);
     expect(log.slice(LOG_MAX_BYTES)).toMatch(/^\n\[The output is cut here: .*\]\n[x\n]*the last words\n$/);
+  });
+
+  it('has no event log of another run kept as its own', async () => {
+    const [node = ''] = nodes;
+    const events = join(platform.localDir, node, 'data', 'runs', String(victim.jobId), 'box', 'events');
+    const application = await applicationOf(victim.jobId);
+    expect(existsSync(join(events, `${application}.inprogress`))).toBe(true);
+    const job = await run('historian', { arguments: `${events} ${application}` });
+    expect([job.job_status, await applicationOf(job.job_id)]).toEqual(['DONE', application]);
+    expect(await desk.log(job.job_id, 'events')).toBe('');
+    const { stages, executors } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
+    expect([stages, executors]).toEqual([[], []]);
+  });
+
+  it('has an event log kept within bounds, whatever it writes there', async () => {
+    const job = await run('historian');
+    expect(job.reason).toBe(`The application completed. Its event log was cut after ${LOG_MAX_BYTES} bytes.`);
+    expect((await desk.log(job.job_id, 'events')).length).toBe(LOG_MAX_BYTES);
+    const { stages, totals } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
+    expect([stages.length, stages[0].planned_tasks, totals.tasks]).toEqual([1_000, 0, 0]);
   });
 
   it('has no file of properties read for it that it may not read itself', async () => {

@@ -74,6 +74,25 @@ for _ in range(300_000):
 print('the last words', flush=True)
 `;
 
+/**
+ * Claims the event log of another run. Arguments: the folder of that run's event log, and the id of its application.
+ * Without arguments it writes one of its own, of an application that never was, longer than is kept.
+ */
+export const HISTORIAN = `
+import json, os, shutil, sys
+if len(sys.argv) > 1:
+    shutil.rmtree('../events')
+    os.symlink(sys.argv[1], '../events')
+    print('Connected to Spark cluster with app ID ' + sys.argv[2], file=sys.stderr)
+else:
+    with open('../events/local-1.inprogress', 'w') as log:
+        for stage in range(300_000):
+            info = {'Stage ID': stage, 'Stage Attempt ID': 0, 'Stage Name': 'x' * 100, 'Number of Tasks': -1}
+            log.write(json.dumps({'Event': 'SparkListenerStageSubmitted', 'Stage Info': info}, separators=(',', ':')))
+            log.write('\\n')
+print('written', flush=True)
+`;
+
 /** Asks a stranger's cluster for executors, without its secret. Argument: the address of its master. */
 export const INTRUDER = `
 import sys

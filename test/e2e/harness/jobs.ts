@@ -98,7 +98,11 @@ export class JobDesk {
     return (await this.history(jobId)).map((entry) => entry.job_status);
   }
 
-  log(jobId: number, stream: 'stdout' | 'stderr' = 'stdout', query: Record<string, number> = {}): Promise<string> {
+  log(
+    jobId: number,
+    stream: 'stdout' | 'stderr' | 'events' = 'stdout',
+    query: Record<string, number> = {},
+  ): Promise<string> {
     return this.client.text(`${this.path}/job/${jobId}/log/${stream}`, query);
   }
 
@@ -118,12 +122,15 @@ export class JobDesk {
   }
 }
 
+/** The agent, which removes what is left of a run that has ended. */
+const CLEARS = /^(?:\/bin\/sh -c )?(?:rm -rf|chmod -R) /;
+
 /** Running processes that belong to the run, by their command line or environment. */
 export function processesOfRun(platform: PlatformUnderTest, jobId: number): string[] {
   return platform.nodeProcesses().flatMap(({ pid, command }) => {
     try {
       const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
-      return text.includes(`/runs/${jobId}/`) ? [command] : [];
+      return text.includes(`/runs/${jobId}/`) && !CLEARS.test(command) ? [command] : [];
     } catch {
       return [];
     }

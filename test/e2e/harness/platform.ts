@@ -13,13 +13,13 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
 import { eventually } from '../../../libs/testing/eventually';
+import { freePort } from '../../../libs/testing/free-port';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 import { ApiClient, type Json } from './api-client';
 
@@ -413,17 +413,6 @@ function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** User ids that no other platform on this machine has: a node ends whatever runs as one of its users. */

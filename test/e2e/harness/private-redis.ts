@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { eventually } from '../../../libs/testing/eventually';
+import { freePort } from '../../../libs/testing/free-port';
 
 /** A Redis that one test file may stop, halt and start again, always on the same port and without its data. */
 export class PrivateRedis {
@@ -63,15 +63,4 @@ export class PrivateRedis {
       redis.disconnect();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen({ port: 0, host: '127.0.0.1' });
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

@@ -8,6 +8,8 @@ import { PLATFORM_ROLES, type Role, ROLES, type WorkspacePermission } from '../.
 import { insertRow } from '../../../src/platform/persistence/sql';
 import { insertPlain } from '../harness/records';
 import type { Standing } from './expected-access';
+import { rowOf } from '../../samples';
+import { SECRET_TYPE } from '../../samples/scoped-secrets';
 import { insertPersonalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
 import { Session } from '../../../src/modules/iam/entities/session.entity';
 
@@ -211,7 +213,8 @@ export class CallerMaker {
       await grantRoles(tx, userId, spec, tenants);
       if (spec.permission) await grantPermission(tx, userId, spec.permission, tenants.own);
       const tenantId = spec.session && tenants[spec.session].tenantId;
-      const own = { token_id: await insertPersonalToken(tx, userId, tenantId) };
+      const token_id = await insertPersonalToken(tx, userId, tenantId);
+      const own = { token_id, ...(spec.session ? await insertSecrets(tx, userId, tenants[spec.session]) : {}) };
       return { spec, token: await this.tokenOf(tx, userId, spec, tenants), own };
     });
   }
@@ -246,6 +249,26 @@ async function insertUser(tx: EntityManager, more: object = {}): Promise<number>
   const username = `caller-${randomUUID()}`;
   const values = { username, email: `${username}@example.org`, ...more };
   return (await insertPlain<{ user_id: number }>(tx, 'users', values)).user_id;
+}
+
+/** Secrets of the user in the tenant: a plain one, and some that open a catalog. */
+async function insertSecrets(tx: EntityManager, user_id: number, records: TenantRecords): Promise<object> {
+  const { tenantId: tenant_id, openedCatalog } = records;
+  const secret = async (name: string, more: object = {}) => {
+    const values = { tenant_id, name, ...rowOf('user_secret', { user_id }), ...more };
+    return (await insertPlain<{ user_secret_id: number }>(tx, 'user_secrets', values)).user_secret_id;
+  };
+  const metastore_secret_id = await secret('metastore', { secret_type_id: SECRET_TYPE.hiveBasic });
+  const { metastore_catalog_id } = openedCatalog;
+  const attached = await insertPlain<{ metastore_catalog_secret_user_id: number }>(tx, 'user_catalog_secrets', {
+    ...{ tenant_id, user_id, metastore_catalog_id, metastore_secret_id },
+  });
+  return {
+    user_secret_id: await secret('own'),
+    metastore_secrets_user_id: metastore_secret_id,
+    object_storage_secrets_user_id: await secret('storage', { secret_type_id: SECRET_TYPE.awsKeys }),
+    metastore_catalog_secret_user_id: attached.metastore_catalog_secret_user_id,
+  };
 }
 
 /** A group that only this user is in. */

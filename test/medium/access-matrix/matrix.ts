@@ -51,6 +51,16 @@ const UNREACHABLE: Record<string, number> = {
   completeSsoLogin: 404,
   // Basic auth is checked at a hypervisor, and none is named.
   checkCredentialsConf: 400,
+  // No server may be called there.
+  fetchUnityCatalogs: 400,
+  // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
+  ...Object.fromEntries(
+    [
+      ...['browseCatalogs', 'searchBrowseCatalogs', 'browseSchemas', 'searchBrowseSchemas', 'browseTables'],
+      ...['searchBrowseTables', 'browseTableNames', 'browseColumns', 'browseFunctions', 'browseVolumes'],
+      'getTableDdl',
+    ].map((id) => [id, 400]),
+  ),
 };
 
 /** Operations that answer what is done in the tenant: their calls are made one by one, where nobody else is. */

@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { KINDS } from '../../samples';
+import { hiveSite, unityDetails } from '../../samples/metastore-catalog';
 import { REFERENCE } from '../../samples/reference';
 import { LOGIN_NAME, PASSWORD } from './callers';
 import { MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
@@ -30,7 +31,11 @@ export interface Operation {
   path: string;
   parameters: Parameter[];
   body:
-    { kind: 'none' } | { kind: 'binary' } | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
+    | { kind: 'none' }
+    | { kind: 'binary' }
+    /** A list of texts. */
+    | { kind: 'texts' }
+    | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
   /** Whether the document says that the body must be sent. */
   bodyIsRequired: boolean;
   /** Answers a page or array of records. */
@@ -74,19 +79,27 @@ const ALIASES: Record<string, string> = {
   source_file_path: 'file_path',
 };
 
+/** Whose secrets are attached to metastore catalogs. */
+const CATALOG_SECRET_SCOPES = ['tenant', 'workspace', 'user'] as const;
+
 /** Names of parameters and body fields that name a tenant's record. */
 const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...KINDS.flatMap(([kind, { nameField }]) => [`${kind}_id`, ...(nameField ? [] : [`${kind}_name`])]),
   ...['tenant_id', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
   ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
+  ...CATALOG_SECRET_SCOPES.flatMap((scope) => [
+    ...[`metastore_catalog_secret_${scope}_id`, `metastore_secrets_${scope}_id`],
+    `object_storage_secrets_${scope}_id`,
+  ]),
   ...['file_id', 'file_path', 'file_name', 'source_file_id', 'source_file_path', 'job_application_id'],
 ]);
 
 /** Ids that name no record of a tenant, or of a kind that no tenant can have yet. */
 const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
-  ...['metastore_catalog_id', 'encryption_type_id', 'network_project_id', 'correlation_id'],
+  ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
+  ...['encryption_type_id', 'network_project_id', 'correlation_id'],
 ];
 
 /** Ids in the operation's request of which it is not said what they name. */
@@ -97,8 +110,11 @@ export function unknownIds({ parameters, body }: Operation): string[] {
   return names.filter((name) => /_ids?$/.test(name) && !isKnown(name));
 }
 
+/** Operations whose bodies have values of other systems, some of which are called like addresses. */
+const TAKES_SECRET = /^(create|update)(Tenant|Workspace|User)Secret$/;
+
 /** Pairs of which one is given to select a record, and which lists take as optional filters. */
-const FILTERS_OF_LISTS = ['cluster_conf', 'job_conf', 'file', 'user', 'group', 'tenant'];
+const FILTERS_OF_LISTS = ['metastore_catalog', 'cluster_conf', 'job_conf', 'file', 'user', 'group', 'tenant'];
 
 /** Values of parameters and body fields that name no tenant's record: reference data, and what is made up. */
 const CONSTANTS: Record<string, unknown> = {
@@ -114,9 +130,20 @@ const CONSTANTS: Record<string, unknown> = {
   password: PASSWORD,
 };
 
+/** Values that are tried where nobody answers, which is what the operation says. */
+const VALIDATED = {
+  secret: { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN', token: 'any' } },
+  metastore: { metastore_details: { endpoint: 'http://127.0.0.1:1' } },
+};
+
 /** What an operation needs beside the generated request: values of the body, or of a parameter. */
 const MORE: Record<string, Record<string, unknown>> = {
   ...Object.fromEntries(KINDS.flatMap(requestsOfSample)),
+  createHiveCatalog: { hiveSiteXml: hiveSite() },
+  createUnityCatalog: unityDetails,
+  // A server that nobody may call.
+  fetchUnityCatalogs: { endpoint: 'http://169.254.169.254' },
+  ...Object.fromEntries(['Tenant', 'Workspace', 'User'].map((scope) => [`validate${scope}Secret`, VALIDATED])),
   listOnPremNodeResources: { endpoint: 'local://' },
   // What the records hold.
   revokeWorkspaceUserPermission: { permission_id: 0 },
@@ -152,18 +179,30 @@ function operationName(kind: string): string {
   return kind.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** Metastore catalogs are made, changed and deleted by operations of each type. */
+const CATALOG_TYPES = ['Hive', 'Glue', 'Unity'] as const;
+
 /** Body fields that name what is yet to be made. */
 const NEW_NAMES: Record<string, string> = Object.fromEntries(
   KINDS.map(([kind, { nameField = 'name' }]) => [`create${operationName(kind)}`, nameField]),
 );
 
-/** Optional parameters without which the generated request is none. */
+/** Optional parameters and body fields without which the generated request is none. */
 const ALWAYS_GIVEN: Record<string, string> = {
   listClusterMounts: 'cluster_id',
   assignTenantUserRole: 'tenant_id',
   assignTenantGroupRole: 'tenant_id',
   removeTenantUserRole: 'tenant_id',
   removeTenantGroupRole: 'tenant_id',
+  listWorkspaceCatalogSecrets: 'workspace_id',
+  ...Object.fromEntries(
+    CATALOG_SECRET_SCOPES.flatMap((scope) =>
+      ['attach', 'update'].map((change) => [
+        `${change}${operationName(scope)}CatalogSecret`,
+        `metastore_secrets_${scope}_id`,
+      ]),
+    ),
+  ),
 };
 
 /** Records in the state that an operation needs, instead of the usual one. */
@@ -176,6 +215,26 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   updateObjectStorageManager: ({ unused, storeCredentials }) => ({ ...unused, ...storeCredentials }),
   deleteObjectStorageManager: ({ unused }) => unused,
   enableWorkspace: ({ disabledWorkspace }) => disabledWorkspace,
+  ...Object.fromEntries(
+    CATALOG_TYPES.flatMap((type) =>
+      ['update', 'delete'].map((change) => [
+        `${change}${type}Catalog`,
+        (records: TenantRecords) => records.catalogs[type],
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    CATALOG_SECRET_SCOPES.map((scope) => [
+      `attach${operationName(scope)}CatalogSecret`,
+      ({ catalogs }: TenantRecords) => catalogs.Hive,
+    ]),
+  ),
+  ...Object.fromEntries(
+    CATALOG_SECRET_SCOPES.map((scope) => [
+      `list${operationName(scope)}CatalogSecrets`,
+      ({ openedCatalog }: TenantRecords) => openedCatalog,
+    ]),
+  ),
   associateClusterWorkspace: ({ clusters }) => clusters.stopped,
   deleteJobConf: ({ jobConfs }) => jobConfs.idle,
   enableJobConf: ({ jobConfs }) => jobConfs.disabled,
@@ -216,9 +275,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
         parameters,
         body: json?.properties
           ? { kind: 'json', properties: json.properties, required: json.required ?? [] }
-          : requestBody
-            ? { kind: 'binary' }
-            : { kind: 'none' },
+          : bodyWithoutFields(json, requestBody !== undefined),
         bodyIsRequired: requestBody?.required === true,
         isList: isListAnswer(responses, resolve),
         changes: method !== 'get',
@@ -226,6 +283,11 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
       };
     }),
   );
+}
+
+function bodyWithoutFields(json: Schema | undefined, isTaken: boolean): Operation['body'] {
+  if (json?.type === 'array') return { kind: 'texts' };
+  return { kind: isTaken ? 'binary' : 'none' };
 }
 
 interface DescribedOperation {
@@ -275,11 +337,13 @@ interface GivenAddress extends Address {
 }
 
 function addressable({ id, parameters, body }: Operation): GivenAddress[] {
-  const inBody = body.kind === 'json' ? Object.keys(body.properties) : [];
+  const inBody = (body.kind === 'json' ? Object.keys(body.properties) : []).filter(
+    (name) => !(TAKES_SECRET.test(id) && ADDRESS_NAMES.has(name)),
+  );
   const fields = inBody.map((name) => ({
     in: 'body' as const,
     name,
-    required: body.kind === 'json' && body.required.includes(name),
+    required: body.kind === 'json' && (body.required.includes(name) || ALWAYS_GIVEN[id] === name),
   }));
   const others = parameters.flatMap(({ in: place, name, required = false }) =>
     place === 'header' ? [] : [{ in: place, name, required: required || ALWAYS_GIVEN[id] === name }],
@@ -369,6 +433,9 @@ function bodyOf(
   invented: (name: string, schema: Schema) => unknown,
 ): Pick<BuiltRequest, 'headers' | 'body'> {
   if (body.kind === 'none') return { headers: {}, body: undefined };
+  if (body.kind === 'texts') {
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(['schema.table']) };
+  }
   if (body.kind === 'binary') {
     return { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('bytes') };
   }

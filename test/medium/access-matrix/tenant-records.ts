@@ -7,7 +7,9 @@ import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
 import { insertPlain, PlainRows } from '../harness/records';
-import { type Ids, type Kind, KINDS, rowOf } from '../../samples';
+import { type Ids, type Kind, KINDS, rowOf, tableOf } from '../../samples';
+import { CATALOG_TYPE, unityDetails } from '../../samples/metastore-catalog';
+import { SECRET_TYPE } from '../../samples/scoped-secrets';
 import { REFERENCE } from '../../samples/reference';
 
 /** Which of the two kinds of tenants: that of the records called for, or that of the strangers who call. */
@@ -31,6 +33,7 @@ export function roleId(role: (typeof ROLES)[number]): number {
 /** Kinds whose row needs more than its sample, or is needed in more states than one. */
 const OTHER_KINDS: readonly Kind[] = [
   ...(['mount', 'object_storage_manager', 'cluster', 'workspace', 'job_conf', 'user', 'group'] as const),
+  ...(['workspace_secret', 'user_secret'] as const),
 ];
 /** The rest: a new one is among them. */
 export const PLAIN_KINDS = KINDS.map(([kind]) => kind).filter((kind) => !OTHER_KINDS.includes(kind));
@@ -53,6 +56,10 @@ export interface TenantRecords {
   jobConfs: Record<'idle' | 'disabled', JobConfRef>;
   /** A file of the object storage manager. */
   storageFile: { file_id: number; file_path: string; file_name: string };
+  /** A metastore catalog of each type, which no cluster has. */
+  catalogs: Record<'Hive' | 'Glue' | 'Unity', { metastore_catalog_id: number }>;
+  /** A Hive catalog to which secrets of the tenant, of the workspace and of the user are attached. */
+  openedCatalog: { metastore_catalog_id: number; metastore_catalog_name: string };
   /** A further workspace, for permissions that are held on another than the one called for. */
   otherWorkspace: WorkspaceRef;
 }
@@ -152,7 +159,9 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
     ...(await insertMount(into, storeCredentials)),
   };
   const clusters = await insertClusters(into, used);
+  const catalogs = await insertCatalogs(into);
   const work = await insertWork(into, clusters.running, people.values);
+  const opened = await insertCatalogSecrets(into, { ...people.values, ...work.values } as unknown as Ids);
   return {
     records: {
       side: into.side,
@@ -163,6 +172,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
         ...clusters.running,
         ...clusters.node,
         ...work.values,
+        ...opened.values,
       },
       unused: { ...people.unused, ...unused },
       storageFile: managers.used.file,
@@ -172,6 +182,8 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
       nodeId: clusters.nodeId,
       disabledWorkspace: work.disabled,
       jobConfs: work.jobConfs,
+      catalogs,
+      openedCatalog: opened.catalog,
       otherWorkspace: work.other,
     },
     logs: [
@@ -188,7 +200,7 @@ export async function insertPersonalToken(tx: Tx, userId: number, tenantId: stri
 }
 
 /** A user and a group of the tenant, the user in the group; and some that are by themselves. */
-async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, nameOf }: Inserting) {
+async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, nameOf, named }: Inserting) {
   const user = async (more: object = {}) => {
     const [userId, username] = [nextId(), nameOf('user')];
     const account = { username, display_name: `${text} user`, email: `${username}@example.org` };
@@ -204,27 +216,38 @@ async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, name
   };
   const [member, team] = [await user(), await group()];
   await rows.add('group_users', { group_id: team.group_id, user_id: member.user_id });
+  const secret = await named('user_secrets', 'user_secret', rowOf('user_secret', { user_id: member.user_id }));
   await rows.add('group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
   const [emptyTenant, tenant_id] = [nameOf('tenant'), randomUUID()];
   await rows.add('tenants', { tenant_id, name: emptyTenant });
   await rows.flush();
   const tokenId = Number(await insertPersonalToken(tx, member.user_id, tenantId));
   return {
-    values: { tenant_id: tenantId, tenant_name: tenantName, token_id: tokenId, ...member, ...team },
+    values: { tenant_id: tenantId, tenant_name: tenantName, token_id: tokenId, ...member, ...team, ...secret },
     unused: { ...(await user()), ...(await group()), tenant_id, tenant_name: emptyTenant },
     disabledUser: await user({ to_date: new Date() }),
   };
 }
 
+/** Columns of plain kinds that are other than in their samples. */
+const OWN_COLUMNS: Partial<Record<Kind, (nameOf: (kind: string) => string) => object>> = {
+  cloud_env: () => ({ endpoint: 'local://' }),
+  // A tenant has each URL once.
+  dependency_repository: (nameOf) => ({ url: `https://${nameOf('host')}.example.org/` }),
+};
+
 /**
  * One record of each kind that its sample says all of. They refer to those of `others`, so that nothing refers to
  * them, or to each other.
  */
-async function insertInfrastructure({ named }: Inserting, others?: Ids): Promise<Record<string, string | number>> {
+async function insertInfrastructure(
+  { named, nameOf }: Inserting,
+  others?: Ids,
+): Promise<Record<string, string | number>> {
   const made: Record<string, string | number> = {};
   for (const kind of PLAIN_KINDS) {
-    const own = kind === 'cloud_env' ? { endpoint: 'local://' } : {};
-    Object.assign(made, await named(`${kind}s`, kind, { ...rowOf(kind, others ?? (made as Ids)), ...own }));
+    const own = OWN_COLUMNS[kind]?.(nameOf) ?? {};
+    Object.assign(made, await named(tableOf(kind), kind, { ...rowOf(kind, others ?? (made as Ids)), ...own }));
   }
   return made;
 }
@@ -235,6 +258,45 @@ async function insertMount({ insert, nameOf, text }: Inserting, storeCredentials
   const row = rowOf('mount', storeCredentials as Ids);
   const id = await insert('mounts', 'mount_id', { name, ...row, source: `${text}/path`, mount_point: `/mnt/${name}` });
   return { mount_id: id, mount_name: name, credentials_config_id: storeCredentials['credentials_conf_id'] ?? 0 };
+}
+
+/** A metastore catalog of each type. */
+async function insertCatalogs({ named }: Inserting): Promise<TenantRecords['catalogs']> {
+  const catalog = async (typeId: number, details: object) => {
+    const made = await named('metastore_catalogs', 'metastore_catalog', { metastore_catalog_type_id: typeId, details });
+    return { metastore_catalog_id: Number(made['metastore_catalog_id']) };
+  };
+  return {
+    Hive: await catalog(CATALOG_TYPE.hive, { files: ['hiveSiteXml'] }),
+    Glue: await catalog(CATALOG_TYPE.glue, {}),
+    Unity: await catalog(CATALOG_TYPE.unity, unityDetails),
+  };
+}
+
+/** Columns of secrets that open the metastore of a Hive catalog and the store of its tables. */
+const OPENING_TYPES = { metastore_secret_id: SECRET_TYPE.hiveBasic, storage_secret_id: SECRET_TYPE.awsKeys };
+
+/** A catalog with secrets of each scope: those of a workspace and of a user. */
+async function insertCatalogSecrets({ insert, named, nameOf }: Inserting, owners: Ids) {
+  const details = { files: ['hiveSiteXml'] };
+  const catalog = await named('metastore_catalogs', 'metastore_catalog', {
+    metastore_catalog_type_id: CATALOG_TYPE.hive,
+    details,
+  });
+  const values: Record<string, number> = {};
+  for (const [scope, column] of [['tenant'], ['workspace', 'workspace_id'], ['user', 'user_id']] as const) {
+    const owner = column ? { [column]: owners[column] } : {};
+    const secret = (secret_type_id: number) =>
+      insert(`${scope}_secrets`, `${scope}_secret_id`, { name: nameOf('secret'), secret_type_id, ...owner });
+    const metastore_secret_id = await secret(OPENING_TYPES.metastore_secret_id);
+    const storage_secret_id = await secret(OPENING_TYPES.storage_secret_id);
+    const id = `metastore_catalog_secret_${scope}_id`;
+    const attached = { metastore_catalog_id: catalog['metastore_catalog_id'], metastore_secret_id, ...owner };
+    values[id] = await insert(`${scope}_catalog_secrets`, id, attached);
+    values[`metastore_secrets_${scope}_id`] = metastore_secret_id;
+    values[`object_storage_secrets_${scope}_id`] = storage_secret_id;
+  }
+  return { catalog: catalog as unknown as TenantRecords['openedCatalog'], values };
 }
 
 /** An object storage manager with a file in a bucket of its own. */
@@ -359,6 +421,7 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
   const conf = { ...place, cluster_id: cluster.cluster_id, settings };
   const jobConf = await insertJobConf(into, conf);
   await insert('cluster_workspaces', 'cluster_workspace_id', { ...place, cluster_id: cluster.cluster_id });
+  const secret = await named('workspace_secrets', 'workspace_secret', rowOf('workspace_secret', place as Ids));
   const applicationId = nameOf('application');
   const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: cluster.cluster_id });
   const runId = await insert('runs', 'run_id', {
@@ -387,6 +450,7 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
     runId,
     values: {
       ...workspace,
+      ...secret,
       ...jobConf,
       ...{ job_id: runId, job_application_id: applicationId },
       ...{ file_id: fileId, file_path: fileName, file_name: fileName },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
-import { type Kind, rowOf } from '../../samples';
+import { type Kind, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
 
 /** A record of each kind in one tenant. */
@@ -18,6 +18,11 @@ export interface Tenancy {
   workspaceId: number;
   clusterId: number;
   jobConfId: number;
+  dependencyRepositoryId: number;
+  tenantSecretId: number;
+  workspaceSecretId: number;
+  userSecretId: number;
+  metastoreCatalogId: number;
 }
 
 interface NeededColumn {
@@ -115,14 +120,15 @@ function plainValue(type: string): unknown {
 /** Without a volume: nobody needs one. */
 const MADE: readonly Kind[] = [
   ...(['network_conf', 'boot_disk_image', 'credentials_conf', 'object_storage_manager', 'mount', 'cloud_env'] as const),
-  ...(['cluster_conf', 'cluster', 'workspace', 'job_conf'] as const),
+  ...(['metastore_catalog', 'cluster_conf', 'cluster', 'workspace', 'job_conf', 'dependency_repository'] as const),
+  ...(['tenant_secret', 'workspace_secret', 'user_secret'] as const),
 ];
 
 /** Makes a tenant with a record of each kind; the cluster is RUNNING. */
 export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
   const { tenant_id: tenantId } = await insertPlain<{ tenant_id: string }>(tx, 'tenants', { name });
   const user = await insertPlain(tx, 'users', { username: name, email: `${name}@example.com` });
-  const ids: Record<string, number> = {};
+  const ids: Record<string, number> = { user_id: Number(user['user_id']) };
   for (const kind of MADE) {
     const values = {
       tenant_id: tenantId,
@@ -130,7 +136,7 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
       ...rowOf(kind, ids),
       ...(kind === 'cluster' ? { status: 'RUNNING' } : {}),
     };
-    ids[`${kind}_id`] = Number((await insertPlain(tx, `${kind}s`, values))[`${kind}_id`]);
+    ids[`${kind}_id`] = Number((await insertPlain(tx, tableOf(kind), values))[`${kind}_id`]);
   }
   const idOf = (kind: Kind) => ids[`${kind}_id`] ?? 0;
   return {
@@ -146,6 +152,11 @@ export async function makeTenancy(tx: Tx, name: string): Promise<Tenancy> {
     workspaceId: idOf('workspace'),
     clusterId: idOf('cluster'),
     jobConfId: idOf('job_conf'),
+    dependencyRepositoryId: idOf('dependency_repository'),
+    tenantSecretId: idOf('tenant_secret'),
+    workspaceSecretId: idOf('workspace_secret'),
+    userSecretId: idOf('user_secret'),
+    metastoreCatalogId: idOf('metastore_catalog'),
   };
 }
 

@@ -58,14 +58,21 @@ export class TestAgent {
     return this.send('GET', path);
   }
 
-  /** Any call of the protocol, by the node token unless another is given. */
-  send(method: string, path: string, { token = this.token, body }: { token?: string; body?: object } = {}) {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    return fetch(`${this.baseUrl}${path}`, { method, headers, body: body && JSON.stringify(body) });
+  /** Any call of the protocol, by the node token unless another is given; a body of bytes is sent as it is. */
+  send(
+    method: string,
+    path: string,
+    { token = this.token, body, signal }: { token?: string; body?: object; signal?: AbortSignal } = {},
+  ) {
+    const isPlain = body instanceof Uint8Array;
+    const type = isPlain ? 'application/octet-stream' : 'application/json';
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    const content = isPlain ? Buffer.from(body) : body && JSON.stringify(body);
+    return fetch(`${this.baseUrl}${path}`, { method, headers, body: content, signal });
   }
 
-  /** A run of a Python job that is given to the node. */
-  async giveRun(tenancy: Tenancy, settings: object = { command: null }): Promise<number> {
+  /** A run of Python that is given to the node. */
+  async giveRun(tenancy: Tenancy, settings: object = { command: null }, job_type = 'SPARK_JOB'): Promise<number> {
     const { manager } = this.api.database;
     const { tenantId: tenant_id, clusterId: cluster_id } = tenancy;
     const run = await insertPlain(manager, 'runs', {
@@ -76,7 +83,7 @@ export class TestAgent {
       node_id: this.nodeId,
       status: 'SUBMITTED',
       workflow_job_instance_id: await executingInstance(manager, tenant_id, cluster_id),
-      job_conf_snapshot: { job_conf_id: tenancy.jobConfId, name: 'job', language: 'Python3', settings },
+      job_conf_snapshot: { job_conf_id: tenancy.jobConfId, name: 'job', job_type, language: 'Python3', settings },
     });
     return Number(run['run_id']);
   }

@@ -88,7 +88,7 @@ export class MountingNode {
         run_id: String(this.runs),
         correlation_id: 'test',
         spec: { ...SPEC, application, ...change },
-        offsets: { stdout: 0, stderr: 0 },
+        offsets: { stdout: 0, stderr: 0, events: 0 },
       },
     );
     const ticker = setInterval(() => run.tick(), 50);

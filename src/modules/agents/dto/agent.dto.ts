@@ -1,6 +1,7 @@
 import type {
   DaemonsState,
   ReportRequest,
+  RequestsQuery,
   RunOutcome,
   RunReason,
   RunState,
@@ -48,4 +49,9 @@ export class LogOffset {
 
 export class FileKey {
   @Param.text({ maxLength: 64 }) key?: string;
+}
+
+export class Requests implements RequestsQuery {
+  @Param.int64({ optional: false, min: 0 }) after: number;
+  @Param.int32({ optional: false, min: 0, max: 30_000 }) wait_ms: number;
 }

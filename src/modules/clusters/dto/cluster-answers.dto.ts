@@ -2,6 +2,7 @@ import { ReadAudit, WriteAudit } from '../../../platform/http/answers';
 import { Field } from '../../../platform/http/fields';
 import { CloudEnvInfo } from '../../cloud-envs/cloud-envs.contract';
 import { ClusterConfRef } from '../../cluster-confs/cluster-confs.contract';
+import { MetastoreCatalogRef } from '../../metastore-catalogs/metastore-catalogs.contract';
 import { MountRead } from '../../mounts/mounts.contract';
 import { ObjectStorageManagerRef } from '../../object-storage-managers/object-storage-managers.contract';
 import { DiskTypeInfo, SparkInfraVersionRef } from '../../reference-data/reference-data.contract';
@@ -67,19 +68,6 @@ export class ClusterWorkflowDetails {
   @Field.object(() => WorkflowInstanceStatus) workflow_job_instance_status: WorkflowInstanceStatus;
 }
 
-class MetastoreCatalogTypeRef {
-  @Field.id({ nullable: true }) metastore_catalog_type_id: number | null;
-  @Field.text({ nullable: true }) name: string | null;
-  @Field.text({ nullable: true }) description: string | null;
-}
-
-export class ClusterMetastoreCatalog {
-  @Field.id({ nullable: true }) metastore_catalog_id: number | null;
-  @Field.text({ nullable: true }) metastore_catalog_name: string | null;
-  @Field.text({ nullable: true }) description: string | null;
-  @Field.object(() => MetastoreCatalogTypeRef) metastore_catalog_type: MetastoreCatalogTypeRef;
-}
-
 export class ClusterRead extends ReadAudit {
   @Field.id() cluster_id: number;
   @Field.text() name: string;
@@ -105,7 +93,7 @@ export class ClusterRead extends ReadAudit {
   @Field.object(() => ClusterConfRef) cluster_conf: ClusterConfRef;
   @Field.object(() => CloudEnvInfo) cloud_env: CloudEnvInfo;
   @Field.object(() => SparkInfraVersionRef) spark_infra_version: SparkInfraVersionRef;
-  @Field.object(() => ClusterMetastoreCatalog, { nullable: true }) metastore_catalog: ClusterMetastoreCatalog | null;
+  @Field.object(() => MetastoreCatalogRef, { nullable: true }) metastore_catalog: MetastoreCatalogRef | null;
   @Field.object(() => SparkConfig) spark_config: SparkConfig;
   @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
   @Field.object(() => ObjectStorageManagerRef, { nullable: true })
@@ -145,7 +133,7 @@ export class ClusterSummary {
   @Field.object(() => SummaryCloudEnv) cloud_env: SummaryCloudEnv;
   @Field.object(() => SparkInfraVersionRef) spark_infra_version: SparkInfraVersionRef;
   @Field.object(() => EngineClusterSparkConfig) engine_cluster_spark_config: EngineClusterSparkConfig;
-  @Field.object(() => ClusterMetastoreCatalog, { nullable: true }) metastore_catalog: ClusterMetastoreCatalog | null;
+  @Field.object(() => MetastoreCatalogRef, { nullable: true }) metastore_catalog: MetastoreCatalogRef | null;
 }
 
 export class ClusterWrite extends WriteAudit {

@@ -25,6 +25,10 @@ export const givesSlots = (cluster: string) => oneOf(`${cluster}.status`, GIVES_
     name: 'fk_clusters_object_storage_manager',
   },
 )
+@Index('ix_clusters_metastore_catalog', ['tenant_id', 'metastore_catalog_id'])
+@ForeignKey('MetastoreCatalog', ['tenant_id', 'metastore_catalog_id'], ['tenant_id', 'metastore_catalog_id'], {
+  name: 'fk_clusters_metastore_catalog',
+})
 @Check('ck_clusters_status', oneOf('status', CLUSTER_STATUSES))
 @Check('ck_clusters_type', oneOf('cluster_type', CLUSTER_TYPES))
 @Check(
@@ -69,6 +73,7 @@ export class Cluster extends TenantColumns {
   @Col.text({ nullable: true }) bootstrap_shell_script: string | null;
   @Col.bigint() cloud_env_id: number;
   @Col.bigint({ nullable: true }) object_storage_manager_id: number | null;
+  @Col.bigint({ nullable: true }) metastore_catalog_id: number | null;
   @Col.bigint() cluster_conf_id: number;
   @ForeignKey('SparkInfraVersion', { name: 'fk_clusters_spark_infra_version' })
   @Col.int()

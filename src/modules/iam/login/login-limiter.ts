@@ -19,7 +19,8 @@ const LONGEST_PAUSE_MS = 5_000;
 /** Looking up where an account logs in: a flood must not take all connections to the database. */
 const LOOKUPS = { code: 'AUTH.BUSY', atOnce: 2, waiting: 64, waitingOfOne: 32, patienceMs: 5_000 };
 
-const COMMAND_TIMEOUT_MS = 500;
+/** Longer than a busy process pauses: a count that is given up lets a guess through. */
+const COMMAND_TIMEOUT_MS = 2_000;
 
 /** Whose password is tried, and from where. */
 export interface Claimant {

@@ -37,23 +37,30 @@ export class JobSettings {
   job_timeout_min?: number | null;
   @Field.texts(text) files?: string[] | null;
   @Field.texts(text) properties_file?: string[] | null;
-  @Field.texts({ ...text, description: 'key=value each' }) conf?: string[] | null;
+  @Field.texts({ ...text, description: "Spark properties but the platform's, key=value each" }) conf?: string[] | null;
   @Field.texts({ ...text, description: 'Maven coordinates' }) packages?: string[] | null;
-  @Field.texts(text) repositories?: string[] | null;
+  @Field.texts({ ...text, description: 'URLs of dependency repositories of the tenant' })
+  repositories?: string[] | null;
   @Field.texts(text) jars?: string[] | null;
-  @Field.texts(text) archives?: string[] | null;
+  @Field.texts({ ...text, description: '`path#folder` names the folder that it is unpacked to' })
+  archives?: string[] | null;
   @Field.text(setting) driver_memory?: string | null;
   @Field.text(setting) driver_java_options?: string | null;
   @Field.text(setting) driver_library_path?: string | null;
   @Field.text(setting) driver_class_path?: string | null;
   @Field.text(setting) executor_memory?: string | null;
   @Field.text(setting) principal?: string | null;
-  @Field.text(setting) keytab?: string | null;
+  @Field.text({ ...setting, description: 'File of the workspace, or `file:///path` on the nodes' })
+  keytab?: string | null;
   @Field.text(setting) queue?: string | null;
   @Field.int64(count) driver_cores?: number | null;
   @Field.int64(count) total_executor_cores?: number | null;
   @Field.int64(count) executor_cores?: number | null;
-  @Field.int64(count) num_executors?: number | null;
+  @Field.int64({
+    ...count,
+    description: 'Executors, of `executor_cores` or else one core each, unless `total_executor_cores` is given',
+  })
+  num_executors?: number | null;
   @Field.text(text) platform_functions_project_path?: string | null;
   @Field.text(text) platform_functions_script_path?: string | null;
   @Field.text(text) platform_functions_function_name?: string | null;

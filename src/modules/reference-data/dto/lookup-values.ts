@@ -20,6 +20,7 @@ export const SPARK_JOB_TYPES = [
 ] as const;
 export const JOB_TYPE_DISPLAY_NAMES = ['Custom Code', 'Notebook', 'Thrift SQL', 'Functions', 'JAR'] as const;
 export const CATALOG_TYPES = ['HIVE', 'DATABRICKS UNITY', 'AWS GLUE'] as const;
+export type CatalogTypeName = (typeof CATALOG_TYPES)[number];
 export const SECRET_TYPES = [
   'HIVE KERBEROS',
   'HIVE BASIC',

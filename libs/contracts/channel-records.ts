@@ -1,0 +1,91 @@
+/**
+ * How messages between the control plane and a process of a run are written down, on the node and in requests of its agent.
+ * A message has a number, which counts from 1 per direction without gaps, and a payload, of which neither the agent nor the
+ * control plane's transport knows more than its length. See ADR 0033.
+ */
+
+export interface NumberedPayload {
+  number: number;
+  payload: Buffer;
+}
+
+/** Longest payload; bytes. */
+export const LONGEST_PAYLOAD = 16 * 1024 * 1024;
+
+/** Length (u32) and number (u64), big-endian, before each payload in requests and answers of an agent. */
+const WIRE_HEADER = 12;
+
+/** A text that is no sequence of records, or one beyond the bounds. */
+export class MalformedRecords extends Error {}
+
+/** The records as a body of a request or an answer. */
+export function encodeRecords(records: readonly NumberedPayload[]): Buffer {
+  return Buffer.concat(
+    records.flatMap(({ number, payload }) => {
+      const header = Buffer.allocUnsafe(WIRE_HEADER);
+      header.writeUInt32BE(payload.length, 0);
+      header.writeBigUInt64BE(BigInt(number), 4);
+      return [header, payload];
+    }),
+  );
+}
+
+/**
+ * The records of a body: numbers that follow each other, payloads that share its memory.
+ * @throws MalformedRecords
+ */
+export function decodeRecords(body: Buffer): NumberedPayload[] {
+  const records: NumberedPayload[] = [];
+  for (let at = 0; at < body.length;) {
+    if (body.length - at < WIRE_HEADER) throw new MalformedRecords('A record ends within its header.');
+    const length = body.readUInt32BE(at);
+    const number = readNumber(body, at + 4);
+    at += WIRE_HEADER;
+    if (length > LONGEST_PAYLOAD) throw new MalformedRecords(`A record is longer than ${LONGEST_PAYLOAD} bytes.`);
+    if (length > body.length - at) throw new MalformedRecords('A record ends before its length.');
+    const last = records.at(-1);
+    if (last !== undefined && number !== last.number + 1) throw new MalformedRecords('Numbers of records have a gap.');
+    records.push({ number, payload: body.subarray(at, at + length) });
+    at += length;
+  }
+  return records;
+}
+
+/** A record as the files on a node have it. */
+export interface FileRecord extends NumberedPayload {
+  /** Number of the last record that the writer of this file has read from the file of the other direction. */
+  ack: number;
+}
+
+/** `RCH1`: begins each record of a file. */
+const MAGIC = 0x52434831;
+/** Magic (u32), length of the payload (u32), number (u64), ack (u64), big-endian, before each payload in a file. */
+export const FILE_HEADER = 24;
+
+export function encodeFileRecord({ number, ack, payload }: FileRecord): Buffer {
+  const header = Buffer.allocUnsafe(FILE_HEADER);
+  header.writeUInt32BE(MAGIC, 0);
+  header.writeUInt32BE(payload.length, 4);
+  header.writeBigUInt64BE(BigInt(number), 8);
+  header.writeBigUInt64BE(BigInt(ack), 16);
+  return Buffer.concat([header, payload]);
+}
+
+/** What a record's header says; null where there is none, or one beyond the bounds. */
+export function decodeFileHeader(header: Buffer): { length: number; number: number; ack: number } | null {
+  if (header.length < FILE_HEADER || header.readUInt32BE(0) !== MAGIC) return null;
+  const length = header.readUInt32BE(4);
+  if (length > LONGEST_PAYLOAD) return null;
+  try {
+    return { length, number: readNumber(header, 8), ack: readNumber(header, 16) };
+  } catch (error) {
+    if (error instanceof MalformedRecords) return null;
+    throw error;
+  }
+}
+
+function readNumber(bytes: Buffer, at: number): number {
+  const number = bytes.readBigUInt64BE(at);
+  if (number > BigInt(Number.MAX_SAFE_INTEGER)) throw new MalformedRecords('A number is too large.');
+  return Number(number);
+}

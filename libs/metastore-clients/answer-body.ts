@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { finished, type Readable } from 'node:stream';
+import { MetastoreError } from './metastore-client';
+
+/** Of one answer; a page of a hundred wide tables has some megabytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The whole body of an answer, of at most 16 MiB, which is not read further than that. The stream is destroyed with
+ * `signal`. Throws {@link MetastoreError} and what the stream fails with.
+ */
+export function readBody(stream: Readable, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    const stop = (error: Error) => {
+      reject(error);
+      stream.destroy();
+    };
+    const onAbort = () => stop(new MetastoreError('timeout', 'The answer was no longer waited for.'));
+    const take = (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > MOST_BYTES) stop(tooLarge());
+      else chunks.push(chunk);
+    };
+    finished(stream, (error) => {
+      signal.removeEventListener('abort', onAbort);
+      if (error) reject(error);
+      else resolve(Buffer.concat(chunks));
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else if (Number(headers['content-length'] ?? 0) > MOST_BYTES) stop(tooLarge());
+    else stream.on('data', take);
+  });
+}
+
+function tooLarge(): MetastoreError {
+  return new MetastoreError('too-large', `The metastore answers with more than ${MOST_BYTES / 1024 / 1024} MiB.`);
+}

@@ -1,0 +1,245 @@
+import { Readable } from 'node:stream';
+import {
+  GetDatabasesCommand,
+  GetTableCommand,
+  GetTablesCommand,
+  GetUserDefinedFunctionsCommand,
+  GlueClient as GlueSdk,
+} from '@aws-sdk/client-glue';
+import { ACCESS_KEY_ID_INVALID, isAccessKeyId } from '../../credential-check/aws-refusal';
+import { errorField } from '../../object-storage/store-fault';
+import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { readBody } from '../answer-body';
+import { AnswerFields } from '../answer-fields';
+import { assertModestJson } from '../answer-json';
+import { CallGuard, type CallBounds, DEFAULT_TIMEOUTS, type MetastoreTimeouts } from '../call-guard';
+import { describeEach } from '../described-tables';
+import {
+  type CatalogInfo,
+  type FunctionInfo,
+  type MetastoreClient,
+  MetastoreError,
+  type SchemaInfo,
+  type SchemaRef,
+  type Table,
+  type TableInfo,
+  type TableRef,
+  type VolumeInfo,
+} from '../metastore-client';
+import { connectionFault } from '../metastore-fault';
+import { usableName } from '../metastore-names';
+import { readPages } from '../paged-list';
+import { withRequestDeadline } from '../request-deadline';
+import { readDatabase, readDescribed, readFunction, readTable, readTableInfo } from './glue-answers';
+import { glueFault } from './glue-fault';
+
+/** Which Data Catalog of AWS Glue, and as whom to call it: the account that the keys belong to. */
+export interface GlueTarget {
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Of temporary keys. */
+  sessionToken?: string;
+  /** Null for AWS itself, which is found by the region. */
+  endpoint: string | null;
+}
+
+/** The one catalog of an account and region, by the name that Athena and the consoles of AWS have for it. */
+export const GLUE_CATALOG = 'AwsDataCatalog';
+
+/** As long as Glue's pages can be. */
+const MaxResults = 100;
+const LONGEST_PAGE_TOKEN = 16 * 1024;
+const CONNECTIONS = { keepAlive: true, maxSockets: 8, maxFreeSockets: 2, timeout: 30_000 };
+
+/** The fields of a list of tables that are read. */
+const LISTED = ['TableList', 'NextToken', 'Name', 'TableType', 'Owner', 'CreateTime', 'CreatedBy', 'UpdateTime'];
+
+type Command = GetDatabasesCommand | GetTableCommand | GetTablesCommand | GetUserDefinedFunctionsCommand;
+
+/** A page of one of Glue's lists: its entries are in `field`. */
+interface PageOf<T> {
+  field: string;
+  kind: string;
+  ask: (NextToken: string | undefined) => Command;
+  read: (entry: AnswerFields) => T;
+}
+
+/**
+ * The Data Catalog of AWS Glue: databases are schemas, and the catalog of a reference is not looked at. Lists of tables are
+ * read whole: that takes as many requests as their names alone, while their owners and times would take one more for
+ * each table.
+ */
+export class GlueClient implements MetastoreClient {
+  private readonly sdk: GlueSdk;
+  private readonly server: string;
+  private readonly secrets: readonly string[];
+  private readonly guard: CallGuard;
+
+  /** Calls nobody. Throws {@link MetastoreError} for malformed keys and for an endpoint that may not be called. */
+  constructor(
+    target: GlueTarget,
+    outbound: OutboundPolicy,
+    private readonly timeouts: MetastoreTimeouts = DEFAULT_TIMEOUTS,
+  ) {
+    const { region, accessKeyId, secretAccessKey, sessionToken } = target;
+    const endpoint = assertedTarget(target, outbound);
+    this.secrets = [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
+    this.server = endpoint === null ? `AWS Glue in the region ${region}` : endpoint.host;
+    this.guard = new CallGuard(this.server, timeouts.callMs);
+    const { http, https } = outbound.agentsWith(CONNECTIONS);
+    this.sdk = new GlueSdk({
+      region,
+      credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+      ...(endpoint === null ? {} : { endpoint: endpoint.href }),
+      // The second attempt corrects a clock that is off, and outlives a moment of throttling; the SDK waits some seconds
+      // for it at most, whatever it is asked for.
+      maxAttempts: 2,
+      requestHandler: { httpAgent: http, httpsAgent: https },
+    });
+  }
+
+  /** One entry, once Glue has taken the keys. */
+  listCatalogs(signal: AbortSignal): Promise<CatalogInfo[]> {
+    const unknown = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
+    return this.guard.run(signal, async (bounds) => {
+      await this.send(new GetDatabasesCommand({ MaxResults: 1 }), 'DatabaseList', bounds);
+      return [{ name: GLUE_CATALOG, comment: null, storageRoot: null, storageLocation: null, ...unknown }];
+    });
+  }
+
+  listSchemas(catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]> {
+    return this.list(signal, {
+      field: 'DatabaseList',
+      kind: 'database',
+      ask: (NextToken) => new GetDatabasesCommand({ NextToken, MaxResults }),
+      read: (entry) => readDatabase(entry, catalog),
+    });
+  }
+
+  listTables(schema: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
+    return this.list(signal, {
+      field: 'TableList',
+      kind: 'table',
+      ask: (NextToken) => new GetTablesCommand({ DatabaseName: usableName(schema.schema), NextToken, MaxResults }),
+      read: (entry) => readTableInfo(entry, schema),
+    });
+  }
+
+  describeTables(schema: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]> {
+    return this.guard.run(signal, (bounds) =>
+      describeEach(names, (table) => this.getTable({ ...schema, table }, bounds, readDescribed)),
+    );
+  }
+
+  readTable(table: TableRef, signal: AbortSignal): Promise<Table | null> {
+    return this.guard.run(signal, (bounds) => this.getTable(table, bounds, readTable));
+  }
+
+  listFunctions(schema: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
+    const request = { Pattern: '*', MaxResults };
+    return this.list(signal, {
+      field: 'UserDefinedFunctions',
+      kind: 'function',
+      ask: (NextToken) =>
+        new GetUserDefinedFunctionsCommand({ ...request, DatabaseName: usableName(schema.schema), NextToken }),
+      read: (entry) => readFunction(entry, schema),
+    });
+  }
+
+  /** Glue has none. */
+  listVolumes(): Promise<VolumeInfo[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): void {
+    this.guard.close();
+    this.sdk.destroy();
+  }
+
+  private list<T extends { name: string }>(signal: AbortSignal, { field, kind, ask, read }: PageOf<T>): Promise<T[]> {
+    return this.guard.run(signal, (bounds) =>
+      readPages(async (token) => {
+        const answer = await this.send(ask(token ?? undefined), field, bounds);
+        return { entries: answer.list(field, kind, read), nextToken: answer.text('NextToken', LONGEST_PAGE_TOKEN) };
+      }),
+    );
+  }
+
+  private async getTable<T>(
+    ref: TableRef,
+    bounds: CallBounds,
+    read: (answer: AnswerFields, ref: TableRef) => T,
+  ): Promise<T | null> {
+    try {
+      const request = { DatabaseName: usableName(ref.schema), Name: usableName(ref.table) };
+      const answer = await this.send(new GetTableCommand(request), 'Table', bounds);
+      return read(answer.part('Table'), ref);
+    } catch (error) {
+      if (error instanceof MetastoreError && error.fault === 'missing') return null;
+      throw error;
+    }
+  }
+
+  /** @param field what the answer has if it is Glue's: the SDK takes any object for an empty answer */
+  private async send(command: Command, field: string, { signal }: CallBounds): Promise<AnswerFields> {
+    const answer = await withRequestDeadline(this.server, this.timeouts.requestMs, signal, async (abortSignal) => {
+      try {
+        bound(command, this.server, abortSignal);
+        return await this.sdk.send(command as GetTablesCommand, { abortSignal });
+      } catch (error) {
+        throw glueFault(this.server, error, this.secrets);
+      }
+    });
+    if (!Object.hasOwn(answer, field)) {
+      throw new MetastoreError('failed', `${this.server} does not answer like AWS Glue: ${field} is missing.`);
+    }
+    return new AnswerFields(answer, 'page');
+  }
+}
+
+/** Lets the SDK have answers of bounded size only. */
+function bound(command: Command, server: string, signal: AbortSignal): void {
+  (command as GetTablesCommand).middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args).catch((error: unknown) => {
+        // The SDK does not keep the code of an answer that is no HTTP.
+        throw errorField(error, 'code')?.startsWith('HPE_') ? connectionFault(server, error) : error;
+      });
+      const response = result.response as { statusCode: number; headers: Record<string, string>; body?: unknown };
+      if (response.body instanceof Readable) {
+        const body = await readBody(response.body, response.headers, signal);
+        assertModestJson(body);
+        const isList = response.statusCode === 200 && command instanceof GetTablesCommand;
+        response.body = Readable.from([isList ? withoutDetails(body) : body]);
+      }
+      return result;
+    },
+    { step: 'deserialize', priority: 'low', name: 'boundAnswer' },
+  );
+}
+
+/** The SDK would take most of a list's time to read columns and properties that no list tells. */
+function withoutDetails(page: Buffer): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(JSON.parse(page.toString('utf8')), LISTED));
+  } catch {
+    // The SDK says so.
+    return page;
+  }
+}
+
+function assertedTarget(target: GlueTarget, outbound: OutboundPolicy): URL | null {
+  const { region, accessKeyId, sessionToken = '', endpoint } = target;
+  // It becomes a part of a host name.
+  if (!/^[a-z0-9-]{1,40}$/.test(region)) throw new MetastoreError('failed', 'The region is none of AWS.');
+  if (!isAccessKeyId(accessKeyId)) throw new MetastoreError('denied', ACCESS_KEY_ID_INVALID);
+  if (!/^[\x21-\x7e]{0,8192}$/.test(sessionToken)) {
+    throw new MetastoreError('denied', 'The session token is too long or contains characters that none can have.');
+  }
+  try {
+    return endpoint === null ? null : outbound.assertUrl(endpoint);
+  } catch (error) {
+    throw new MetastoreError('unreachable', (error as Error).message, { cause: error });
+  }
+}

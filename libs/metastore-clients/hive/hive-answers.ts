@@ -1,0 +1,138 @@
+import type { Authorship, FunctionInfo, SchemaInfo, Table, TableInfo } from '../metastore-client';
+import type {
+  HiveDatabase,
+  HiveFieldSchema,
+  HiveFunction,
+  HiveSerDeInfo,
+  HiveStorageDescriptor,
+  HiveTable,
+} from './hive-thrift';
+
+const NO_SERDE: HiveSerDeInfo = { name: null, serializationLib: null, parameters: null };
+const NO_STORAGE: HiveStorageDescriptor = {
+  cols: null,
+  location: null,
+  inputFormat: null,
+  outputFormat: null,
+  compressed: null,
+  numBuckets: null,
+  serdeInfo: null,
+  bucketCols: null,
+  sortCols: null,
+  parameters: null,
+};
+const NOBODY: Authorship = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
+
+export function schemaOf(name: string, database: HiveDatabase | null): SchemaInfo {
+  const { description = null, ownerName = null } = database ?? {};
+  return { ...NOBODY, name, catalog: null, comment: text(description), owner: text(ownerName) };
+}
+
+/** With what a list of names tells. Spread from {@link NOBODY}, ten thousand would take 20 ms longer. */
+export function namedTable(schema: string, name: string): TableInfo {
+  return {
+    name,
+    catalog: null,
+    schema,
+    tableType: null,
+    owner: null,
+    createdAt: null,
+    createdBy: null,
+    updatedAt: null,
+    updatedBy: null,
+  };
+}
+
+/** @param schema that it was asked for in */
+export function tableInfoOf(schema: string, table: HiveTable): TableInfo {
+  const { tableName, tableType, owner, createTime } = table;
+  const parameters = table.parameters ?? {};
+  return {
+    name: tableName ?? '',
+    catalog: null,
+    schema,
+    tableType: text(tableType),
+    owner: text(owner),
+    createdAt: milliseconds(createTime),
+    createdBy: null,
+    // Hive notes the author's changes; Spark's are known by the last statement that changed the table's definition.
+    updatedAt: milliseconds(Number(parameters['last_modified_time'] ?? parameters['transient_lastDdlTime'])),
+    updatedBy: text(parameters['last_modified_by']),
+  };
+}
+
+export function tableOf(schema: string, table: HiveTable): Table {
+  const properties = table.parameters ?? {};
+  return {
+    ...tableInfoOf(schema, table),
+    ...storageOf(table.sd),
+    comment: text(properties['comment']),
+    partitionColumns: columnsOf(table.partitionKeys),
+    dataSourceFormat: null,
+    properties,
+    viewText: text(table.viewOriginalText),
+  };
+}
+
+type Storage = Pick<Table, 'columns' | 'location' | 'inputFormat' | 'outputFormat' | 'serde' | 'serdeProperties'> &
+  Pick<Table, 'bucketColumns' | 'sortColumns' | 'buckets'>;
+
+function storageOf(sd: HiveStorageDescriptor | null): Storage {
+  const { serializationLib, parameters } = sd?.serdeInfo ?? NO_SERDE;
+  const { cols, location, inputFormat, outputFormat, bucketCols, sortCols, numBuckets } = sd ?? NO_STORAGE;
+  return {
+    columns: columnsOf(cols),
+    location: text(location),
+    inputFormat: text(inputFormat),
+    outputFormat: text(outputFormat),
+    serde: text(serializationLib),
+    serdeProperties: parameters ?? {},
+    bucketColumns: bucketCols ?? [],
+    sortColumns: (sortCols ?? []).map(({ col, order }) => ({ name: col ?? '', ascending: order !== 0 })),
+    buckets: numBuckets ?? 0,
+  };
+}
+
+/** @param schema that it was asked for in */
+export function functionOf(schema: string, told: HiveFunction): FunctionInfo {
+  const { functionName, className, ownerName, createTime } = told;
+  return {
+    ...NOBODY,
+    name: functionName ?? '',
+    catalog: null,
+    schema,
+    owner: text(ownerName),
+    createdAt: milliseconds(createTime),
+    dataType: null,
+    fullDataType: null,
+    routineBody: 'EXTERNAL',
+    // A class of Java, in a jar that Hive knows.
+    routineDefinition: text(className),
+    parameterStyle: null,
+    isDeterministic: false,
+    sqlDataAccess: null,
+    securityType: null,
+    specificName: null,
+    properties: null,
+    metastoreId: null,
+    functionId: null,
+  };
+}
+
+function columnsOf(columns: HiveFieldSchema[] | null | undefined): Table['columns'] {
+  return (columns ?? []).map(({ name, type, comment }) => ({
+    name: name ?? '',
+    type: type ?? '',
+    comment: text(comment),
+  }));
+}
+
+/** Hive does not tell an empty text from none. */
+function text(value: string | null | undefined): string | null {
+  return value ? value : null;
+}
+
+/** @param seconds since the epoch; nothing, zero or no number is an unknown time */
+function milliseconds(seconds: number | null): number | null {
+  return seconds && Number.isSafeInteger(seconds * 1000) ? seconds * 1000 : null;
+}

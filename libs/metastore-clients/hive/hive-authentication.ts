@@ -1,0 +1,40 @@
+import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { GssIdentity, type KerberosIdentity } from '../kerberos/gss-identity';
+import { GssapiMechanism, PlainMechanism, type SaslMechanism } from './sasl-mechanism';
+
+/** How a client logs in to a metastore. */
+export type HiveLogin =
+  /** Not at all: the metastore is told a name, if there is one, and believes it. */
+  | { kind: 'none'; user: string | null }
+  | { kind: 'plain'; username: string; password: string }
+  /** `service` is the metastore's principal, in which `_HOST` stands for the host that is called. */
+  | { kind: 'kerberos'; service: string; identity: KerberosIdentity };
+
+/** Logs the connections of one client in. */
+export class HiveAuthentication {
+  private readonly identity: GssIdentity | null;
+
+  constructor(
+    private readonly login: HiveLogin,
+    outbound: OutboundPolicy,
+  ) {
+    this.identity = login.kind === 'kerberos' ? new GssIdentity(login.identity, outbound) : null;
+  }
+
+  /** Whom a metastore that asks for no login is told of. */
+  get user(): string | null {
+    return this.login.kind === 'none' ? this.login.user : null;
+  }
+
+  /** A new login at a host; null where there is none. */
+  mechanismFor(host: string): SaslMechanism | null {
+    const { login, identity } = this;
+    if (login.kind === 'plain') return new PlainMechanism(login);
+    if (login.kind === 'none' || identity === null) return null;
+    return new GssapiMechanism(identity, login.service.replace('/_HOST', `/${host.toLowerCase()}`));
+  }
+
+  close(): void {
+    this.identity?.close();
+  }
+}

@@ -1,0 +1,104 @@
+import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { MetastoreError } from '../metastore-client';
+import { Places } from '../places';
+import { HiveConnection, type HiveUri, serverOf } from './hive-connection';
+import type { HiveAuthentication } from './hive-authentication';
+import type { HiveCalls } from './hive-thrift';
+
+/** To all metastores of a client together. */
+export const MOST_CONNECTIONS = 2;
+
+/** A few connections to the metastores that serve the same data, which calls take in turn. */
+export class HiveConnections {
+  private readonly idle: HiveConnection[] = [];
+  private readonly used = new Set<HiveConnection>();
+  private readonly places = new Places(MOST_CONNECTIONS);
+  private isClosed = false;
+
+  /**
+   * @param uris tried in this order
+   * @param connectMs longest time to connect to one of them and log in, milliseconds
+   */
+  constructor(
+    private readonly uris: readonly HiveUri[],
+    private readonly outbound: OutboundPolicy,
+    private readonly authentication: HiveAuthentication,
+    private readonly connectMs: number,
+  ) {}
+
+  /**
+   * One call, which must change nothing: it is repeated when a connection breaks, on a new one and with the next metastore.
+   * Rejects with {@link MetastoreError}, which says what each metastore said, or with the exception that one answered.
+   */
+  async call<T>(method: keyof HiveCalls, send: (calls: HiveCalls) => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.places.take(signal);
+    try {
+      const said: string[] = [];
+      for (const open of this.sources(signal)) {
+        try {
+          return await this.callOn(await open(), method, send, signal);
+        } catch (error) {
+          if (!(error instanceof MetastoreError) || error.fault !== 'unreachable' || signal.aborted) throw error;
+          if (!said.includes(error.message)) said.push(error.message);
+        }
+      }
+      throw new MetastoreError('unreachable', said.join(' '));
+    } finally {
+      this.places.release();
+    }
+  }
+
+  /** Ends all connections, and the calls under way with them. */
+  close(): void {
+    this.isClosed = true;
+    for (const connection of [...this.idle.splice(0), ...this.used]) connection.close(closed());
+    this.authentication.close();
+  }
+
+  /** Where a connection may come from. An idle one may have been closed by its server meanwhile. */
+  private *sources(signal: AbortSignal): Generator<() => Promise<HiveConnection>> {
+    for (let idle = this.idle.pop(); idle; idle = this.idle.pop()) {
+      const connection = idle;
+      if (connection.isOpen) yield () => Promise.resolve(connection);
+    }
+    for (const uri of this.uris) yield () => this.open(uri, signal);
+  }
+
+  private async open(uri: HiveUri, signal: AbortSignal): Promise<HiveConnection> {
+    const controller = new AbortController();
+    const onAbort = () => controller.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => {
+      const late = `${serverOf(uri)} cannot be reached within ${this.connectMs / 1000} seconds.`;
+      controller.abort(new MetastoreError('unreachable', late));
+    }, this.connectMs);
+    try {
+      return await HiveConnection.open(uri, this.outbound, this.authentication, controller.signal);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  private async callOn<T>(
+    connection: HiveConnection,
+    method: keyof HiveCalls,
+    send: (calls: HiveCalls) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    this.used.add(connection);
+    try {
+      if (this.isClosed) throw closed();
+      return await connection.call(method, send, signal);
+    } finally {
+      this.used.delete(connection);
+      if (this.isClosed) connection.close(closed());
+      if (connection.isOpen) this.idle.push(connection);
+    }
+  }
+}
+
+function closed(): MetastoreError {
+  return new MetastoreError('unreachable', 'The connection to the metastore was closed.');
+}

@@ -1,0 +1,183 @@
+import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { CallGuard } from '../call-guard';
+import {
+  type CatalogInfo,
+  type FunctionInfo,
+  type MetastoreClient,
+  MetastoreError,
+  MOST_DESCRIBED,
+  MOST_ENTRIES,
+  type SchemaInfo,
+  type SchemaRef,
+  type Table,
+  type TableInfo,
+  type TableRef,
+  type VolumeInfo,
+} from '../metastore-client';
+import { usableName } from '../metastore-names';
+import { sortedByName } from '../paged-list';
+import { functionOf, namedTable, schemaOf, tableInfoOf, tableOf } from './hive-answers';
+import { HiveAuthentication, type HiveLogin } from './hive-authentication';
+import type { HiveUri } from './hive-connection';
+import { HiveConnections, MOST_CONNECTIONS } from './hive-connections';
+import { answeredFault } from './hive-fault';
+import type { HiveCalls } from './hive-thrift';
+
+/** Schemas whose owner and comment a list tells: Hive tells them one by one. */
+const MOST_DESCRIBED_SCHEMAS = 100;
+
+export interface HiveMetastoreOptions {
+  /** Metastores that serve the same data, tried in this order. */
+  uris: readonly HiveUri[];
+  outbound: OutboundPolicy;
+  /** Longest time of a call with all that it takes, milliseconds. */
+  deadlineMs: number;
+  login?: HiveLogin;
+}
+
+/**
+ * A Hive metastore, by its Thrift interface as Hive 2.3 and later have it. A Hive metastore has one catalog, which has no
+ * name, and no volumes. It knows names in lower case and takes them in any.
+ */
+export class HiveMetastoreClient implements MetastoreClient {
+  private readonly guard: CallGuard;
+  private readonly connections: HiveConnections;
+
+  constructor(options: HiveMetastoreOptions) {
+    const { uris, outbound, deadlineMs, login = { kind: 'none', user: null } } = options;
+    this.guard = new CallGuard('The Hive metastore', deadlineMs);
+    // All may be tried within the deadline, and the last still has time to answer.
+    const authentication = new HiveAuthentication(login, outbound);
+    this.connections = new HiveConnections(uris, outbound, authentication, deadlineMs / (uris.length + 1));
+  }
+
+  async listCatalogs(_signal: AbortSignal): Promise<CatalogInfo[]> {
+    throw new MetastoreError('unsupported', 'A Hive metastore has no catalogs.');
+  }
+
+  /** Owner and comment are told as long as there are at most 100 schemas. */
+  async listSchemas(_catalog: string | null, signal: AbortSignal): Promise<SchemaInfo[]> {
+    return this.run(signal, async (call) => {
+      const names = sortedNames(await call('get_all_databases', (hive) => hive.get_all_databases()));
+      if (names.length > MOST_DESCRIBED_SCHEMAS) return names.map((name) => schemaOf(name, null));
+      const waiting = [...names];
+      const found: SchemaInfo[] = [];
+      const worker = async (): Promise<void> => {
+        for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+          const wanted = name;
+          const database = await orNull(call('get_database', (hive) => hive.get_database(wanted)));
+          if (database) found.push(schemaOf(wanted, database));
+        }
+      };
+      await Promise.all(Array.from({ length: MOST_CONNECTIONS }, worker));
+      return sortedByName(found);
+    });
+  }
+
+  async listTables({ schema }: SchemaRef, signal: AbortSignal): Promise<TableInfo[]> {
+    return this.run(signal, async (call) => {
+      const wanted = usableName(schema);
+      const names = sortedNames(await call('get_all_tables', (hive) => hive.get_all_tables(wanted)));
+      // Hive answers the same of a schema that is not there.
+      if (names.length === 0) await assertSchema(schema, call);
+      return names.map((name) => namedTable(schema, name));
+    });
+  }
+
+  async describeTables({ schema }: SchemaRef, names: readonly string[], signal: AbortSignal): Promise<TableInfo[]> {
+    const wanted = new Set(names.map((name) => name.toLowerCase()));
+    if (wanted.size > MOST_DESCRIBED) throw new RangeError(`At most ${MOST_DESCRIBED} tables are described at once.`);
+    const sent = [...wanted].filter(isUsable);
+    if (sent.length === 0) return [];
+    return this.run(signal, async (call) => {
+      const of = usableName(schema);
+      const send = (hive: HiveCalls) => hive.get_table_objects_by_name(of, sent);
+      const tables = (await call('get_table_objects_by_name', send)).map((table) => tableInfoOf(schema, table));
+      return unique(tables.filter(({ name }) => wanted.has(name.toLowerCase())));
+    });
+  }
+
+  async readTable({ schema, table }: TableRef, signal: AbortSignal): Promise<Table | null> {
+    return this.run(signal, async (call) => {
+      if (!isUsable(schema) || !isUsable(table)) return null;
+      const found = await orNull(call('get_table', (hive) => hive.get_table(schema, table)));
+      if (found && found.tableName?.toLowerCase() !== table.toLowerCase())
+        throw new MetastoreError('failed', 'The Hive metastore answers with another table.');
+      return found && tableOf(schema, found);
+    });
+  }
+
+  async listFunctions({ schema }: SchemaRef, signal: AbortSignal): Promise<FunctionInfo[]> {
+    return this.run(signal, async (call) => {
+      // Of one schema Hive tells names alone, and the rest of each one by one.
+      const { functions } = await call('get_all_functions', (hive) => hive.get_all_functions());
+      const here = (functions ?? []).filter(({ dbName }) => dbName?.toLowerCase() === schema.toLowerCase());
+      if (here.length === 0) await assertSchema(schema, call);
+      return unique(here.map((told) => functionOf(schema, told)));
+    });
+  }
+
+  async listVolumes({ schema }: SchemaRef, signal: AbortSignal): Promise<VolumeInfo[]> {
+    return this.run(signal, async (call) => {
+      await assertSchema(schema, call);
+      return [];
+    });
+  }
+
+  close(): void {
+    this.guard.close();
+    this.connections.close();
+  }
+
+  private run<T>(signal: AbortSignal, work: (call: Call) => Promise<T>): Promise<T> {
+    return this.guard.run(signal, async (bounds) => {
+      try {
+        return await work((method, send) => this.connections.call(method, send, bounds.signal));
+      } catch (error) {
+        throw answeredFault(error);
+      }
+    });
+  }
+}
+
+type Call = <T>(method: keyof HiveCalls, send: (hive: HiveCalls) => Promise<T>) => Promise<T>;
+
+/** Rejects with `missing` unless the metastore has the schema. */
+async function assertSchema(schema: string, call: Call): Promise<void> {
+  const wanted = usableName(schema);
+  await call('get_database', (hive) => hive.get_database(wanted));
+}
+
+/** Whether anything can have the name. */
+function isUsable(name: string): boolean {
+  try {
+    return usableName(name) === name;
+  } catch {
+    return false;
+  }
+}
+
+/** Null for what the metastore says is not there. */
+async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (answeredFault(error).fault === 'missing') return null;
+    throw error;
+  }
+}
+
+function sortedNames(names: readonly string[]): string[] {
+  assertBounded(names);
+  return [...new Set(names)].sort();
+}
+
+function unique<T extends { name: string }>(entries: readonly T[]): T[] {
+  assertBounded(entries);
+  return sortedByName(new Map(entries.map((entry) => [entry.name, entry])).values());
+}
+
+function assertBounded(entries: readonly unknown[]): void {
+  if (entries.length <= MOST_ENTRIES) return;
+  throw new MetastoreError('too-large', `The Hive metastore answers a list of more than ${MOST_ENTRIES} entries.`);
+}

@@ -1,0 +1,44 @@
+/** A number of places, which are taken in the order of asking. */
+export class Places {
+  private readonly waiting = new Set<() => void>();
+  private taken = 0;
+
+  constructor(private readonly most: number) {}
+
+  get isWaitedFor(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  /** Waits for a place; rejects with the signal's reason. */
+  async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.taken < this.most) {
+      this.taken += 1;
+      return;
+    }
+    let onAbort: (() => void) | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        // Whoever releases a place hands it on.
+        onAbort = () => {
+          this.waiting.delete(resolve);
+          reject(signal.reason as Error);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        this.waiting.add(resolve);
+      });
+    } finally {
+      if (onAbort) signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  release(): void {
+    const [next] = this.waiting;
+    if (!next) {
+      this.taken -= 1;
+      return;
+    }
+    this.waiting.delete(next);
+    next();
+  }
+}

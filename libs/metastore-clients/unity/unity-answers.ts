@@ -1,0 +1,138 @@
+import type { AnswerFields } from '../answer-fields';
+import {
+  type Authorship,
+  type CatalogInfo,
+  type ColumnInfo,
+  type FunctionInfo,
+  MetastoreError,
+  type SchemaInfo,
+  type SchemaRef,
+  type Table,
+  type TableInfo,
+  type TableRef,
+  type VolumeInfo,
+} from '../metastore-client';
+
+interface UnityColumn extends ColumnInfo {
+  position: number | null;
+  /** Null for a column that is no partition. */
+  partitionIndex: number | null;
+}
+
+export function readCatalog(catalog: AnswerFields): CatalogInfo {
+  return {
+    name: catalog.name('name'),
+    comment: catalog.text('comment'),
+    storageRoot: catalog.text('storage_root'),
+    storageLocation: catalog.text('storage_location'),
+    ...authorship(catalog),
+  };
+}
+
+export function readSchema(schema: AnswerFields, catalog: string | null): SchemaInfo {
+  return { name: schema.name('name'), catalog, comment: schema.text('comment'), ...authorship(schema) };
+}
+
+export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRef): TableInfo {
+  return { catalog, schema, name: table.name('name'), tableType: table.text('table_type'), ...authorship(table) };
+}
+
+/** Throws {@link MetastoreError} if it is another table than the one asked for. */
+export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
+  const info = readTableInfo(table, ref);
+  // Unity keeps names in lower case and finds them by any.
+  if (info.name.toLowerCase() !== ref.table.toLowerCase()) {
+    throw new MetastoreError('failed', 'The metastore answers with another table.');
+  }
+  return info;
+}
+
+/** Throws like {@link readDescribed}. */
+export function readTable(table: AnswerFields, ref: TableRef): Table {
+  const info = readDescribed(table, ref);
+  const columns = inOrder(table.list('columns', 'column', readColumn), ({ position }) => position);
+  const isPartition = ({ partitionIndex }: UnityColumn) => partitionIndex !== null;
+  const partitions = inOrder(columns.filter(isPartition), ({ partitionIndex }) => partitionIndex);
+  return {
+    ...info,
+    comment: table.text('comment'),
+    columns: columns.filter((column) => !isPartition(column)).map(columnInfo),
+    partitionColumns: partitions.map(columnInfo),
+    location: table.text('storage_location'),
+    dataSourceFormat: table.text('data_source_format'),
+    inputFormat: null,
+    outputFormat: null,
+    serde: null,
+    serdeProperties: {},
+    bucketColumns: [],
+    sortColumns: [],
+    buckets: 0,
+    properties: table.properties('properties'),
+    viewText: table.content('view_definition'),
+  };
+}
+
+export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {
+  return {
+    catalog,
+    schema,
+    name: routine.name('name'),
+    dataType: routine.text('data_type'),
+    fullDataType: routine.text('full_data_type'),
+    routineBody: routine.text('routine_body'),
+    routineDefinition: routine.content('routine_definition'),
+    parameterStyle: routine.text('parameter_style'),
+    isDeterministic: routine.flag('is_deterministic'),
+    sqlDataAccess: routine.text('sql_data_access'),
+    securityType: routine.text('security_type'),
+    specificName: routine.text('specific_name'),
+    properties: routine.text('properties'),
+    metastoreId: routine.text('metastore_id'),
+    functionId: routine.text('function_id'),
+    ...authorship(routine),
+  };
+}
+
+export function readVolume(volume: AnswerFields, { catalog, schema }: SchemaRef): VolumeInfo {
+  return {
+    catalog,
+    schema,
+    name: volume.name('name'),
+    volumeType: volume.text('volume_type'),
+    storageLocation: volume.text('storage_location'),
+    comment: volume.text('comment'),
+    volumeId: volume.text('volume_id'),
+    metastoreId: volume.text('metastore_id'),
+    ...authorship(volume),
+  };
+}
+
+function readColumn(column: AnswerFields): UnityColumn {
+  return {
+    name: column.name('name'),
+    // Of a column made by a client that gave no text there is only the name of its type.
+    type: column.content('type_text') ?? column.text('type_name')?.toLowerCase() ?? '',
+    comment: column.text('comment'),
+    position: column.integer('position'),
+    partitionIndex: column.integer('partition_index'),
+  };
+}
+
+function columnInfo({ name, type, comment }: UnityColumn): ColumnInfo {
+  return { name, type, comment };
+}
+
+/** Those without a place stay behind the others, as they came. */
+function inOrder(columns: UnityColumn[], place: (column: UnityColumn) => number | null): UnityColumn[] {
+  return [...columns].sort((one, other) => (place(one) ?? Infinity) - (place(other) ?? Infinity) || 0);
+}
+
+function authorship(record: AnswerFields): Authorship {
+  return {
+    owner: record.text('owner'),
+    createdAt: record.time('created_at'),
+    createdBy: record.text('created_by'),
+    updatedAt: record.time('updated_at'),
+    updatedBy: record.text('updated_by'),
+  };
+}

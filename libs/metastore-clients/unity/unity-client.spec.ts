@@ -1,0 +1,513 @@
+import type { RequestListener } from 'node:http';
+import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { FakeUnity, type FakeUnityOptions, fakeUnityTable } from '../../testing/fake-unity';
+import { answering, HOSTILE_SERVERS, type HostileServer } from '../../testing/hostile-http';
+import { serveOnLoopback } from '../../testing/loopback-server';
+import { MetastoreError, type MetastoreFault } from '../metastore-client';
+import { CONTRACT_TABLES, describeMetastoreClientContract, faultOf } from '../metastore-client.contract';
+import { UnityClient } from './unity-client';
+
+const TOKEN = 'dapi-secret-0123456789';
+const SCHEMA = { catalog: 'main', schema: 'sales' };
+const NEVER = new AbortController().signal;
+/** For megabytes on a busy machine. */
+const LONG = { callMs: 60_000, requestMs: 30_000 };
+const TIMEOUTS = { callMs: 1500, requestMs: 1000 };
+
+const outbound = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
+
+const NUMBERS = Array.from({ length: 250 }, (_, index) => `t${String(index).padStart(3, '0')}`);
+
+function catalogs(): FakeUnityOptions['catalogs'] {
+  const sales = {
+    tables: NUMBERS.toReversed().map((name) => fakeUnityTable(name, 3)),
+    functions: [
+      {
+        name: 'twice',
+        data_type: 'INT',
+        full_data_type: 'int',
+        routine_body: 'SQL',
+        routine_definition: 'x * 2',
+        parameter_style: 'S',
+        is_deterministic: true,
+        sql_data_access: 'CONTAINS_SQL',
+        is_null_call: false,
+        security_type: 'DEFINER',
+        specific_name: 'twice',
+        properties: null,
+        owner: null,
+        created_at: 5,
+        function_id: 'f-1',
+      },
+    ],
+    volumes: [{ name: 'files', volume_type: 'EXTERNAL', storage_location: 's3://bucket/files', volume_id: 'v-1' }],
+  };
+  const record = { comment: 'Sold', owner: 'ada', created_at: 1, created_by: 'ada', updated_at: 2, updated_by: 'bob' };
+  return {
+    main: { record: { comment: null, storage_root: 's3://root' }, schemas: { sales: { record, ...sales }, empty: {} } },
+    'a b': { schemas: {} },
+  };
+}
+
+describeMetastoreClientContract('The client of Unity Catalog', async () => {
+  const column = (name: string, position: number) => ({ name, type_text: 'int', position, partition_index: null });
+  const columns = [column('name', 1), { ...column('day', 2), partition_index: 0 }, column('id', 0)];
+  const tables = CONTRACT_TABLES.map((name) => ({ ...fakeUnityTable(name), columns }));
+  const unity = await FakeUnity.start({ catalogs: { main: { schemas: { filled: { tables }, empty: {} } } } });
+  const open = (endpoint: string, ms: number) =>
+    new UnityClient({ endpoint, token: TOKEN }, outbound, { callMs: ms, requestMs: ms });
+  const client = open(unity.url, 30_000);
+  return {
+    client,
+    filled: { catalog: 'main', schema: 'filled' },
+    empty: { catalog: 'main', schema: 'empty' },
+    missing: { catalog: 'main', schema: 'missing' },
+    at: (port, deadlineMs) => open(`http://127.0.0.1:${port}`, deadlineMs),
+    close: async () => {
+      client.close();
+      await unity.stop();
+    },
+  };
+});
+
+describe('UnityClient', () => {
+  const clients: UnityClient[] = [];
+  let unity: FakeUnity;
+
+  const open = (endpoint: string, token = TOKEN, timeouts = TIMEOUTS) => {
+    const client = new UnityClient({ endpoint, token }, outbound, timeouts);
+    clients.push(client);
+    return client;
+  };
+  const start = async (options: Partial<FakeUnityOptions> = {}) => {
+    unity = await FakeUnity.start({ catalogs: catalogs(), token: TOKEN, ...options });
+    return open(unity.url);
+  };
+  /** A server that answers every request alike. */
+  const against = async (listener: RequestListener) => {
+    const client = await start();
+    unity.answerWith(listener);
+    return client;
+  };
+  const names = (entries: { name: string }[]) => entries.map(({ name }) => name);
+
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await unity.stop();
+  });
+
+  describe('reads', () => {
+    it('catalogs and schemas', async () => {
+      const client = await start();
+      const unknown = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
+      expect(await client.listCatalogs(NEVER)).toEqual([
+        { name: 'a b', comment: null, storageRoot: null, storageLocation: null, ...unknown },
+        { name: 'main', comment: null, storageRoot: 's3://root', storageLocation: null, ...unknown },
+      ]);
+      expect(await client.listSchemas('main', NEVER)).toEqual([
+        { name: 'empty', catalog: 'main', comment: null, ...unknown },
+        {
+          name: 'sales',
+          catalog: 'main',
+          comment: 'Sold',
+          owner: 'ada',
+          createdAt: 1,
+          createdBy: 'ada',
+          updatedAt: 2,
+          updatedBy: 'bob',
+        },
+      ]);
+      expect(await client.listSchemas('a b', NEVER)).toEqual([]);
+    });
+
+    it('tables of all pages, sorted whatever their order, with what a list tells', async () => {
+      const client = await start();
+      const tables = await client.listTables(SCHEMA, NEVER);
+      expect(names(tables)).toEqual(NUMBERS);
+      expect(tables[0]).toEqual({
+        ...SCHEMA,
+        name: 't000',
+        tableType: 'MANAGED',
+        owner: 'ada@example.org',
+        createdAt: 1_700_000_000_000,
+        createdBy: 'ada@example.org',
+        updatedAt: 1_700_000_060_000,
+        updatedBy: 'bob@example.org',
+      });
+      expect(unity.calls).toHaveLength(3);
+      expect(await client.listTables({ catalog: 'main', schema: 'empty' }, NEVER)).toEqual([]);
+    });
+
+    it('on after an empty page, and after a full one that is the last', async () => {
+      const client = await start({ pageLength: 50, hidden: new Set(NUMBERS.slice(100, 200)) });
+      expect(await client.listTables(SCHEMA, NEVER)).toHaveLength(150);
+      expect(unity.calls).toHaveLength(6);
+    });
+
+    it('names only some: those that are gone are left out', async () => {
+      const client = await start();
+      const described = await client.describeTables(SCHEMA, ['t007', 'gone', 't.7', 't003', 't007'], NEVER);
+      expect(names(described)).toEqual(['t003', 't007']);
+      expect(described[0]).toMatchObject({ tableType: 'MANAGED', owner: 'ada@example.org' });
+    });
+
+    it('a table with its columns in order, its partitions apart', async () => {
+      const all = catalogs();
+      const column = (name: string, position: number, partition_index: number | null) => {
+        return { name, type_text: `${name}_type`, type_name: 'INT', position, partition_index, comment: `of ${name}` };
+      };
+      const orders = {
+        ...fakeUnityTable('Orders'),
+        comment: 'All of them',
+        columns: [column('day', 3, 1), column('b', 1, null), column('country', 2, 0), column('a', 0, null)],
+      };
+      const view = { ...fakeUnityTable('seen', 0), table_type: 'VIEW', view_definition: 'SELECT 1', columns: null };
+      all['main']!.schemas['sales']!.tables = [orders, { ...view, storage_location: null, properties: null }];
+      const client = await start({ catalogs: all });
+      const info = (name: string) => ({ name, type: `${name}_type`, comment: `of ${name}` });
+      expect(await client.readTable({ ...SCHEMA, table: 'Orders' }, NEVER)).toEqual({
+        ...SCHEMA,
+        name: 'Orders',
+        tableType: 'MANAGED',
+        owner: 'ada@example.org',
+        createdAt: 1_700_000_000_000,
+        createdBy: 'ada@example.org',
+        updatedAt: 1_700_000_060_000,
+        updatedBy: 'bob@example.org',
+        comment: 'All of them',
+        columns: [info('a'), info('b')],
+        partitionColumns: [info('country'), info('day')],
+        location: 's3://warehouse/Orders',
+        dataSourceFormat: 'DELTA',
+        inputFormat: null,
+        outputFormat: null,
+        serde: null,
+        serdeProperties: {},
+        bucketColumns: [],
+        sortColumns: [],
+        buckets: 0,
+        properties: { 'delta.lastCommitTimestamp': '1700000000000' },
+        viewText: null,
+      });
+      expect(await client.readTable({ ...SCHEMA, table: 'seen' }, NEVER)).toMatchObject({
+        tableType: 'VIEW',
+        viewText: 'SELECT 1',
+        columns: [],
+        location: null,
+        properties: {},
+      });
+      expect(await client.readTable({ ...SCHEMA, table: 'none' }, NEVER)).toBeNull();
+    });
+
+    it('functions and volumes', async () => {
+      const client = await start();
+      expect(await client.listFunctions(SCHEMA, NEVER)).toEqual([
+        expect.objectContaining({ ...SCHEMA, name: 'twice', routineDefinition: 'x * 2', isDeterministic: true }),
+      ]);
+      expect(await client.listVolumes(SCHEMA, NEVER)).toEqual([
+        expect.objectContaining({ ...SCHEMA, name: 'files', volumeType: 'EXTERNAL', volumeId: 'v-1' }),
+      ]);
+    });
+
+    it.each(['%', '100%zz', 'a/b', 'a?b=c#d', 'ü ñ 表', '`q\'uo"te`', '..', '%2e%2e', 'a&catalog_name=b'])(
+      'the table and the schema %p by that very name',
+      async (name) => readsByName(name),
+    );
+
+    it('the table and the schema whose name is as long as can be', () => readsByName('x'.repeat(255)));
+
+    const readsByName = async (name: string) => {
+      const isPath = !name.includes('.');
+      const all = { main: { schemas: { [name]: { tables: [fakeUnityTable(name, 1)] } } } };
+      const client = await start({ catalogs: all });
+      const schema = { catalog: 'main', schema: name };
+      expect(names(await client.listTables(schema, NEVER))).toEqual([name]);
+      const read = client.readTable({ ...schema, table: name }, NEVER);
+      if (isPath) expect(await read).toMatchObject({ name });
+      else expect((await faultOf(read)).fault).toBe('unsupported');
+    };
+
+    it.each([
+      ['that is empty', '', 'missing'],
+      ['of half a character', '\ud800', 'missing'],
+      ['that is too long', 'x'.repeat(256), 'missing'],
+      ['with a dot', 'a.b', 'unsupported'],
+    ] as const)('nothing for a name %s, and calls nobody', async (_what, table, fault) => {
+      const client = await start();
+      expect((await faultOf(client.readTable({ ...SCHEMA, table }, NEVER))).fault).toBe(fault);
+      expect(unity.calls).toEqual([]);
+    });
+
+    it('no schemas without a catalog', async () => {
+      const client = await start();
+      expect((await faultOf(client.listSchemas(null, NEVER))).fault).toBe('missing');
+      expect((await faultOf(client.listSchemas('gone', NEVER))).fault).toBe('missing');
+    });
+  });
+
+  describe('its endpoint', () => {
+    it.each(['', '/', '/api/2.1/unity-catalog', '/api/2.1/unity-catalog//', '/?o=7#x'])(
+      'may end in %p',
+      async (end) => {
+        await start();
+        expect(await open(unity.url + end).listCatalogs(NEVER)).toHaveLength(2);
+      },
+    );
+
+    it.each(['no url', 'ftp://host', 'http://10.0.0.1', 'http://user:word@127.0.0.1', 'http://127.0.0.1/%zz'])(
+      'cannot be %p',
+      (endpoint) => {
+        expect(() => open(endpoint)).toThrow(MetastoreError);
+      },
+    );
+
+    it('is refused when its name leads to an address that may not be called', async () => {
+      await start();
+      const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+      const strict = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['private'] }, resolve);
+      const client = new UnityClient({ endpoint: 'http://unity.example', token: TOKEN }, strict, TIMEOUTS);
+      const error = await faultOf(client.listCatalogs(NEVER));
+      expect([error.fault, error.message]).toEqual(['unreachable', expect.stringContaining('are refused')]);
+    });
+
+    it.each([
+      ['is empty', ''],
+      ['adds a header', 'a\r\nX-Injected: 1'],
+      ['cannot be sent', 'ü'],
+      ['is too long', 'x'.repeat(9000)],
+    ])('gets no token that %s', (_what, token) => {
+      expect(() => open('http://127.0.0.1:1', token)).toThrow(MetastoreError);
+    });
+  });
+
+  describe('tells', () => {
+    it.each<[number, unknown, MetastoreFault]>([
+      [401, { error_code: 401, message: 'Credential was not sent.' }, 'denied'],
+      [403, { error_code: 'PERMISSION_DENIED', message: 'No.', details: [] }, 'denied'],
+      [403, { error_code: 'SCHEMA_NOT_FOUND', message: 'No.' }, 'denied'],
+      [400, { error_code: 'INVALID_TOKEN', message: 'Expired.' }, 'denied'],
+      [404, { error_code: 'SCHEMA_DOES_NOT_EXIST', message: 'No.' }, 'missing'],
+      [500, { error_code: 'NOT_FOUND', message: 'No.' }, 'missing'],
+      [404, { error_code: 'ENDPOINT_NOT_FOUND', message: 'No API found.' }, 'unsupported'],
+      [400, { error_code: 'INVALID_PARAMETER_VALUE', message: 'No.' }, 'failed'],
+      [500, { error_code: 'INTERNAL_ERROR', message: 'No.' }, 'failed'],
+      [404, 'Status: 404\nDescription: Not Found', 'failed'],
+      [401, '<html><h1>Unauthorized</h1></html>', 'denied'],
+      [502, '<html><h1>Bad Gateway</h1></html>', 'unreachable'],
+      [204, '', 'failed'],
+      [500, '', 'failed'],
+    ])('HTTP %d with %j', async (status, body, fault) => {
+      const client = await against(answering(status, body));
+      const error = await faultOf(client.listTables(SCHEMA, NEVER));
+      expect([error.fault, error.message]).toEqual([fault, expect.stringContaining(new URL(unity.url).host)]);
+      expect(unity.calls).toHaveLength(1);
+    });
+
+    it('what the server says, in one line and without the token', async () => {
+      const echo = `Token ${TOKEN} is not valid ${'!'.repeat(1000)}`;
+      const client = await against(answering(403, { error_code: 'PERMISSION_DENIED', message: echo }));
+      const { message, cause } = await faultOf(client.listCatalogs(NEVER));
+      expect(message).toMatch(/^127\.0\.0\.1:\d+: PERMISSION_DENIED: Token \*\*\* is not valid !{100,300}…$/);
+      expect(cause).toBeUndefined();
+    });
+
+    it.each([200, 302, 401, 500])('no token that a page with HTTP %d repeats, wherever it is cut', async (status) => {
+      for (const padding of [0, 280, 290, 1985, 1995]) {
+        const client = await against(answering(status, `<html>${'x'.repeat(padding)}Bearer ${TOKEN}</html>`));
+        const { message } = await faultOf(client.listCatalogs(NEVER));
+        expect(message).not.toContain('dapi-');
+        await unity.stop();
+      }
+    });
+
+    it('a token that has expired as denied', async () => {
+      await start();
+      const error = await faultOf(open(unity.url, 'dapi-expired').listCatalogs(NEVER));
+      expect([error.fault, error.message]).toEqual(['denied', expect.stringContaining('Invalid access token.')]);
+    });
+  });
+
+  describe('of a server that is busy', () => {
+    const busyOnce = (status: number, headers: Record<string, string>): RequestListener => {
+      return (request, response) => {
+        unity.answerWith(null);
+        answering(status, { error_code: 'RESOURCE_EXHAUSTED', message: 'Slow down.' }, headers)(request, response);
+      };
+    };
+
+    it.each([
+      [429, { 'Retry-After': '0' }],
+      [503, { 'Retry-After': new Date(0).toUTCString() }],
+      [503, {}],
+    ])('asks it again after HTTP %d with %j', async (status, headers) => {
+      const client = await against(busyOnce(status, headers));
+      expect(await client.listCatalogs(NEVER)).toHaveLength(2);
+      expect(unity.calls).toHaveLength(2);
+    });
+
+    it('waits as long as it says', async () => {
+      const client = await against(busyOnce(429, { 'Retry-After': '1' }));
+      const begin = performance.now();
+      expect(await client.listCatalogs(NEVER)).toHaveLength(2);
+      expect(performance.now() - begin).toBeGreaterThan(990);
+    });
+
+    it.each([
+      ['it stays busy', '0', 2],
+      ['the wait would outlast the deadline', '3600', 1],
+    ])('gives up when %s', async (_what, after, calls) => {
+      const client = await against(answering(429, { error_code: 'X', message: 'No.' }, { 'Retry-After': after }));
+      expect((await faultOf(client.listCatalogs(NEVER))).fault).toBe('unreachable');
+      expect(unity.calls).toHaveLength(calls);
+    });
+  });
+
+  describe('survives a server that', () => {
+    const FAULTS: Record<HostileServer, MetastoreFault> = {
+      'never answers': 'timeout',
+      'hangs up': 'unreachable',
+      'sends a byte now and then': 'timeout',
+      'announces 2 GB': 'too-large',
+      'sends without end': 'too-large',
+      'sends half of an answer': 'unreachable',
+      'sends a login page': 'failed',
+      'sends no JSON': 'failed',
+      'sends JSON of another kind': 'failed',
+      'sends deep JSON': 'too-large',
+      'sends millions of values': 'too-large',
+    };
+
+    it.each(Object.entries(FAULTS) as [HostileServer, MetastoreFault][])('%s', async (server, fault) => {
+      const client = await against(HOSTILE_SERVERS[server]);
+      const begin = performance.now();
+      expect((await faultOf(client.listTables(SCHEMA, NEVER))).fault).toBe(fault);
+      expect(performance.now() - begin).toBeLessThan(TIMEOUTS.requestMs + 500);
+    });
+
+    it('redirects, without taking the token there', async () => {
+      const asked = jest.fn();
+      const other = await serveOnLoopback(asked);
+      try {
+        for (const status of [301, 302, 303, 307, 308]) {
+          const client = await against(answering(status, '', { Location: other.url }));
+          expect((await faultOf(client.listCatalogs(NEVER))).fault).toBe('failed');
+          await unity.stop();
+        }
+        expect(asked).not.toHaveBeenCalled();
+      } finally {
+        await other.stop();
+      }
+    });
+
+    it.each<[string, (page: number) => object, MetastoreFault]>([
+      ['repeats a page', () => ({ tables: [], next_page_token: 'again' }), 'failed'],
+      ['turns in a circle', (page) => ({ tables: [], next_page_token: `token ${page % 3}` }), 'failed'],
+      ['has no last page', (page) => ({ tables: [], next_page_token: `token ${page}` }), 'timeout'],
+      [
+        'lists without end',
+        (page) => ({
+          tables: Array.from({ length: 50_000 }, (_, at) => ({ name: `t${page}-${at}` })),
+          next_page_token: `token ${page}`,
+        }),
+        'too-large',
+      ],
+      [
+        'lists one table without end',
+        (page) => ({
+          tables: Array.from({ length: 200 }, () => ({ name: 't', owner: 'x'.repeat(60_000) })),
+          next_page_token: `token ${page}`,
+        }),
+        'too-large',
+      ],
+      ['has megabytes of token', () => ({ tables: [], next_page_token: 'x'.repeat(1_000_000) }), 'too-large'],
+    ])('%s', async (_what, page, fault) => {
+      let pages = 0;
+      await start();
+      const client = open(unity.url, TOKEN, fault === 'too-large' ? LONG : TIMEOUTS);
+      // Otherwise a fast machine has read as many pages as there may be before the time is over.
+      const pauseMs = fault === 'timeout' ? 1 : 0;
+      unity.answerWith((_request, response) => {
+        setTimeout(() => response.end(JSON.stringify(page((pages += 1)))), pauseMs);
+      });
+      expect((await faultOf(client.listTables(SCHEMA, NEVER))).fault).toBe(fault);
+    });
+
+    it.each<[string, object]>([
+      ['a list that is none', { tables: { name: 't' } }],
+      ['a table that is none', { tables: ['t'] }],
+      ['a table without a name', { tables: [{ name: null }] }],
+      ['a name that is none', { tables: [{ name: ['t'] }] }],
+      ['a name of megabytes', { tables: [{ name: 'x'.repeat(1_000_000) }] }],
+      ['a time that is none', { tables: [{ name: 't', created_at: 'yesterday' }] }],
+      ['a time without end', { tables: [{ name: 't', created_at: 1e300 }] }],
+      ['an owner that is none', { tables: [{ name: 't', owner: {} }] }],
+      ['a token that is none', { tables: [], next_page_token: 7 }],
+    ])('lies: %s', async (_what, body) => {
+      const client = await against(answering(200, body));
+      expect(['failed', 'too-large']).toContain((await faultOf(client.listTables(SCHEMA, NEVER))).fault);
+    });
+
+    it.each<[string, object]>([
+      ['another table', { name: 'other' }],
+      ['columns that are none', { name: 't', columns: 'a' }],
+      ['a column without a name', { name: 't', columns: [{ type_text: 'int' }] }],
+      ['a position that is none', { name: 't', columns: [{ name: 'a', position: '1' }] }],
+      ['properties that are none', { name: 't', properties: ['a'] }],
+      ['a property that is no text', { name: 't', properties: { a: 1 } }],
+    ])('lies of a table: %s', async (_what, body) => {
+      const client = await against(answering(200, body));
+      const error = await faultOf(client.readTable({ ...SCHEMA, table: 't' }, NEVER));
+      expect(error.fault).toBe('failed');
+    });
+
+    it('names properties and schemas like parts of an object', async () => {
+      const properties = JSON.parse('{"__proto__": "p", "constructor": "c"}') as Record<string, string>;
+      const client = await against(answering(200, { name: 't', properties }));
+      const table = await client.readTable({ ...SCHEMA, table: 't' }, NEVER);
+      expect(Object.entries(table!.properties)).toEqual([
+        ['__proto__', 'p'],
+        ['constructor', 'c'],
+      ]);
+    });
+  });
+
+  describe('ends a call', () => {
+    it('when its caller gives up', async () => {
+      const client = await against(HOSTILE_SERVERS['never answers']);
+      const controller = new AbortController();
+      const call = faultOf(client.listCatalogs(controller.signal));
+      controller.abort();
+      expect((await call).fault).toBe('timeout');
+      expect((await faultOf(client.listCatalogs(controller.signal))).fault).toBe('timeout');
+    });
+
+    it('at its deadline, however many requests it makes', async () => {
+      const client = await start({ latencyMs: 100, pageLength: 1 });
+      const begin = performance.now();
+      expect((await faultOf(client.listTables(SCHEMA, NEVER))).fault).toBe('timeout');
+      expect(performance.now() - begin).toBeLessThan(TIMEOUTS.callMs + 500);
+      const { length } = unity.calls;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(unity.calls).toHaveLength(length);
+    });
+
+    it('when it is closed, and begins none afterwards', async () => {
+      const client = await against(HOSTILE_SERVERS['never answers']);
+      const call = faultOf(client.listCatalogs(NEVER));
+      client.close();
+      expect((await call).fault).toBe('unreachable');
+      expect((await faultOf(client.listCatalogs(NEVER))).fault).toBe('unreachable');
+    });
+  });
+
+  it('sends a request again that met a connection as the server closed it', async () => {
+    const client = await start();
+    await client.listCatalogs(NEVER);
+    unity.answerWith((request) => {
+      unity.answerWith(null);
+      request.socket.resetAndDestroy();
+    });
+    expect(await client.listCatalogs(NEVER)).toHaveLength(2);
+    expect(unity.calls).toHaveLength(3);
+  });
+});

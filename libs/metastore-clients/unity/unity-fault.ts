@@ -1,0 +1,74 @@
+import type { MetastoreError, MetastoreFault } from '../metastore-client';
+import { refusal } from '../metastore-fault';
+import type { UnityAnswer } from './unity-request';
+
+const FAULTS: readonly (readonly [RegExp, MetastoreFault])[] = [
+  [/^(UNAUTHENTICATED|PERMISSION_DENIED|INVALID_TOKEN)$/, 'denied'],
+  [/^(FEATURE_DISABLED|ENDPOINT_NOT_FOUND|NOT_IMPLEMENTED|UNIMPLEMENTED)$/, 'unsupported'],
+  [/(^|_)(NOT_FOUND|NOT_EXIST)$/, 'missing'],
+  [/^(RESOURCE_EXHAUSTED|REQUEST_LIMIT_EXCEEDED|TEMPORARILY_UNAVAILABLE|UNAVAILABLE)$/, 'unreachable'],
+  [/^DEADLINE_EXCEEDED$/, 'timeout'],
+];
+
+const STATUSES: Readonly<Record<number, MetastoreFault>> = {
+  401: 'denied',
+  403: 'denied',
+  404: 'missing',
+  408: 'timeout',
+  429: 'unreachable',
+  501: 'unsupported',
+  502: 'unreachable',
+  503: 'unreachable',
+  504: 'unreachable',
+};
+
+/** Characters of a page that are looked through for its text. */
+const PAGE_BEGIN = 2000;
+
+/**
+ * The error of an answer that is none of success, `{error_code, message, details}`: by its code, which Databricks and the
+ * open server have in common, else by its status. What is not in that form is somebody else's answer, such as a proxy's.
+ */
+export function unityFault(server: string, { status, body }: UnityAnswer, secrets: readonly string[]): MetastoreError {
+  const text = body.toString('utf8');
+  const error = errorOf(text);
+  const isDenied = status === 401 || status === 403;
+  if (!error) {
+    const fault = (status === 404 ? undefined : STATUSES[status]) ?? 'failed';
+    return notUnity(server, status, text, secrets, fault);
+  }
+  const fault = isDenied ? 'denied' : (FAULTS.find(([code]) => code.test(error.code))?.[1] ?? STATUSES[status]);
+  const words = [error.code, error.message].filter((word) => word !== '' && !/^\d+$/.test(word)).join(': ');
+  return refusal(fault ?? 'failed', server, words === '' ? `HTTP ${status}` : words, secrets);
+}
+
+/** The error of an answer that is not Unity Catalog's, with the beginning of its text. */
+export function notUnity(
+  server: string,
+  status: number,
+  text: string,
+  secrets: readonly string[],
+  fault: MetastoreFault = 'failed',
+): MetastoreError {
+  let begin = text;
+  // Before anything is cut, which could leave the half of a secret.
+  for (const secret of secrets) begin = begin.replaceAll(secret, '***');
+  begin = begin
+    .slice(0, PAGE_BEGIN)
+    .replaceAll(/<[^<>]{0,500}>/g, ' ')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  const what = `does not answer like Unity Catalog (HTTP ${status})`;
+  return refusal(fault, server, begin === '' ? what : `${what}: ${begin}`, []);
+}
+
+function errorOf(text: string): { code: string; message: string } | null {
+  try {
+    const { error_code: code, message } = Object(JSON.parse(text)) as { error_code?: unknown; message?: unknown };
+    // Databricks has codes that are numbers.
+    if (typeof code !== 'string' && typeof code !== 'number') return null;
+    return { code: String(code), message: typeof message === 'string' ? message : '' };
+  } catch {
+    return null;
+  }
+}

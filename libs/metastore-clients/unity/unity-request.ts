@@ -1,0 +1,54 @@
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
+import { readBody } from '../answer-body';
+import { withRequestDeadline } from '../request-deadline';
+
+export interface UnityRequest {
+  url: URL;
+  token: string;
+  agents: OutboundAgents;
+  /** Of the request and its whole answer, milliseconds. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export interface UnityAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/**
+ * One GET and its whole answer; follows no redirect, since the token is the server's alone. One deadline covers
+ * everything: a server that sends a byte now and then cannot hold up the caller. Throws `MetastoreError`.
+ */
+export function sendUnityRequest(call: UnityRequest): Promise<UnityAnswer> {
+  return withRequestDeadline(call.url.host, call.timeoutMs, call.signal, (signal) => exchange(call, signal, true));
+}
+
+async function exchange(call: UnityRequest, signal: AbortSignal, mayRepeat: boolean): Promise<UnityAnswer> {
+  const { url, token, agents } = call;
+  const secure = url.protocol === 'https:';
+  const options: RequestOptions = {
+    headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
+    agent: secure ? agents.https : agents.http,
+    signal,
+  };
+  const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
+  try {
+    return await new Promise<UnityAnswer>((resolve, reject) => {
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const { statusCode = 0, headers } = response;
+        readBody(response, headers, signal).then((body) => resolve({ status: statusCode, headers, body }), reject);
+      });
+      request.end();
+    });
+  } catch (error) {
+    // The server closed a connection that it had kept, as the request was on its way.
+    const isStale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+    if (isStale && mayRepeat) return exchange(call, signal, false);
+    throw error;
+  }
+}

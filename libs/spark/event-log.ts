@@ -1,0 +1,343 @@
+/** What one stage, executor or application has done; bytes and milliseconds. */
+interface Work {
+  /** Attempts at tasks that have ended. */
+  tasks: number;
+  failed_tasks: number;
+  input_bytes: number;
+  output_bytes: number;
+  shuffle_read_bytes: number;
+  shuffle_write_bytes: number;
+  /** To disk. */
+  spilled_bytes: number;
+  gc_ms: number;
+}
+
+export const STAGE_STATUSES = ['PENDING', 'ACTIVE', 'COMPLETE', 'FAILED', 'ABORTED'] as const;
+export type StageStatus = (typeof STAGE_STATUSES)[number];
+
+export interface StageMetrics extends Omit<Work, 'gc_ms'> {
+  stage_id: number;
+  attempt: number;
+  name: string;
+  /** PENDING: its Spark job has begun, and that is all that is known. ABORTED: it had not ended when the application did. */
+  status: StageStatus;
+  /** Tasks it consists of. */
+  planned_tasks: number;
+  /** From its submission to its end, or to the last event so far. */
+  duration_ms: number;
+}
+
+export interface ExecutorMetrics {
+  /** `driver` is the driver, which has no cores unless it runs the tasks itself. */
+  executor_id: string;
+  host: string;
+  cores: number;
+  /** Most memory that its JVM used at once, on and off the heap. */
+  peak_memory_bytes: number;
+  gc_ms: number;
+  tasks: number;
+}
+
+export interface ApplicationMetrics {
+  stages: StageMetrics[];
+  executors: ExecutorMetrics[];
+  totals: Work & { duration_ms: number };
+}
+
+interface Stage extends Omit<StageMetrics, 'duration_ms'> {
+  /** Of Spark's job that it waits to begin in; null once it has begun. */
+  job: number | null;
+  from: number;
+  to: number | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Of more stages the last are kept, of more executors the first; the totals are of all. */
+export const MOST_STAGES = 1_000;
+export const MOST_EXECUTORS = 1_000;
+
+/** A longer line is left out; Spark's are up to some 100 KiB, by plans and class paths, which are not read here. */
+const LONGEST_LINE = 1024 * 1024;
+const LONGEST_NAME = 500;
+const LINE_END = 0x0a;
+const EVENT = /^\{"Event":"(\w{1,60})"/;
+const LONGEST_BEGINNING = 80;
+
+/**
+ * Reads Spark's event log piece by piece, JSON lines as its History Server reads them, into what stages, executors and the
+ * application have done so far. The file is the job's, which may have written anything: what is not as Spark writes it
+ * is left out, and the memory needed is bounded.
+ */
+export class EventLogReader {
+  private rest: Buffer[] = [];
+  private restLength = 0;
+  private isSkipping = false;
+  private readonly stages = new Map<string, Stage>();
+  /** Keys of the stages that are PENDING, by the job; all of them are in `stages`, which bounds both. */
+  private readonly pending = new Map<number, Set<string>>();
+  private readonly executors = new Map<string, ExecutorMetrics>();
+  private readonly totals = noWork();
+  private begun: number | null = null;
+  private last = 0;
+  private bytes = 0;
+
+  /** Bytes read. */
+  get offset(): number {
+    return this.bytes;
+  }
+
+  /** Reads on: `chunk` is what follows the bytes read so far. */
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_END); end !== -1; end = chunk.indexOf(LINE_END, from)) {
+      this.keep(chunk.subarray(from, end));
+      if (!this.isSkipping) this.line(this.rest.length === 1 ? this.rest[0]! : Buffer.concat(this.rest));
+      this.forget(false);
+      from = end + 1;
+    }
+    // A copy: a part of the chunk would keep all of it.
+    if (from < chunk.length) this.keep(Buffer.from(chunk.subarray(from)));
+  }
+
+  /** @param isOver whether the application has ended, whatever its log says */
+  metrics(isOver: boolean): ApplicationMetrics {
+    return {
+      stages: [...this.stages.values()].map(({ job: _job, from, to, status, ...stage }) => ({
+        ...stage,
+        status: isOver && isOpen(status) ? 'ABORTED' : status,
+        duration_ms: Math.max(0, (to ?? this.last) - from),
+      })),
+      executors: [...this.executors.values()].map((executor) => ({ ...executor })),
+      totals: { ...this.totals, duration_ms: this.begun === null ? 0 : Math.max(0, this.last - this.begun) },
+    };
+  }
+
+  private keep(part: Buffer): void {
+    if (this.isSkipping) return;
+    this.rest.push(part);
+    this.restLength += part.length;
+    if (this.restLength > LONGEST_LINE) this.forget(true);
+  }
+
+  private forget(isSkipping: boolean): void {
+    this.rest = [];
+    this.restLength = 0;
+    this.isSkipping = isSkipping;
+  }
+
+  private line(line: Buffer): void {
+    const name = EVENT.exec(line.toString('latin1', 0, LONGEST_BEGINNING))?.[1] ?? '';
+    const read = this.events.get(name);
+    if (!read) return;
+    let event: unknown;
+    try {
+      event = JSON.parse(line.toString('utf8'));
+    } catch {
+      return;
+    }
+    read(fields(event));
+  }
+
+  private readonly events = new Map<string, (event: Fields) => void>([
+    ['SparkListenerApplicationStart', (event) => (this.begun ??= this.seen(event['Timestamp']))],
+    ['SparkListenerApplicationEnd', (event) => this.seen(event['Timestamp'])],
+    ['SparkListenerJobStart', (event) => this.jobStart(event)],
+    ['SparkListenerJobEnd', (event) => this.jobEnd(event)],
+    ['SparkListenerStageSubmitted', (event) => this.stage(fields(event['Stage Info']))],
+    ['SparkListenerStageCompleted', (event) => this.stage(fields(event['Stage Info']))],
+    ['SparkListenerTaskEnd', (event) => this.taskEnd(event)],
+    ['SparkListenerExecutorAdded', (event) => this.executorAdded(event)],
+    ['SparkListenerBlockManagerAdded', (event) => this.blockManagerAdded(fields(event['Block Manager ID']))],
+    ['SparkListenerStageExecutorMetrics', (event) => this.memoryUsed(event['Executor ID'], event['Executor Metrics'])],
+  ]);
+
+  private seen(time: unknown): number {
+    const at = count(time);
+    this.last = Math.max(this.last, at);
+    return at;
+  }
+
+  /** Spark flushes its log with this event, and not with the one of a stage that begins. */
+  private jobStart(event: Fields): void {
+    this.seen(event['Submission Time']);
+    const job = count(event['Job ID']);
+    const infos = Array.isArray(event['Stage Infos']) ? (event['Stage Infos'] as unknown[]) : [];
+    for (const info of infos.slice(0, MOST_STAGES).map(fields)) {
+      if (!this.stages.has(keyOf(info))) describe(this.newStage(info, job), info);
+    }
+  }
+
+  /** Stages that the job did without: what they would have made was there from another one. */
+  private jobEnd(event: Fields): void {
+    this.seen(event['Completion Time']);
+    const job = count(event['Job ID']);
+    for (const key of this.pending.get(job) ?? []) this.stages.delete(key);
+    this.pending.delete(job);
+  }
+
+  private stage(info: Fields): void {
+    const stage = this.begunStage(info);
+    describe(stage, info);
+    stage.from = this.seen(info['Submission Time']) || stage.from;
+    if (info['Completion Time'] === undefined) return;
+    stage.to = this.seen(info['Completion Time']);
+    stage.status = info['Failure Reason'] === undefined ? 'COMPLETE' : 'FAILED';
+  }
+
+  /** The stage that an event names, which has begun. */
+  private begunStage(named: Fields): Stage {
+    const known = this.stages.get(keyOf(named));
+    if (!known) return this.newStage(named, null);
+    if (known.job !== null) {
+      this.noLongerPending(known);
+      known.status = 'ACTIVE';
+    }
+    return known;
+  }
+
+  /** @param job that it waits to begin in; null if it has begun */
+  private newStage(named: Fields, job: number | null): Stage {
+    const { gc_ms: _of, ...work } = noWork();
+    const stage: Stage = {
+      stage_id: count(named['Stage ID']),
+      attempt: count(named['Stage Attempt ID']),
+      name: '',
+      status: job === null ? 'ACTIVE' : 'PENDING',
+      planned_tasks: 0,
+      ...work,
+      job,
+      from: this.last,
+      to: null,
+    };
+    const key = keyOf(named);
+    const [oldest] = this.stages;
+    if (this.stages.size >= MOST_STAGES && oldest) {
+      this.noLongerPending(oldest[1]);
+      this.stages.delete(oldest[0]);
+    }
+    this.stages.set(key, stage);
+    if (job !== null) this.pending.set(job, (this.pending.get(job) ?? new Set<string>()).add(key));
+    return stage;
+  }
+
+  private noLongerPending(stage: Stage): void {
+    if (stage.job === null) return;
+    const ofJob = this.pending.get(stage.job);
+    ofJob?.delete(`${stage.stage_id}.${stage.attempt}`);
+    if (ofJob?.size === 0) this.pending.delete(stage.job);
+    stage.job = null;
+  }
+
+  private taskEnd(event: Fields): void {
+    const info = fields(event['Task Info']);
+    this.seen(info['Finish Time']);
+    const work = workOf(fields(event['Task Metrics']), info);
+    add(this.totals, work);
+    add(this.begunStage(event), work);
+    const executor = this.executorOf(info['Executor ID'], info['Host']);
+    if (executor) {
+      executor.tasks = sum(executor.tasks, 1);
+      executor.gc_ms = sum(executor.gc_ms, work.gc_ms);
+    }
+    this.memoryUsed(info['Executor ID'], event['Task Executor Metrics']);
+  }
+
+  private executorAdded(event: Fields): void {
+    this.seen(event['Timestamp']);
+    const info = fields(event['Executor Info']);
+    const executor = this.executorOf(event['Executor ID'], info['Host']);
+    if (executor) executor.cores = count(info['Total Cores']);
+  }
+
+  private blockManagerAdded(id: Fields): void {
+    this.executorOf(id['Executor ID'], id['Host']);
+  }
+
+  /** Null for one more than are kept. */
+  private executorOf(idField: unknown, host: unknown): ExecutorMetrics | null {
+    const id = text(idField);
+    const known = this.executors.get(id);
+    if (known) return known;
+    if (id === '' || this.executors.size >= MOST_EXECUTORS) return null;
+    const executor = { executor_id: id, host: text(host), cores: 0, peak_memory_bytes: 0, gc_ms: 0, tasks: 0 };
+    this.executors.set(id, executor);
+    return executor;
+  }
+
+  private memoryUsed(executorId: unknown, metrics: unknown): void {
+    const executor = this.executors.get(text(executorId));
+    if (!executor) return;
+    const { JVMHeapMemory: onHeap, JVMOffHeapMemory: offHeap } = fields(metrics);
+    executor.peak_memory_bytes = Math.max(executor.peak_memory_bytes, sum(count(onHeap), count(offHeap)));
+  }
+}
+
+function keyOf(named: Fields): string {
+  return `${count(named['Stage ID'])}.${count(named['Stage Attempt ID'])}`;
+}
+
+function isOpen(status: StageStatus): boolean {
+  return status === 'PENDING' || status === 'ACTIVE';
+}
+
+function describe(stage: Stage, info: Fields): void {
+  stage.name = text(info['Stage Name']);
+  stage.planned_tasks = count(info['Number of Tasks']);
+}
+
+function workOf(metrics: Fields, info: Fields): Work {
+  const read = fields(metrics['Shuffle Read Metrics']);
+  return {
+    tasks: 1,
+    // One that was killed, as copies of slow tasks are, has not failed.
+    failed_tasks: info['Failed'] === true && info['Killed'] !== true ? 1 : 0,
+    input_bytes: count(fields(metrics['Input Metrics'])['Bytes Read']),
+    output_bytes: count(fields(metrics['Output Metrics'])['Bytes Written']),
+    shuffle_read_bytes: sum(count(read['Remote Bytes Read']), count(read['Local Bytes Read'])),
+    shuffle_write_bytes: count(fields(metrics['Shuffle Write Metrics'])['Shuffle Bytes Written']),
+    spilled_bytes: count(metrics['Disk Bytes Spilled']),
+    gc_ms: count(metrics['JVM GC Time']),
+  };
+}
+
+function noWork(): Work {
+  return {
+    tasks: 0,
+    failed_tasks: 0,
+    input_bytes: 0,
+    output_bytes: 0,
+    shuffle_read_bytes: 0,
+    shuffle_write_bytes: 0,
+    spilled_bytes: 0,
+    gc_ms: 0,
+  };
+}
+
+/** Adds to what `target` counts of it. */
+function add(target: Partial<Work>, work: Work): void {
+  for (const key of Object.keys(work) as (keyof Work)[]) {
+    const before = target[key];
+    if (before !== undefined) target[key] = sum(before, work[key]);
+  }
+}
+
+function sum(a: number, b: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, a + b);
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+/** 0 for what is no count. */
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
+}
+
+/** A copy, if it is cut: a part of a string keeps all of it in memory. */
+function text(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return value.length <= LONGEST_NAME ? value : Buffer.from(value.slice(0, LONGEST_NAME)).toString('utf8');
+}

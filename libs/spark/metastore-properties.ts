@@ -1,0 +1,116 @@
+import type { HiveOfRun, RunMetastore, UnityOfRun } from '../contracts/agent-protocol';
+import { SubmitError } from './submit-error';
+
+/** What Spark calls the catalog of AWS Glue, whatever its name on the platform: a run has only one. */
+const GLUE = 'glue';
+const WAREHOUSE = 'hive.metastore.warehouse.dir';
+const ICEBERG = '1.10.1';
+/** The path of Unity's API, which its client adds by itself. */
+const UNITY_API = /\/api\/2\.1\/unity-catalog\/*$/;
+
+/** Who has one of these in the environment has keys of his own, and parts of two pairs would fit nothing. */
+const AWS_VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
+/** Jars that Spark 3.5 has not got, as Maven coordinates. */
+const PACKAGES: Readonly<Record<RunMetastore['kind'], readonly string[]>> = {
+  hive: [],
+  glue: [
+    `org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:${ICEBERG}`,
+    `org.apache.iceberg:iceberg-aws-bundle:${ICEBERG}`,
+  ],
+  unity: ['io.unitycatalog:unitycatalog-spark_2.12:0.2.1', 'io.delta:delta-spark_2.12:3.3.2'],
+  unusable: [],
+};
+
+type Property = [name: string, value: string];
+
+/**
+ * Spark properties by which a run finds its tables in the metastore of its cluster. Credentials may be among them, so they
+ * belong in a file that only its owner can read. Throws a SubmitError for a metastore with a fault.
+ * @param env of the run, as far as it is not the metastore's
+ */
+export function metastoreProperties(
+  metastore: RunMetastore | undefined,
+  env: Readonly<Record<string, string>>,
+): Property[] {
+  switch (metastore?.kind) {
+    case undefined:
+      return [];
+    case 'hive':
+      return hiveProperties(metastore);
+    case 'glue': {
+      const ofExecutors = Object.entries(metastoreVariables(metastore, env));
+      return [
+        ...glueProperties(metastore.region),
+        ...ofExecutors.map(([name, value]): Property => [`spark.executorEnv.${name}`, value]),
+      ];
+    }
+    case 'unity':
+      return unityProperties(metastore);
+    case 'unusable':
+      throw new SubmitError(metastore.fault);
+  }
+}
+
+/** Environment by which a driver reaches the metastore; nothing where the run has such keys of its own. */
+export function metastoreVariables(
+  metastore: RunMetastore | undefined,
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (metastore?.kind !== 'glue' || AWS_VARIABLES.some((name) => name in env)) return {};
+  return { AWS_ACCESS_KEY_ID: metastore.access_key_id, AWS_SECRET_ACCESS_KEY: metastore.secret_access_key };
+}
+
+/** The run's packages and those of its metastore's clients; of a library that the run names, its version. */
+export function withMetastorePackages(metastore: RunMetastore | undefined, packages: readonly string[]): string[] {
+  const named = new Set(packages.map(libraryOf));
+  const further = metastore ? PACKAGES[metastore.kind] : [];
+  return [...packages, ...further.filter((coordinate) => !named.has(libraryOf(coordinate)))];
+}
+
+/** `group:artifact` of a Maven coordinate. */
+function libraryOf(coordinate: string): string {
+  return coordinate.trim().split(':', 2).join(':');
+}
+
+function hiveProperties({ properties }: HiveOfRun): Property[] {
+  const warehouse = properties[WAREHOUSE];
+  return [
+    ['spark.sql.catalogImplementation', 'hive'],
+    // Spark goes by its own property, and warns about Hive's.
+    ...(warehouse === undefined ? [] : [['spark.sql.warehouse.dir', warehouse] satisfies Property]),
+    ...Object.entries(properties)
+      .filter(([name]) => name !== WAREHOUSE)
+      .map(([name, value]): Property => [`spark.hadoop.${name}`, value]),
+  ];
+}
+
+function glueProperties(region: string): Property[] {
+  const catalog = `spark.sql.catalog.${GLUE}`;
+  return [
+    ['spark.sql.extensions', 'org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions'],
+    [catalog, 'org.apache.iceberg.spark.SparkCatalog'],
+    [`${catalog}.catalog-impl`, 'org.apache.iceberg.aws.glue.GlueCatalog'],
+    [`${catalog}.io-impl`, 'org.apache.iceberg.aws.s3.S3FileIO'],
+    [`${catalog}.client.region`, region],
+    ['spark.sql.defaultCatalog', GLUE],
+  ];
+}
+
+/** By Unity's own API, which Databricks and the open server have under one path, to read and write; their Iceberg endpoints differ. */
+function unityProperties({ endpoint, token, catalogs }: UnityOfRun): Property[] {
+  const uri = endpoint.replace(UNITY_API, '');
+  return [
+    ['spark.sql.extensions', 'io.delta.sql.DeltaSparkSessionExtension'],
+    // Delta asks for it; it has the tables that a job makes for itself and those named by their path.
+    ['spark.sql.catalog.spark_catalog', 'org.apache.spark.sql.delta.catalog.DeltaCatalog'],
+    // So Unity writes locations, while Hadoop's client answers to s3a only.
+    ['spark.hadoop.fs.s3.impl', 'org.apache.hadoop.fs.s3a.S3AFileSystem'],
+    ...catalogs.flatMap((name): Property[] => [
+      [`spark.sql.catalog.${name}`, 'io.unitycatalog.spark.UCSingleCatalog'],
+      [`spark.sql.catalog.${name}.uri`, uri],
+      [`spark.sql.catalog.${name}.token`, token],
+    ]),
+    ...catalogs.slice(0, 1).map((name): Property => ['spark.sql.defaultCatalog', name]),
+  ];
+}

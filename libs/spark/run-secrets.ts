@@ -1,0 +1,47 @@
+import type { RunSecrets, RunSpec } from '../contracts/agent-protocol';
+import { SubmitError } from './submit-error';
+
+/**
+ * Spark properties by which a run has its secrets: those that are secrets themselves, and those that bring secret variables to
+ * executors. They belong in a file that only its owner can read. Throws a SubmitError for secrets that cannot be used.
+ */
+export function secretProperties(secrets: RunSecrets | undefined): [string, string][] {
+  if (secrets?.fault !== undefined) throw new SubmitError(secrets.fault);
+  const variables = Object.entries(secretVariables(secrets)).map(([name, value]): [string, string] => {
+    return [`spark.executorEnv.${name}`, value];
+  });
+  return [...Object.entries(secrets?.conf ?? {}), ...variables];
+}
+
+/** The driver's environment variables that are secrets. */
+export function secretVariables(secrets: RunSecrets | undefined): Record<string, string> {
+  return secrets?.env ?? {};
+}
+
+/** What must not be in the logs of a run: the values of its secrets, and what opens its metastore. */
+export function secretValues({ secrets, metastore }: Pick<RunSpec, 'secrets' | 'metastore'>): string[] {
+  const values = [...Object.values(secrets?.env ?? {}), ...Object.values(secrets?.conf ?? {})];
+  return [...new Set([...values, ...metastoreSecrets(metastore)])];
+}
+
+const SECRET_KEY = /secret|token|password|account\.key/i;
+
+function metastoreSecrets(metastore: RunSpec['metastore']): string[] {
+  switch (metastore?.kind) {
+    case 'hive':
+      return Object.entries(metastore.properties).flatMap(([key, value]) => (SECRET_KEY.test(key) ? [value] : []));
+    case 'unity':
+      return [metastore.token];
+    case 'glue':
+      return [metastore.secret_access_key];
+    case 'unusable':
+    case undefined:
+      return [];
+  }
+}
+
+/** A pattern of properties whose values Spark tells nobody, extended by the given names. */
+export function redacting(pattern: string, names: Iterable<string>): string {
+  const literal = [...names].map((name) => `^${name.replace(/[^A-Za-z0-9_-]/g, '\\$&')}$`);
+  return [pattern, ...literal].join('|');
+}

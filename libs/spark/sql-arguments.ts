@@ -1,0 +1,20 @@
+const FLAGS = ['-S', '--silent'];
+const WITH_VALUE = ['-d', '--define', '--hivevar', '--hiveconf', '--database'];
+
+/** What a SQL job may be given, for errors. */
+export const SQL_ARGUMENTS = [...FLAGS, ...WITH_VALUE].join(', ');
+
+/**
+ * The first argument of a SQL job that spark-sql does not take with a value; null if it takes all. The program that starts
+ * it would take any other option for one of its own: `--master`, `--conf`.
+ */
+export function foreignSqlArgument(words: readonly string[]): string | null {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (FLAGS.includes(word)) continue;
+    const value = words[at + 1];
+    if (!WITH_VALUE.includes(word) || value === undefined || value.startsWith('-')) return word;
+    at += 1;
+  }
+  return null;
+}

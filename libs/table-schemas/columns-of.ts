@@ -1,0 +1,220 @@
+import type { Table } from '../metastore-clients/metastore-client';
+import { typeName, typeText, type DataType } from './data-type';
+import { readDeltaTable } from './delta-log';
+import { readIcebergTable } from './iceberg-metadata';
+import type { SchemaColumn } from './schema-json';
+import { type Bucketing, SparkProperties } from './spark-properties';
+import { identities, type PartitionTransform, plainColumn, type TableColumns, type TableKind } from './table-columns';
+import type { TableFiles } from './table-files';
+import { keptProperties } from './table-properties';
+import { TableSchemaError } from './table-schema-error';
+import { parseTypeText } from './type-text';
+
+/**
+ * The columns of a table or view and what else its DDL needs, from the metastore's word and, for Delta and Iceberg, from
+ * the table's own files. `files` is null where no secret leads to them. Reads bounded numbers of files and bytes until
+ * `signal` aborts. Throws {@link TableSchemaError}, and what `files` throws.
+ *
+ * Of Delta's commits, those that a coordinator has not yet written to the log are not seen.
+ */
+export async function columnsOf(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
+  switch (kindOf(table)) {
+    case 'delta':
+      return deltaColumns(table, files, signal);
+    case 'iceberg':
+      return icebergColumns(table, files, signal);
+    case 'spark':
+      return sparkColumns(table);
+    case 'hive':
+      return hiveColumns(table);
+    case 'view':
+      return viewColumns(table);
+  }
+}
+
+export function kindOf(table: Table): TableKind {
+  if (table.tableType?.toUpperCase().includes('VIEW')) return 'view';
+  const provider = providerOf(table);
+  const type = table.properties['table_type']?.toLowerCase();
+  if (type === 'iceberg' || provider === 'iceberg') return 'iceberg';
+  if (type === 'delta' || provider === 'delta') return 'delta';
+  return provider === null || provider === 'hive' ? 'hive' : 'spark';
+}
+
+/** Where a table's files are; Spark keeps it among the options of a data source. */
+export function locationOf(table: Table): string | null {
+  const path = new SparkProperties(table.properties).provider === null ? undefined : table.serdeProperties['path'];
+  return path ?? table.location;
+}
+
+function providerOf(table: Table): string | null {
+  const fromSpark = new SparkProperties(table.properties).provider;
+  // Hive and Glue tell a format by classes, beside which Hive's own DDL says more than a name.
+  return fromSpark ?? (table.inputFormat === null ? (table.dataSourceFormat?.toLowerCase() ?? null) : null);
+}
+
+async function deltaColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
+  if (isUnity(table)) return tellsItself(table, 'delta');
+  const location = locationOf(table);
+  if (location === null) throw new TableSchemaError('missing', 'The metastore does not tell where the table is.');
+  const delta = await readDeltaTable(location, needed(files), signal);
+  return answer({
+    kind: 'delta',
+    provider: 'delta',
+    columns: delta.columns,
+    partitioning: identities(delta.partitionColumns),
+    properties: keptProperties(delta.configuration, 'delta'),
+    comment: delta.description ?? table.comment,
+  });
+}
+
+async function icebergColumns(table: Table, files: TableFiles | null, signal: AbortSignal): Promise<TableColumns> {
+  if (isUnity(table)) return tellsItself(table, 'iceberg');
+  const uri = table.properties['metadata_location'];
+  if (!uri) throw new TableSchemaError('missing', 'The Iceberg table has no metadata_location.');
+  const iceberg = await readIcebergTable(uri, needed(files), signal);
+  const { columns, partitioning, properties } = iceberg;
+  return answer({
+    kind: 'iceberg',
+    provider: 'iceberg',
+    columns,
+    partitioning,
+    properties: keptProperties(properties, 'iceberg'),
+    comment: properties['comment'] ?? table.comment,
+  });
+}
+
+function needed(files: TableFiles | null): TableFiles {
+  if (files) return files;
+  const message =
+    "The columns of this table are in its own files, for which the catalog's object storage secret is needed.";
+  throw new TableSchemaError('missing', message);
+}
+
+/** Unity knows the columns of all tables; Hive and Glue, which have no catalogs, do not. */
+function isUnity({ catalog, columns, partitionColumns }: Table): boolean {
+  return catalog !== null && columns.length + partitionColumns.length > 0;
+}
+
+function sparkColumns(table: Table): TableColumns {
+  const spark = new SparkProperties(table.properties);
+  const columns = spark.schema();
+  const provider = providerOf(table);
+  if (!columns || !provider) return tellsItself(table, 'spark');
+  return answer({
+    kind: 'spark',
+    provider,
+    columns,
+    partitioning: identities(spark.partitionColumns()),
+    bucketing: spark.bucketing(),
+    properties: keptProperties(table.properties, 'spark'),
+    options: optionsOf(table),
+    comment: table.comment,
+  });
+}
+
+function tellsItself(table: Table, kind: 'spark' | 'delta' | 'iceberg'): TableColumns {
+  return answer({
+    kind,
+    provider: providerOf(table) ?? kind,
+    columns: metastoreColumns(table),
+    partitioning: identities(table.partitionColumns.map(({ name }) => name)),
+    properties: keptProperties(table.properties, kind),
+    options: kind === 'spark' ? optionsOf(table) : {},
+    comment: table.comment,
+  });
+}
+
+/**
+ * Spark keeps the schema of a Hive table as well, with upper case and NOT NULL. As in Spark, it counts as long as Hive has
+ * the same columns: Hive may have changed them since.
+ */
+function hiveColumns(table: Table): TableColumns {
+  const spark = new SparkProperties(table.properties);
+  const own = metastoreColumns(table);
+  const columns = spark.schema();
+  const counts = columns !== null && sameColumns(columns, own);
+  const partitions = table.partitionColumns.map(({ name }) => name);
+  return answer({
+    kind: 'hive',
+    provider: null,
+    columns: counts ? columns : own,
+    partitioning: identities(
+      counts ? columns.slice(own.length - partitions.length).map(({ name }) => name) : partitions,
+    ),
+    bucketing: (counts ? spark.bucketing() : null) ?? hiveBucketing(table),
+    properties: keptProperties(table.properties, 'hive'),
+    comment: table.comment,
+  });
+}
+
+function viewColumns(table: Table): TableColumns {
+  return answer({
+    kind: 'view',
+    provider: null,
+    columns: new SparkProperties(table.properties).schema() ?? metastoreColumns(table),
+    partitioning: [],
+    properties: keptProperties(table.properties, 'view'),
+    comment: table.comment,
+  });
+}
+
+function metastoreColumns({ columns, partitionColumns }: Table): SchemaColumn[] {
+  return [...columns, ...partitionColumns].map(({ name, type, comment }) => plainColumn(name, readable(type), comment));
+}
+
+/** A type that cannot be read is shown as it is rather than that it hides the other columns. */
+function readable(text: string): DataType {
+  try {
+    return parseTypeText(text);
+  } catch (error) {
+    if (error instanceof TableSchemaError && error.fault === 'malformed') return { kind: 'foreign', text };
+    throw error;
+  }
+}
+
+function sameColumns(some: readonly SchemaColumn[], others: readonly SchemaColumn[]): boolean {
+  const text = ({ name, type }: SchemaColumn) => `${name} ${typeText(type)}`.toLowerCase();
+  return some.length === others.length && some.every((column, at) => text(column) === text(others[at]!));
+}
+
+/** As in Spark, which sorts upwards only, a table that is sorted otherwise counts as not sorted. */
+function hiveBucketing({ buckets, bucketColumns, sortColumns }: Table): Bucketing | null {
+  if (buckets <= 0 || bucketColumns.length === 0) return null;
+  const isSorted = sortColumns.every(({ ascending }) => ascending);
+  return { columns: bucketColumns, sortColumns: isSorted ? sortColumns.map(({ name }) => name) : [], buckets };
+}
+
+function optionsOf({ serdeProperties }: Table): Record<string, string> {
+  const { path: _path, 'serialization.format': _format, ...options } = serdeProperties;
+  return options;
+}
+
+interface Found {
+  kind: TableKind;
+  provider: string | null;
+  columns: SchemaColumn[];
+  partitioning: PartitionTransform[];
+  bucketing?: Bucketing | null;
+  properties: Record<string, string>;
+  options?: Record<string, string>;
+  comment: string | null;
+}
+
+function answer({ columns, bucketing = null, options = {}, ...found }: Found): TableColumns {
+  const partitions = new Set(
+    found.partitioning.flatMap(({ transform, column }) => (transform === 'identity' && !column[1] ? column : [])),
+  );
+  return {
+    ...found,
+    bucketing,
+    options,
+    columns: columns.map((column, position) => ({
+      ...column,
+      typeText: typeText(column.type),
+      typeName: typeName(column.type),
+      position,
+      partition: partitions.has(column.name),
+    })),
+  };
+}

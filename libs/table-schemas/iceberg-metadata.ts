@@ -1,0 +1,163 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING } from './data-type';
+import { isObject, type Json, type JsonObject, parseJson, type SchemaColumn, textOf } from './schema-json';
+import { MOST_PARTITIONINGS, type PartitionTransform, plainColumn } from './table-columns';
+import type { TableFiles } from './table-files';
+import { excerpt, TableSchemaError } from './table-schema-error';
+
+/** Bytes of a metadata file, unpacked. Most of it are snapshots: some ten thousand. */
+const MOST_METADATA = 2 ** 24;
+
+const inflate = promisify(gunzip);
+
+/** What an Iceberg table says of itself. */
+export interface IcebergTable {
+  columns: SchemaColumn[];
+  partitioning: PartitionTransform[];
+  location: string | null;
+  /** `format-version` among them. */
+  properties: Record<string, string>;
+}
+
+/** Reads the metadata file of an Iceberg table, packed or not. Throws `TableSchemaError` and what `files` throws. */
+export async function readIcebergTable(uri: string, files: TableFiles, signal: AbortSignal): Promise<IcebergTable> {
+  const bytes = await unpacked(await files.read(uri, MOST_METADATA, signal));
+  const metadata = parseJson(bytes.toString('utf8'), `The metadata file ${excerpt(uri)}`);
+  return icebergTable(metadata);
+}
+
+async function unpacked(bytes: Buffer): Promise<Buffer> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return await inflate(bytes, { maxOutputLength: MOST_METADATA });
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    const message = `The metadata of the table ${isLarge ? 'are too large to be read' : 'are no gzip file'}.`;
+    throw new TableSchemaError(isLarge ? 'too-large' : 'malformed', message, { cause: error });
+  }
+}
+
+function icebergTable(metadata: Json): IcebergTable {
+  if (!isObject(metadata)) return fail('The metadata');
+  const version = metadata['format-version'];
+  if (typeof version !== 'number') return fail('format-version');
+  if (version > 3)
+    throw new TableSchemaError('unsupported', `Version ${version} of Iceberg's format is not known here.`);
+  const reader = new IcebergSchema();
+  const columns = reader.columns(schemaOf(metadata));
+  const own = Object.entries(isObject(metadata['properties']) ? metadata['properties'] : {});
+  const properties = own.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return {
+    columns,
+    partitioning: partitioning(fieldsOfSpec(metadata), reader.paths),
+    location: textOf(metadata['location']),
+    properties: { ...Object.fromEntries(properties), 'format-version': String(version) },
+  };
+}
+
+/** Version 1 may have one schema only. */
+function schemaOf(metadata: JsonObject): JsonObject {
+  const schemas = metadata['schemas'];
+  const id = metadata['current-schema-id'];
+  if (!Array.isArray(schemas)) return isObject(metadata['schema']) ? metadata['schema'] : fail('schema');
+  const current = schemas.find((schema) => isObject(schema) && schema['schema-id'] === id);
+  return isObject(current) ? current : fail('current-schema-id');
+}
+
+function fieldsOfSpec(metadata: JsonObject): Json[] {
+  const specs = metadata['partition-specs'];
+  const id = metadata['default-spec-id'];
+  const spec = Array.isArray(specs) && specs.find((candidate) => isObject(candidate) && candidate['spec-id'] === id);
+  const fields = isObject(spec) ? spec['fields'] : metadata['partition-spec'];
+  if (!Array.isArray(fields)) return fail('default-spec-id');
+  if (fields.length > MOST_PARTITIONINGS)
+    throw new TableSchemaError('too-large', 'There are too many partition fields.');
+  return fields;
+}
+
+const TIMES: Record<string, PartitionTransform['transform']> = {
+  identity: 'identity',
+  year: 'years',
+  month: 'months',
+  day: 'days',
+  hour: 'hours',
+};
+
+function partitioning(fields: Json[], paths: ReadonlyMap<number, string[]>): PartitionTransform[] {
+  return fields.flatMap((field) => {
+    if (!isObject(field)) return fail('partition-specs');
+    const text = textOf(field['transform']) ?? fail('transform');
+    // A field that was dropped from the partitions stays as this one.
+    if (text === 'void') return [];
+    const source = field['source-id'];
+    const column = typeof source === 'number' ? paths.get(source) : undefined;
+    if (!column) return fail('source-id');
+    const [, name, width] = /^(bucket|truncate)\[(\d{1,9})\]$/.exec(text) ?? [];
+    if (name !== undefined) {
+      return { transform: name === 'bucket' ? 'bucket' : 'truncate', column, argument: Number(width) } as const;
+    }
+    const transform = Object.hasOwn(TIMES, text) ? TIMES[text] : undefined;
+    if (!transform) throw new TableSchemaError('unsupported', `The partition transform ${excerpt(text)} is not known.`);
+    return { transform, column, argument: null };
+  });
+}
+
+/** Iceberg's names of what Spark calls otherwise; as Iceberg's own reader for Spark has it. */
+const TYPES: Record<string, string> = { timestamp: 'timestamp_ntz', timestamptz: 'timestamp', uuid: 'string' };
+
+class IcebergSchema {
+  /** Of each field's id, through structs alone. */
+  readonly paths = new Map<number, string[]>();
+  private fields = 0;
+
+  columns(schema: JsonObject): SchemaColumn[] {
+    return this.struct(schema, [], 0);
+  }
+
+  private struct(struct: JsonObject, path: string[] | null, depth: number): SchemaColumn[] {
+    const fields = struct['fields'];
+    if (!Array.isArray(fields)) return fail('fields');
+    this.fields += fields.length;
+    if (this.fields > MOST_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
+    return fields.map((field) => {
+      if (!isObject(field)) return fail('fields');
+      const name = textOf(field['name']) ?? fail('name');
+      const own = path && [...path, name];
+      if (own && typeof field['id'] === 'number') this.paths.set(field['id'], own);
+      const column = plainColumn(name, this.type(field['type'], own, depth + 1), textOf(field['doc']));
+      return { ...column, nullable: field['required'] !== true };
+    });
+  }
+
+  private type(json: Json | undefined, path: string[] | null, depth: number): DataType {
+    if (depth > MOST_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
+    if (typeof json === 'string') {
+      if (/^fixed\[\d+\]$/.test(json)) return atomicType('binary');
+      return atomicType(Object.hasOwn(TYPES, json) ? TYPES[json]! : json);
+    }
+    if (!isObject(json)) return fail('type');
+    switch (textOf(json['type']) ?? '') {
+      case 'struct':
+        return { kind: 'struct', fields: this.struct(json, path, depth).map(withoutSql) };
+      case 'list':
+        return { kind: 'array', element: this.type(json['element'], null, depth + 1) };
+      case 'map':
+        return {
+          kind: 'map',
+          key: this.type(json['key'], null, depth + 1),
+          value: this.type(json['value'], null, depth + 1),
+        };
+      default:
+        return fail('type');
+    }
+  }
+}
+
+function withoutSql({ name, type, nullable, comment }: SchemaColumn) {
+  return { name, type, nullable, comment };
+}
+
+function fail(what: string): never {
+  throw new TableSchemaError('malformed', `${what} of the Iceberg table is missing or not what it should be.`);
+}

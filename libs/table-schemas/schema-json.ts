@@ -1,0 +1,100 @@
+import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING, type StructField } from './data-type';
+import { excerpt, TableSchemaError } from './table-schema-error';
+import { parseTypeText } from './type-text';
+
+/** Bytes of the JSON of one schema: some fifty thousand columns. */
+export const MOST_SCHEMA_JSON = 2 ** 23;
+
+/** A column as Spark's JSON says it, with what SQL can say of it besides. */
+export interface SchemaColumn extends StructField {
+  /** SQL text of what a row has where an INSERT gives nothing. */
+  defaultSql: string | null;
+  /** SQL text of what Delta computes the column from. */
+  generatedSql: string | null;
+}
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = Record<string, Json | undefined>;
+
+/** @param what of the message: `The schema of the table` */
+export function parseJson(text: string, what: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw new TableSchemaError('malformed', `${what} is not JSON.`, { cause: error });
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function textOf(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** The columns of a schema as Spark writes it in JSON (Delta keeps it, too). Throws `malformed` or `too-large`. */
+export function parseSchemaJson(text: string): SchemaColumn[] {
+  if (text.length > MOST_SCHEMA_JSON) throw new TableSchemaError('too-large', 'The schema of the table is too large.');
+  const schema = parseJson(text, 'The schema of the table');
+  const reader = new SchemaReader();
+  return reader.fieldsOf(schema, 0).map(({ field, metadata }) => ({
+    ...field,
+    type: rawType(metadata) ?? field.type,
+    defaultSql: textOf(metadata['CURRENT_DEFAULT']),
+    generatedSql: textOf(metadata['delta.generationExpression']),
+  }));
+}
+
+/** The type says `string` where the table has `char(n)` or `varchar(n)`, however deep. */
+function rawType(metadata: JsonObject): DataType | null {
+  const text = textOf(metadata['__CHAR_VARCHAR_TYPE_STRING']);
+  return text === null ? null : parseTypeText(text);
+}
+
+class SchemaReader {
+  private fields = 0;
+
+  fieldsOf(json: Json | undefined, depth: number): { field: StructField; metadata: JsonObject }[] {
+    if (!isObject(json) || !Array.isArray(json['fields'])) return fail(json);
+    this.fields += json['fields'].length;
+    if (this.fields > MOST_FIELDS) throw new TableSchemaError('too-large', 'The schema has too many fields.');
+    return json['fields'].map((field) => {
+      if (!isObject(field) || typeof field['name'] !== 'string') return fail(field);
+      const metadata = isObject(field['metadata']) ? field['metadata'] : {};
+      const type = this.type(field['type'], depth + 1);
+      const nullable = field['nullable'] !== false;
+      return { field: { name: field['name'], type, nullable, comment: textOf(metadata['comment']) }, metadata };
+    });
+  }
+
+  private type(json: Json | undefined, depth: number): DataType {
+    if (depth > MOST_NESTING) throw new TableSchemaError('too-large', 'The schema is nested too deep.');
+    if (typeof json === 'string') return atomicType(json);
+    if (!isObject(json)) return fail(json);
+    switch (textOf(json['type']) ?? '') {
+      case 'struct':
+        return { kind: 'struct', fields: this.fieldsOf(json, depth).map(({ field }) => field) };
+      case 'array':
+        return { kind: 'array', element: this.type(json['elementType'], depth + 1) };
+      case 'map':
+        return {
+          kind: 'map',
+          key: this.type(json['keyType'], depth + 1),
+          value: this.type(json['valueType'], depth + 1),
+        };
+      case 'udt':
+        return this.type(json['sqlType'], depth + 1);
+      default:
+        return fail(json);
+    }
+  }
+}
+
+function fail(json: Json | undefined): never {
+  const text = typeof json === 'string' ? json : JSON.stringify(json)?.slice(0, 1000);
+  throw new TableSchemaError(
+    'malformed',
+    `The schema of the table has ${excerpt(text ?? 'nothing')} in a wrong place.`,
+  );
+}

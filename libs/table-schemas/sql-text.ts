@@ -1,0 +1,112 @@
+import { excerpt, TableSchemaError } from './table-schema-error';
+
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Spark puts settings and variables of the environment in the place of these, even within quotes. */
+const VARIABLE = /\$\{\S+?\}/;
+
+/** A name between backticks. Throws `unsupported` for one in which Spark would replace a variable. */
+export function quotedName(name: string): string {
+  if (name === '' || VARIABLE.test(name)) {
+    throw new TableSchemaError('unsupported', `SQL cannot write the name ${excerpt(name)}.`);
+  }
+  return `\`${name.replaceAll('`', '``')}\``;
+}
+
+/** A name as it is read best: between backticks where it needs them. */
+export function shownName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : `\`${name.replaceAll('`', '``')}\``;
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/**
+ * A string literal, which Spark reads with backslash escapes (`spark.sql.parser.escapedStringLiterals` is false by
+ * default). No character of the value ends it: what could is escaped, and so is `${`, which Spark takes for a variable.
+ */
+export function literal(value: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is escaped
+  const escaped = value.replace(/[\\'\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}|\$(?=\{)/gu, (found) => {
+    return ESCAPES[found] ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+  return `'${escaped}'`;
+}
+
+const LINE_END = /[\r\n]/g;
+
+/** Brackets of a statement that may be open at once. */
+const MOST_OPEN = 10_000;
+
+/**
+ * Throws `unsupported` unless the text, put as it is into a statement, can neither end it nor leave a quote or bracket
+ * open.
+ * @param what for the message: `The text of the view`
+ */
+export function assertOneStatement(text: string, what: string): void {
+  if (!scan(text).isWhole) throw new TableSchemaError('unsupported', `${what} is not one statement.`);
+}
+
+/** As {@link assertOneStatement}, for a text with more of the statement after it. */
+export function assertExpression(text: string, what: string): void {
+  const { isWhole, hasComments } = scan(text);
+  if (!isWhole || hasComments || VARIABLE.test(text) || text.trim() === '') {
+    throw new TableSchemaError('unsupported', `${what} is not one expression.`);
+  }
+}
+
+/**
+ * The place after the quoted text that begins at `at`; -1 if it has no end. Backslashes escape within `'` and `"`, a
+ * backtick is doubled.
+ */
+export function quotedEnd(text: string, at: number): number {
+  const quote = text[at];
+  for (let place = at + 1; place < text.length; place += 1) {
+    if (text[place] === '\\' && quote !== '`') place += 1;
+    else if (text[place] === quote) {
+      if (quote !== '`' || text[place + 1] !== '`') return place + 1;
+      place += 1;
+    }
+  }
+  return -1;
+}
+
+function scan(text: string): { isWhole: boolean; hasComments: boolean } {
+  let hasComments = false;
+  let depth = 0;
+  for (let at = 0; at < text.length;) {
+    const next = tokenEnd(text, at);
+    const char = text[at];
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (next === -1 || char === ';' || depth < 0 || depth > MOST_OPEN) return { isWhole: false, hasComments };
+    if (next > at + 1 && (char === '-' || char === '/')) hasComments = true;
+    at = next;
+  }
+  return { isWhole: depth === 0, hasComments };
+}
+
+/** The place after a quoted text, a comment or else one character; -1 if what begins here has no end. */
+function tokenEnd(text: string, at: number): number {
+  if (`'"\``.includes(text[at]!)) return stringEnd(text, at);
+  if (text.startsWith('--', at)) {
+    LINE_END.lastIndex = at;
+    const end = LINE_END.exec(text)?.index ?? text.length;
+    // Spark's comment goes on after a backslash at the end of its line.
+    return text[end - 1] === '\\' ? -1 : end;
+  }
+  if (text.startsWith('*/', at)) return at + 2;
+  // What is in a hint, `/*+ … */`, are tokens.
+  if (!text.startsWith('/*', at) || text[at + 2] === '+') return at + 1;
+  const end = text.indexOf('*/', at + 2);
+  // Spark's comments are nested: one within another leaves the statement open.
+  return end === -1 || text.slice(at + 2, end).includes('/*') ? -1 : end + 2;
+}
+
+/** As {@link quotedEnd}, and of `r'…'`, in which a backslash is one. */
+function stringEnd(text: string, at: number): number {
+  const before = text.slice(Math.max(at - 2, 0), at);
+  if (text[at] === '`' || !/(?:^|\W)r$/i.test(before)) return quotedEnd(text, at);
+  // Whether a letter of another alphabet belongs to a name depends on the version of Spark.
+  if (/^\P{ASCII}/u.test(before)) return -1;
+  return text.indexOf(text[at]!, at + 1) + 1 || -1;
+}

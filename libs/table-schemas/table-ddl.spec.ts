@@ -1,0 +1,133 @@
+import type { Table } from '../metastore-clients/metastore-client';
+import { tableOfHive } from '../testing/hive-table';
+import { RECORDED } from '../testing/recorded-hive-tables';
+import { columnsOf } from './columns-of';
+import { ddlOf } from './table-ddl';
+
+const recorded = (name: keyof typeof RECORDED): Table => tableOfHive(RECORDED[name]);
+const ddl = async (table: Table) => ddlOf(table, await columnsOf(table, null, AbortSignal.timeout(60_000)));
+
+describe('ddlOf', () => {
+  it('writes a data source table', async () => {
+    expect(await ddl(recorded('spark'))).toBe(
+      [
+        'CREATE TABLE `default`.`spark` (',
+        "  `a` int COMMENT 'c',",
+        '  `v` varchar(5),',
+        "  `nest` struct<`a`: struct<`b`: array<struct<`c`: int COMMENT 'deep'>>>>,",
+        '  `d` int DEFAULT 5,',
+        '  `p` string)',
+        'USING `parquet`',
+        'OPTIONS (',
+        "  'compression' = 'gzip')",
+        'PARTITIONED BY (`p`)',
+        'CLUSTERED BY (`a`) SORTED BY (`v`) INTO 2 BUCKETS',
+        "COMMENT 'tc'",
+        'TBLPROPERTIES (',
+        "  'k' = 'v')",
+      ].join('\n'),
+    );
+  });
+
+  it('writes an external one with its place', async () => {
+    const text = await ddl(recorded('csv'));
+    expect(text).toContain("`a b` int,\n  `ü` string)\nUSING `csv`\nOPTIONS (\n  'header' = 'true',\n  'sep' = '|')");
+    expect(text).toMatch(/\nLOCATION 'file:\/data\/csv'$/);
+  });
+
+  it("writes a Hive table in Hive's words", async () => {
+    const table = recorded('text');
+    const partitionColumns = [{ name: 'p', type: 'date', comment: 'day' }];
+    const { [`spark.sql.sources.schema`]: _schema, ...properties } = table.properties;
+    expect(await ddl({ ...table, partitionColumns, properties })).toBe(
+      [
+        'CREATE TABLE `default`.`text` (',
+        '  `a` int,',
+        '  `s` struct<`A`: int>)',
+        'PARTITIONED BY (',
+        "  `p` date COMMENT 'day')",
+        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'",
+        'WITH SERDEPROPERTIES (',
+        "  'field.delim' = '|',",
+        "  'serialization.format' = '|')",
+        "STORED AS INPUTFORMAT 'org.apache.hadoop.mapred.TextInputFormat' OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat'",
+        "COMMENT 'n\\nl'",
+      ].join('\n'),
+    );
+  });
+
+  it('writes a view', async () => {
+    expect(await ddl(recorded('view'))).toBe(
+      "CREATE VIEW `default`.`view` (\n  `x` COMMENT 'xc',\n  `y`)\nCOMMENT 'vc'\nTBLPROPERTIES (\n  'k' = 'v')\nAS select a, B from hb",
+    );
+  });
+
+  it('hides secrets', async () => {
+    const serdeProperties = { url: 'jdbc:x://me:hunter2@host/db', dbtable: 't', PASSWORD: 'hunter2' };
+    const properties = { ...recorded('csv').properties, 'fs.s3a.secret.key': 'hunter2' };
+    const text = await ddl({ ...recorded('csv'), serdeProperties, properties });
+    expect(text).not.toContain('hunter2');
+    expect(text).toContain("'dbtable' = 't'");
+  });
+
+  const EVIL = "x'; DROP TABLE x; -- \\'; DROP TABLE x; --\n`; DROP TABLE x; --\0\\";
+
+  it('lets nobody out of the statement', async () => {
+    const table = recorded('spark');
+    const text = await ddl({
+      ...table,
+      name: EVIL,
+      comment: EVIL,
+      serdeProperties: { [EVIL]: EVIL },
+      tableType: 'EXTERNAL_TABLE',
+      location: EVIL,
+      properties: {
+        ...table.properties,
+        [EVIL]: EVIL,
+        'spark.sql.sources.provider': EVIL,
+        'spark.sql.sources.schema.partCol.0': EVIL,
+        'spark.sql.sources.schema': JSON.stringify({
+          type: 'struct',
+          fields: [
+            {
+              name: EVIL,
+              type: { type: 'struct', fields: [{ name: EVIL, type: 'int', metadata: { comment: EVIL } }] },
+              metadata: { comment: EVIL },
+            },
+          ],
+        }),
+      },
+    });
+    expect(statements(text)).toBe(1);
+    expect(text.match(/DROP TABLE/g)!.length).toBeGreaterThan(20);
+  });
+
+  it.each<[string, Partial<Table>]>([
+    ['a type', { columns: [{ name: 'a', type: 'struct<x:int); DROP TABLE x; --', comment: null }] }],
+    ['a type that Spark lacks', { columns: [{ name: 'a', type: 'uniontype<int>', comment: null }] }],
+    ['a storage handler', { inputFormat: null, outputFormat: null }],
+    ['a variable for a name', { name: '${env:HOME}' }],
+  ])('refuses %s', async (_what, change) => {
+    await expect(ddl({ ...recorded('text'), properties: {}, ...change })).rejects.toMatchObject({
+      fault: 'unsupported',
+    });
+  });
+
+  it('refuses texts that are more than one', async () => {
+    await expect(ddl({ ...recorded('view'), viewText: 'SELECT 1; DROP TABLE x' })).rejects.toThrow('not one statement');
+    const table = recorded('spark');
+    const schema = table.properties['spark.sql.sources.schema']!.replace(
+      '"CURRENT_DEFAULT":"5"',
+      '"CURRENT_DEFAULT":"5); DROP TABLE x; --"',
+    );
+    const properties = { ...table.properties, 'spark.sql.sources.schema': schema };
+    await expect(ddl({ ...table, properties })).rejects.toThrow('The default of `d` is not one expression');
+  });
+});
+
+/** Counted by the rules of Spark's lexer, apart from the code under test. */
+function statements(sql: string): number {
+  const rest = sql.replace(/'(?:[^'\\]|\\[^])*'|`(?:[^`]|``)*`/g, '');
+  expect(rest).not.toMatch(/['`\0]|--/);
+  return rest.split(';').length;
+}

@@ -1,0 +1,197 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
+
+/** As the API answers it; times are epoch seconds. */
+export type FakeGlueTable = Readonly<Record<string, unknown>> & { Name: string };
+export type FakeGlueFunction = Readonly<Record<string, unknown>> & { FunctionName: string };
+
+export interface FakeGlueDatabase {
+  record?: Readonly<Record<string, unknown>>;
+  tables?: FakeGlueTable[];
+  functions?: FakeGlueFunction[];
+}
+
+export interface FakeGlueOptions {
+  databases: Record<string, FakeGlueDatabase>;
+  accessKeyId: string;
+  /** What the keys need besides; null for keys that last. */
+  sessionToken?: string | null;
+  /** Before each answer. */
+  latencyMs?: number;
+  /** Free by default. */
+  port?: number;
+}
+
+class GlueRefusal extends Error {
+  constructor(
+    readonly type: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type Request = Readonly<Record<string, unknown>>;
+
+/** As Glue's pages, whatever is asked for. */
+const LONGEST_PAGE = 100;
+
+/**
+ * A stand-in for AWS Glue's Data Catalog, whose paging no other stand-in has. Written from the published reference of its
+ * API (GetDatabases, GetTables, GetTable, GetUserDefinedFunctions and the common errors) and of the JSON 1.1 protocol of
+ * AWS: the operation in `X-Amz-Target`, times in seconds, errors by `__type`. Signatures are not verified: who calls is
+ * told by the access key and the session token.
+ */
+export class FakeGlue {
+  /** `GetTables {"DatabaseName":"sales"}`, in the order of arrival. */
+  readonly calls: string[] = [];
+  private override: RequestListener | null = null;
+
+  private constructor(
+    private readonly server: LoopbackServer,
+    private readonly options: FakeGlueOptions,
+  ) {}
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  static async start(options: FakeGlueOptions): Promise<FakeGlue> {
+    const server = await serveOnLoopback((request, response) => {
+      fake.handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+    }, options.port);
+    const fake = new FakeGlue(server, options);
+    return fake;
+  }
+
+  /** Answers every request from now on; null makes it Glue again. */
+  answerWith(listener: RequestListener | null): void {
+    this.override = listener;
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const operation = String(request.headers['x-amz-target']).replace('AWSGlue.', '');
+    const body = await bodyOf(request);
+    this.calls.push(`${operation} ${body}`);
+    if (this.override) return void this.override(request, response);
+    const { latencyMs = 0 } = this.options;
+    if (latencyMs > 0) await delay(latencyMs);
+    try {
+      this.admit(request);
+      json(response, 200, this.answer(operation, JSON.parse(body) as Request));
+    } catch (error) {
+      if (!(error instanceof GlueRefusal)) throw error;
+      json(response, 400, { __type: error.type, Message: error.message });
+    }
+  }
+
+  private admit({ headers }: IncomingMessage): void {
+    const { accessKeyId, sessionToken = null } = this.options;
+    const key = /Credential=([^/]+)\/\d{8}\/[\w-]+\/glue\/aws4_request/.exec(headers.authorization ?? '')?.[1];
+    if (key !== accessKeyId) {
+      throw new GlueRefusal('UnrecognizedClientException', 'The security token included in the request is invalid.');
+    }
+    if ((headers['x-amz-security-token'] ?? null) !== sessionToken) {
+      throw new GlueRefusal('ExpiredTokenException', 'The security token included in the request is expired');
+    }
+  }
+
+  private answer(operation: string, request: Request): object {
+    switch (operation) {
+      case 'GetDatabases': {
+        const databases = Object.entries(this.options.databases).map(([Name, { record }]) => ({ Name, ...record }));
+        return page('DatabaseList', databases, request);
+      }
+      case 'GetTables': {
+        const { tables = [] } = this.databaseOf(request);
+        return page(
+          'TableList',
+          tables.map((table) => only(table, request['AttributesToGet'])),
+          request,
+        );
+      }
+      case 'GetTable': {
+        const name = String(request['Name']).toLowerCase();
+        const table = this.databaseOf(request).tables?.find(({ Name }) => Name.toLowerCase() === name);
+        if (!table) throw new GlueRefusal('EntityNotFoundException', `Table ${name} not found.`);
+        return { Table: { DatabaseName: request['DatabaseName'], ...table } };
+      }
+      case 'GetUserDefinedFunctions': {
+        if (request['Pattern'] !== '*') throw new GlueRefusal('InvalidInputException', 'Only the pattern * is known.');
+        return page('UserDefinedFunctions', this.databaseOf(request).functions ?? [], request);
+      }
+      default:
+        throw new GlueRefusal('UnknownOperationException', operation);
+    }
+  }
+
+  private databaseOf({ DatabaseName }: Request): FakeGlueDatabase {
+    const { databases } = this.options;
+    const name = String(DatabaseName);
+    const database = Object.hasOwn(databases, name) ? databases[name] : undefined;
+    if (!database) throw new GlueRefusal('EntityNotFoundException', `Database ${name} not found.`);
+    return database;
+  }
+}
+
+/** A table with `columns` columns, as Glue describes one that Spark made. */
+export function fakeGlueTable(Name: string, columns = 20): FakeGlueTable {
+  return {
+    Name,
+    DatabaseName: 'sales',
+    Description: 'Made by Spark',
+    Owner: 'ada',
+    CreateTime: 1_700_000_000,
+    UpdateTime: 1_700_000_060.5,
+    Retention: 0,
+    StorageDescriptor: {
+      Columns: Array.from({ length: columns }, (_, at) => ({ Name: `column_${at}`, Type: 'bigint', Comment: '' })),
+      Location: `s3://warehouse/sales/${Name}`,
+      InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
+      OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+      Compressed: false,
+      NumberOfBuckets: 0,
+      SerdeInfo: {
+        SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
+        Parameters: { 'serialization.format': '1' },
+      },
+      SortColumns: [],
+      StoredAsSubDirectories: false,
+    },
+    PartitionKeys: [{ Name: 'day', Type: 'date' }],
+    TableType: 'EXTERNAL_TABLE',
+    Parameters: { 'spark.sql.sources.provider': 'parquet' },
+    CreatedBy: 'arn:aws:iam::123456789012:user/ada',
+    IsRegisteredWithLakeFormation: false,
+    CatalogId: '123456789012',
+    VersionId: '1',
+  };
+}
+
+/** The token is where the next page begins. */
+function page(field: string, records: object[], { MaxResults = LONGEST_PAGE, NextToken = '0' }: Request): object {
+  const length = Number(MaxResults);
+  if (!(length >= 1 && length <= LONGEST_PAGE)) {
+    throw new GlueRefusal('InvalidInputException', `MaxResults must be from 1 to ${LONGEST_PAGE}.`);
+  }
+  const begin = Number(NextToken);
+  const end = begin + length;
+  return { [field]: records.slice(begin, end), ...(end < records.length ? { NextToken: String(end) } : {}) };
+}
+
+/** With `AttributesToGet`, a table has its name alone, or that and its type. */
+function only(table: FakeGlueTable, attributes: unknown): object {
+  if (!Array.isArray(attributes)) return table;
+  const { Name, TableType } = table;
+  return attributes.includes('TABLE_TYPE') ? { Name, TableType } : { Name };
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,259 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createClient, createConnection, TBinaryProtocol, TBufferedTransport } from 'thrift';
+import {
+  type GeneratedClient,
+  type HiveDatabase,
+  type HiveFunction,
+  type HiveStorageDescriptor,
+  type HiveTable,
+  HiveThriftClient,
+  hiveTypes,
+} from '../metastore-clients/hive/hive-thrift';
+import { eventually } from './eventually';
+import { freePort } from './free-port';
+import type { KerberosRealm } from './kerberos-realm';
+import { preparedRuntime } from './prepared-runtime';
+
+const STARTS_WITHIN_MS = 60_000;
+
+/** Characters of what the server says that are kept, for the message of a failed start. */
+const OUTPUT_KEPT = 10_000;
+
+/** Connections that make tables side by side; more do not make Derby faster. */
+const MAKERS = 4;
+
+/** A table to be made; what is not said is as Hive itself would make a table of text files. */
+export type NewHiveTable = Partial<Omit<HiveTable, 'sd'>> & { tableName: string; sd?: Partial<HiveStorageDescriptor> };
+
+/** What a metastore has besides. */
+export interface MoreOfMetastore {
+  /** Properties of Hive and Hadoop. */
+  settings?: Record<string, string>;
+  /** Folder of further jars. */
+  jars?: string;
+  /** It demands a login by Kerberos, as this principal of the realm; `protection` is `hadoop.rpc.protection`. */
+  kerberos?: { realm: KerberosRealm; principal: string; protection: 'authentication' | 'integrity' | 'privacy' };
+}
+
+/**
+ * A real Hive metastore of Hive 2.3, from the jars of the runtime's Spark, for tests: a process of its own on a free port
+ * with an empty in-memory database and a folder as its warehouse. Metastores of this release listen on all addresses, so
+ * it is to be given neither secrets nor data.
+ */
+export class HiveMetastore {
+  readonly host = '127.0.0.1';
+
+  private constructor(
+    readonly port: number,
+    /** Folder of the warehouse. */
+    readonly warehouse: string,
+    private readonly folder: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  /**
+   * Takes two seconds and more. With `more` it reaches object stores, whose keys are then in its command line. Rejects with
+   * what the server said when it ends, or does not serve within a minute.
+   */
+  static async start(more: MoreOfMetastore = {}): Promise<HiveMetastore> {
+    const folder = mkdtempSync(join(tmpdir(), 'hive-metastore-'));
+    const warehouse = join(folder, 'warehouse');
+    mkdirSync(warehouse);
+    const port = await freePort();
+    const { command, args } = commandOf(folder, { warehouse, port, more });
+    const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const metastore = new HiveMetastore(port, warehouse, folder, child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-OUTPUT_KEPT)));
+    try {
+      await metastore.serves(more.kerberos === undefined);
+      return metastore;
+    } catch (error) {
+      await metastore.stop();
+      throw new Error(`The Hive metastore does not start: ${output}`, { cause: error });
+    }
+  }
+
+  /** As `hive.metastore.uris` names it. */
+  get uri(): string {
+    return `thrift://${this.host}:${this.port}`;
+  }
+
+  /** Work with the generated client on a connection of thrift's own, which answers nothing once the server has gone. */
+  async call<T>(work: (client: GeneratedClient) => Promise<T>): Promise<T> {
+    const connection = createConnection(this.host, this.port, {
+      transport: TBufferedTransport,
+      protocol: TBinaryProtocol,
+    });
+    try {
+      const broken = once(connection, 'close').then(() => Promise.reject(new Error('The Hive metastore has gone.')));
+      return await Promise.race([work(createClient(HiveThriftClient, connection)), broken]);
+    } finally {
+      connection.end();
+    }
+  }
+
+  async createDatabase(name: string, more: Partial<HiveDatabase> = {}): Promise<void> {
+    const locationUri = pathToFileURL(join(this.warehouse, `${name}.db`)).href;
+    const database = new hiveTypes.Database({ name, locationUri, parameters: {}, ...more });
+    await this.call((client) => client.create_database(database));
+  }
+
+  /** About a hundred tables a second: no folder is made for a table that is not told where to be. */
+  async createTables(database: string, tables: readonly NewHiveTable[]): Promise<void> {
+    const waiting = [...tables].reverse();
+    const make = async (client: GeneratedClient): Promise<void> => {
+      for (let table = waiting.pop(); table; table = waiting.pop())
+        await client.create_table(new hiveTypes.Table(this.complete(database, table)));
+    };
+    await Promise.all(Array.from({ length: Math.min(MAKERS, tables.length) }, () => this.call(make)));
+  }
+
+  /** @param made `functionName`, and what is not as with most functions */
+  async createFunction(database: string, made: Partial<HiveFunction> & { functionName: string }): Promise<void> {
+    const usual = {
+      className: 'org.example.Made',
+      ownerName: 'tests',
+      ownerType: 1,
+      functionType: 1,
+      resourceUris: [],
+    };
+    const whole = new hiveTypes.Function({ dbName: database, createTime: seconds(), ...usual, ...made });
+    await this.call((client) => client.create_function(whole));
+  }
+
+  /** It keeps its port and its connections and answers nothing until {@link resume}. */
+  halt(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  /** Ends the process, and with it the database, and removes the warehouse. May be called again. */
+  async stop(): Promise<void> {
+    if (!this.hasEnded) {
+      const ended = once(this.child, 'exit');
+      this.child.kill('SIGKILL');
+      await ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private complete(database: string, table: NewHiveTable): Partial<HiveTable> {
+    return {
+      dbName: database,
+      owner: 'tests',
+      createTime: seconds(),
+      lastAccessTime: 0,
+      retention: 0,
+      tableType: 'EXTERNAL_TABLE',
+      partitionKeys: [],
+      ...table,
+      parameters: { EXTERNAL: 'TRUE', ...table.parameters },
+      sd: {
+        cols: [{ name: 'id', type: 'int', comment: null }],
+        location: pathToFileURL(this.warehouse).href,
+        inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
+        outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
+        compressed: false,
+        numBuckets: -1,
+        serdeInfo: {
+          name: null,
+          serializationLib: 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe',
+          parameters: {},
+        },
+        bucketCols: [],
+        sortCols: [],
+        parameters: {},
+        ...table.sd,
+      },
+    };
+  }
+
+  private get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined;
+  }
+
+  /** @param isAsked whether it answers who does not log in */
+  private async serves(isAsked: boolean): Promise<void> {
+    const ended = once(this.child, 'exit').then(() => Promise.reject(new Error('It ended.')));
+    const asked = eventually(() => this.hasEnded || isOpen(this.host, this.port), {
+      timeoutMs: STARTS_WITHIN_MS,
+      what: 'an open port of the Hive metastore',
+    });
+    await Promise.race([asked, ended]);
+    // It listens before its database has tables.
+    if (isAsked) await Promise.race([this.call((client) => client.get_all_databases()), ended]);
+  }
+}
+
+function commandOf(
+  folder: string,
+  { warehouse, port, more }: { warehouse: string; port: number; more: MoreOfMetastore },
+): { command: string; args: string[] } {
+  const { javaHome, sparkHome } = preparedRuntime();
+  const settings = {
+    'javax.jdo.option.ConnectionURL': 'jdbc:derby:memory:metastore;create=true',
+    'datanucleus.schema.autoCreateAll': 'true',
+    'hive.metastore.schema.verification': 'false',
+    'hive.metastore.warehouse.dir': pathToFileURL(warehouse).href,
+    'hive.metastore.server.min.threads': '8',
+    'hive.metastore.server.max.threads': '100',
+    ...(more.kerberos && kerberosSettings(more.kerberos)),
+    ...more.settings,
+  };
+  const jars = [join(sparkHome, 'jars'), ...(more.jars ? [more.jars] : [])].map((place) => join(place, '*'));
+  // Hadoop's own settings come from the class path only.
+  if (more.kerberos) writeFileSync(join(folder, 'core-site.xml'), coreSite(more.kerberos.protection));
+  const options = [
+    ...['-Xms64m', '-Xmx384m', '-XX:-UsePerfData', `-Djava.io.tmpdir=${folder}`],
+    `-Dderby.stream.error.file=${join(folder, 'derby.log')}`,
+    // Needs com.lmax:disruptor, which Spark leaves out.
+    '-Dhive.async.log.enabled=false',
+    ...(more.kerberos ? [`-Djava.security.krb5.conf=${more.kerberos.realm.javaConf}`] : []),
+  ];
+  const args = [
+    ...[...options, '-cp', [folder, ...jars].join(':'), 'org.apache.hadoop.hive.metastore.HiveMetaStore'],
+    ...['-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['--hiveconf', `${name}=${value}`])],
+  ];
+  return { command: join(javaHome, 'bin', 'java'), args };
+}
+
+function kerberosSettings({ realm, principal }: NonNullable<MoreOfMetastore['kerberos']>): Record<string, string> {
+  return {
+    'hive.metastore.sasl.enabled': 'true',
+    'hive.metastore.kerberos.principal': `${principal}@${realm.realm}`,
+    'hive.metastore.kerberos.keytab.file': realm.keytab,
+  };
+}
+
+function coreSite(protection: string): string {
+  const property = (name: string, value: string) => `<property><name>${name}</name><value>${value}</value></property>`;
+  const all = [property('hadoop.security.authentication', 'kerberos'), property('hadoop.rpc.protection', protection)];
+  return `<configuration>${all.join('')}</configuration>`;
+}
+
+function isOpen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

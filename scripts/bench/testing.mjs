@@ -1,0 +1,12 @@
+import { join } from 'node:path';
+import { createJiti } from 'jiti';
+import { projectRoot } from '../embedded/install.mjs';
+
+/**
+ * A module of libs/testing, which is not part of the build.
+ * @param {string} name
+ * @returns {Promise<any>} typed by its source where it is loaded
+ */
+export function loadTesting(name) {
+  return createJiti(import.meta.url).import(join(projectRoot, 'libs', 'testing', `${name}.ts`));
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { CatalogSecretsService, type NearestSecrets } from '../catalog-secrets/catalog-secrets.service';
+import { MetastoreCatalogsService } from '../metastore-catalogs/metastore-catalogs.service';
+import type { RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
+import { MetastoreOpener } from './metastore-opener';
+import type { MetastoreAccess } from './metastores';
+
+/** Who looks, in which workspace, and into which catalog. */
+export interface Browser {
+  scope: TenantScope;
+  workspace: WorkspaceContext;
+  catalogId: number;
+}
+
+/** A catalog as one caller sees it. */
+export interface OpenCatalog {
+  access: MetastoreAccess;
+  /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
+  unityCatalogs: readonly string[] | null;
+  kind: MetastoreTarget['kind'];
+  /** URL of the S3-compatible store that the tables are in, null for Amazon's. */
+  s3Endpoint: string | null;
+  /** The secret that opens the stores of the tables, null where none is attached. */
+  storageSecret(): Promise<RevealedSecret | null>;
+}
+
+/** Finds out what opens a catalog for who asks: where it is, and which secrets count. */
+@Injectable()
+export class CatalogAccesses {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly catalogs: MetastoreCatalogsService,
+    private readonly catalogSecrets: CatalogSecretsService,
+    private readonly opener: MetastoreOpener,
+  ) {}
+
+  /** Two reads of the database, and one of the catalog's files for Hive; no secret is opened yet. */
+  async open(browser: Browser): Promise<OpenCatalog> {
+    const { scope, workspace, catalogId } = browser;
+    const [catalog, secrets] = await this.transactions.read(async (tx) => [
+      await this.catalogs.place(tx, scope, catalogId),
+      await this.catalogSecrets.nearest(tx, scope, workspace.workspaceId, catalogId),
+    ]);
+    const revealed = (which: keyof NearestSecrets) =>
+      this.transactions.read((tx) => this.reveal(tx, browser, secrets, which));
+    const { target } = catalog;
+    return {
+      access: {
+        tenantId: scope.tenantId,
+        userId: scope.userId,
+        catalogId,
+        catalogName: catalog.name,
+        key: JSON.stringify([catalogId, catalog.version, secrets.metastore?.key, secrets.storage?.key]),
+        open: async () =>
+          this.opener.open(target, { metastore: await revealed('metastore'), storage: await revealed('storage') }),
+      },
+      unityCatalogs: catalog.unityCatalogs,
+      kind: target.kind,
+      s3Endpoint: catalog.s3Endpoint,
+      storageSecret: () => revealed('storage'),
+    };
+  }
+
+  private async reveal(
+    tx: Tx,
+    { scope, workspace }: Browser,
+    secrets: NearestSecrets,
+    which: keyof NearestSecrets,
+  ): Promise<RevealedSecret | null> {
+    const secret = secrets[which];
+    return secret && this.catalogSecrets.reveal(tx, scope, workspace, secret);
+  }
+}

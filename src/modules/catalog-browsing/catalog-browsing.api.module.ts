@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { CatalogSecretsModule } from '../catalog-secrets/catalog-secrets.module';
+import { MetastoreCatalogsModule } from '../metastore-catalogs/metastore-catalogs.module';
+import { ScopedSecretsModule } from '../scoped-secrets/scoped-secrets.module';
+import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { BrowsingController } from './browsing.controller';
+import { BrowsingService } from './browsing.service';
+import { CatalogAccesses } from './catalog-accesses';
+import { MetastoreOpener } from './metastore-opener';
+import { Metastores } from './metastores';
+import { SecretValidationController } from './secret-validation.controller';
+import { SecretValidationService } from './secret-validation.service';
+import { TablesController } from './tables.controller';
+import { TablesService } from './tables.service';
+
+@Module({
+  imports: [CatalogSecretsModule, MetastoreCatalogsModule, ScopedSecretsModule, WorkspacesModule],
+  providers: [BrowsingService, TablesService, SecretValidationService, CatalogAccesses, MetastoreOpener, Metastores],
+  controllers: [BrowsingController, TablesController, SecretValidationController],
+})
+export class CatalogBrowsingApiModule {}

@@ -1,0 +1,30 @@
+import { PackedList } from './packed-list';
+
+const tables = Array.from({ length: 250 }, (_, index) => ({
+  name: `tablé "${index}"`,
+  at: index === 3 ? null : index,
+}));
+
+describe('PackedList', () => {
+  it('answers what was put into it', () => {
+    const list = PackedList.of(tables);
+    expect(list).toHaveLength(250);
+    expect(list.slice()).toEqual(tables);
+  });
+
+  it.each([
+    [0, 0],
+    [0, 1],
+    [100, 200],
+    [240, 300],
+    [300, 400],
+  ])('answers the part from %d to %d', (from, to) => {
+    expect(PackedList.of(tables).slice(from, to)).toEqual(tables.slice(from, to));
+  });
+
+  it('takes what its bytes take', () => {
+    const bytes = tables.reduce((sum, table) => sum + Buffer.byteLength(JSON.stringify(table)), 0);
+    expect(PackedList.of(tables).size).toBe(bytes + 250 * 4);
+    expect(PackedList.of([]).slice()).toEqual([]);
+  });
+});

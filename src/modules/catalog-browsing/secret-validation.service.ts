@@ -1,0 +1,262 @@
+import { Injectable } from '@nestjs/common';
+import { MetastoreError } from '../../../libs/metastore-clients/metastore-client';
+import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
+import { ObjectStoreError } from '../../../libs/object-storage/object-store';
+import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
+import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
+import { type DomainError, forbidden, invalid } from '../../platform/errors/domain-error';
+import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
+import type { Tx } from '../../platform/persistence/sql';
+import { Transactions } from '../../platform/persistence/transactions';
+import { FairBulkhead } from '../../platform/process/fair-bulkhead';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
+import { OPENING_SECRETS, openingSecret } from '../catalog-secrets/opening-secrets.contract';
+import { hivePlaceOf } from '../metastore-catalogs/catalog-place.contract';
+import { assertServersAllowed, readHiveFiles } from '../metastore-catalogs/hive-files.contract';
+import { MetastoreCatalogsService } from '../metastore-catalogs/metastore-catalogs.service';
+import type { CatalogTypeName } from '../reference-data/reference-data.contract';
+import { neededValues, type RevealedSecret } from '../scoped-secrets/scoped-secrets.contract';
+import { SecretsOfTenantService } from '../scoped-secrets/secrets-of-tenant.service';
+import { SecretsOfUserService } from '../scoped-secrets/secrets-of-user.service';
+import { SecretsOfWorkspaceService } from '../scoped-secrets/secrets-of-workspace.service';
+import { WorkspacesService } from '../workspaces/workspaces.service';
+import { catalogAnswer } from './browse-answers';
+import type { BrowseCatalog } from './dto/browse.dto';
+import type { FetchUnityCatalogs, SecretValidation, ValidateSecret, ValidationMetastore } from './dto/validation.dto';
+import { fromMetastore } from './metastore-errors';
+import { MetastoreOpener } from './metastore-opener';
+import { openStore, placeOf, storesOf } from './secret-stores';
+import { probeStore, type StoreVerdict } from './store-probe';
+
+/** Each calls a server that the caller chose. */
+const VALIDATIONS = { code: 'METASTORE.BUSY', atOnce: 8, waiting: 64, waitingOfOne: 8, patienceMs: 10_000 };
+const VALIDATION_MS = 45_000;
+
+const NOTHING: StoreVerdict = { list: false, read: false, write: false, problems: [] };
+
+/** What a secret is tried on. */
+interface Target {
+  type: CatalogTypeName | null;
+  metastore: MetastoreTarget | null;
+  /** URI of a directory in an object store. */
+  storagePath: string | null;
+  s3Endpoint: string | null;
+}
+
+/** Finds out by real calls whether secrets open what they are meant for. */
+@Injectable()
+export class SecretValidationService {
+  private readonly bulkhead = new FairBulkhead(VALIDATIONS);
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly catalogs: MetastoreCatalogsService,
+    private readonly ofTenant: SecretsOfTenantService,
+    private readonly ofWorkspace: SecretsOfWorkspaceService,
+    private readonly ofUser: SecretsOfUserService,
+    private readonly workspaces: WorkspacesService,
+    private readonly opener: MetastoreOpener,
+    private readonly outbound: OutboundPolicy,
+  ) {}
+
+  /** Whoever is not ADMIN tries secrets of the tenant on its catalogs only: another server would be sent them. */
+  async validateOfTenant(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
+    if (isTriedElsewhere(body) && !isTenantAdmin(principal)) {
+      throw forbidden('SECRET.TRIED_ELSEWHERE', `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN try it elsewhere.`);
+    }
+    return this.validate(scope, body, (tx, id) => this.ofTenant.reveal(tx, scope, id));
+  }
+
+  /**
+   * With VIEW in the workspace of the secret, which must be active, and with MANAGE to try it on what is no catalog of the
+   * tenant; values that are given belong to no workspace.
+   */
+  async validateOfWorkspace(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
+    const id = body.secret.secret_id;
+    const place = id === undefined ? null : inWorkspace(scope, await this.workspaceOf(scope, principal, body, id));
+    return this.validate(scope, body, (tx, secretId) => {
+      if (!place) throw oneOf('secret', 'secret_id', 'secret_details');
+      return this.ofWorkspace.reveal(tx, place, secretId);
+    });
+  }
+
+  validateOfUser(scope: TenantScope, body: ValidateSecret): Promise<SecretValidation> {
+    return this.validate(scope, body, (tx, id) => this.ofUser.reveal(tx, scope, id));
+  }
+
+  /** The catalogs of a Unity server, for one who is about to choose some of them. */
+  async fetchUnityCatalogs(scope: TenantScope, body: FetchUnityCatalogs): Promise<BrowseCatalog[]> {
+    const id = body.user_secret_id;
+    // A secret that is not there is said first, whatever the endpoint.
+    await this.ofUser.get(scope, { id });
+    assertUrlAllowed(this.outbound, body.endpoint, 'METASTORE.ENDPOINT_REFUSED');
+    const metastore = await this.transactions.read((tx) => this.ofUser.reveal(tx, scope, id));
+    return this.bulkhead.run(scope.tenantId, async () => {
+      try {
+        const client = this.opener.open({ kind: 'unity', endpoint: body.endpoint }, { metastore, storage: null });
+        try {
+          return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_MS))).map(catalogAnswer);
+        } finally {
+          client.close();
+        }
+      } catch (error) {
+        throw error instanceof MetastoreError ? fromMetastore(body.endpoint, error) : error;
+      }
+    });
+  }
+
+  private async workspaceOf(
+    scope: TenantScope,
+    principal: Principal,
+    body: ValidateSecret,
+    secretId: number,
+  ): Promise<WorkspaceContext> {
+    const { tenantId } = scope;
+    const needed = isTriedElsewhere(body) ? 'MANAGE' : 'VIEW';
+    const id = await this.transactions.read((tx) => this.ofWorkspace.workspaceOf(tx, scope, secretId));
+    const workspace = await this.workspaces.authorize({ ...principal, tenantId }, { id }, needed);
+    if (workspace.active) return workspace;
+    throw forbidden('WORKSPACE.DISABLED', `The workspace "${workspace.name}" was disabled.`);
+  }
+
+  private async validate(
+    scope: TenantScope,
+    body: ValidateSecret,
+    reveal: (tx: Tx, id: number) => Promise<RevealedSecret>,
+  ): Promise<SecretValidation> {
+    const { secret_id: id, secret_details: details } = body.secret;
+    if ((id === undefined) === (details === undefined)) throw oneOf('secret', 'secret_id', 'secret_details');
+    const { secret, target } = await this.transactions.read(async (tx) => ({
+      secret: id === undefined ? given(details) : await reveal(tx, id),
+      target: await this.targetOf(tx, scope, body.metastore),
+    }));
+    const tried = await this.bulkhead.run(scope.tenantId, () => this.try(secret, target));
+    return {
+      secret_type: secret.type,
+      metastore_type: target.type,
+      validation_status: tried.problems.length === 0 ? 'VALID' : 'INVALID',
+      validation_message: tried.problems.length === 0 ? tried.done : tried.problems.join(' '),
+      storage_access_verified: tried.list && tried.read && tried.write,
+      permissions_summary: { list: tried.list, read: tried.read, write: tried.write },
+      validated_at: new Date(),
+    };
+  }
+
+  private async targetOf(tx: Tx, scope: TenantScope, metastore: ValidationMetastore): Promise<Target> {
+    const { metastore_id: id, metastore_details: details } = metastore;
+    if (id !== undefined && details === undefined) {
+      const { type, target, storagePath, s3Endpoint } = await this.catalogs.place(tx, scope, id);
+      return { type, metastore: target, storagePath, s3Endpoint };
+    }
+    if (id !== undefined || details === undefined) throw oneOf('metastore', 'metastore_id', 'metastore_details');
+    const { bucket_path: storagePath = null, endpoint, hiveSiteXml, krb5Conf } = details;
+    if (hiveSiteXml !== undefined) {
+      const files = readHiveFiles({ hiveSiteXml, ...(krb5Conf === undefined ? {} : { krb5Conf }) });
+      assertServersAllowed(files, this.outbound);
+      const place = hivePlaceOf(files);
+      return { type: 'HIVE', metastore: place.target, storagePath, s3Endpoint: null };
+    }
+    if (endpoint !== undefined) {
+      assertUrlAllowed(this.outbound, endpoint, 'METASTORE.ENDPOINT_REFUSED');
+      return { type: 'DATABRICKS UNITY', metastore: { kind: 'unity', endpoint }, storagePath, s3Endpoint: null };
+    }
+    const type = details.metastore_type ?? null;
+    const target = type === 'AWS GLUE' ? { kind: 'glue' as const, endpoint: null } : null;
+    return { type, metastore: target, storagePath, s3Endpoint: null };
+  }
+
+  /** Tries all that the secret opens of the target; throws a 400 when that is nothing. */
+  private async try(secret: RevealedSecret, target: Target): Promise<StoreVerdict & { done: string }> {
+    const opensStores = storesOf(secret.type) !== null;
+    const opened = openedBy(secret, target, opensStores);
+    const signal = AbortSignal.timeout(VALIDATION_MS);
+    const listed = opened ? await this.tryMetastore(opened, secret, opensStores, signal) : null;
+    const path = opensStores ? target.storagePath : null;
+    if (listed === null && path === null) throw unfit(secret, target);
+    const store = path === null ? NOTHING : await this.tryStore(secret, path, target.s3Endpoint, signal);
+    return {
+      ...store,
+      list: store.list || (listed?.problems.length === 0 && path === null),
+      problems: [...(listed?.problems ?? []), ...store.problems],
+      done: [listed?.done, path === null ? null : `An object was written, read and deleted in ${path}.`]
+        .filter(Boolean)
+        .join(' '),
+    };
+  }
+
+  private async tryMetastore(
+    target: MetastoreTarget,
+    secret: RevealedSecret,
+    opensStores: boolean,
+    signal: AbortSignal,
+  ) {
+    try {
+      const secrets = opensStores ? { metastore: null, storage: secret } : { metastore: secret, storage: null };
+      const client = this.opener.open(target, secrets);
+      try {
+        const isUnity = target.kind === 'unity';
+        const { length } = await (isUnity ? client.listCatalogs(signal) : client.listSchemas(null, signal));
+        const listed = `The metastore listed ${length} ${isUnity ? 'catalogs' : 'schemas'}.`;
+        return { problems: [], done: openingSecret(target) ? listed : `${listed} It asked for no login.` };
+      } finally {
+        client.close();
+      }
+    } catch (error) {
+      if (!(error instanceof MetastoreError)) throw error;
+      return { problems: [error.message], done: '' };
+    }
+  }
+
+  private async tryStore(
+    secret: RevealedSecret,
+    path: string,
+    s3Endpoint: string | null,
+    signal: AbortSignal,
+  ): Promise<StoreVerdict> {
+    const place = placeOf(secret.type, path, s3Endpoint);
+    try {
+      const store = openStore(secret, place, { s3Endpoint, outbound: this.outbound });
+      return await probeStore(store, place.path, signal);
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      return { ...NOTHING, problems: [error.message] };
+    }
+  }
+}
+
+const ELSEWHERE = 'A secret that exists is tried on a catalog that exists: name a metastore_id.';
+
+/** Whether a secret that exists would be sent to a server that the request names. */
+function isTriedElsewhere({ secret, metastore }: ValidateSecret): boolean {
+  return secret.secret_id !== undefined && metastore.metastore_details !== undefined;
+}
+
+function given(details: ValidateSecret['secret']['secret_details']): RevealedSecret {
+  if (!details) throw oneOf('secret', 'secret_id', 'secret_details');
+  const { secret_type: type } = details;
+  return { type, values: neededValues(type, details) };
+}
+
+/** The metastore that a secret of the type opens: Unity by a token, Glue by keys, Hive by its own kinds. */
+function openedBy(secret: RevealedSecret, target: Target, opensStores: boolean): MetastoreTarget | null {
+  const { metastore } = target;
+  if (metastore === null) return null;
+  switch (metastore.kind) {
+    case 'hive':
+      return secret.type === 'HIVE BASIC' || secret.type === 'HIVE KERBEROS' ? metastore : null;
+    case 'unity':
+      return secret.type === OPENING_SECRETS.unity.type ? metastore : null;
+    case 'glue':
+      return opensStores ? metastore : null;
+  }
+}
+
+function oneOf(what: string, one: string, other: string): DomainError {
+  return invalid('REQUEST.INVALID', `${what} needs either ${one} or ${other}.`);
+}
+
+function unfit(secret: RevealedSecret, { type, storagePath }: Target): DomainError {
+  const what = type === null ? 'what the request describes' : `a metastore of type ${type}`;
+  const path = storagePath === null && storesOf(secret.type) !== null ? ', and no bucket_path is known' : '';
+  return invalid('SECRET.TYPE_UNFIT', `A secret of type ${secret.type} does not open ${what}${path}.`);
+}

@@ -1,0 +1,58 @@
+import { settingsOf } from './dto/job-conf.dto';
+import { buildRunSpec } from './run-spec';
+
+describe('buildRunSpec', () => {
+  const built = (settings: object, sparkConfig: object = {}) =>
+    buildRunSpec({
+      snapshot: {
+        job_conf_id: 1,
+        name: 'job',
+        job_type: 'SPARK_JOB',
+        language: 'Python3',
+        settings: settingsOf({ command: 'a.py', ...settings }),
+      },
+      arguments: null,
+      conf: ['spark.c=3'],
+      sparkConfig,
+      maxParallelJobs: 1,
+      mounts: [],
+      node: { role: 'single', cores: 2, memory_mb: 2048, master_url: null },
+      killGraceMs: 1000,
+      mavenRepository: 'https://mirror.example/maven2/',
+    });
+  const specOf = (settings: object, sparkConfig: object) => built(settings, sparkConfig).spec;
+
+  it('has the properties of the cluster before those of the job and of the run, all as key=value', () => {
+    const { conf } = specOf({ conf: ['spark.b=2 = 3'] }, { conf: ['spark.a  1 2', ' spark.d=4 '] });
+    expect(conf).toEqual(['spark.a=1 2', 'spark.d=4', 'spark.b=2 = 3', 'spark.c=3']);
+  });
+
+  it('names the folder of an archive beside its file, except for one that Spark reads itself', () => {
+    const { spec, staged } = built(
+      { archives: ['envs/a#b.zip#env', 'x.zip', 's3a://b/y.zip#y'] },
+      { archives: ['/c.zip#c'] },
+    );
+    expect(spec.archives.map(({ alias, uri }) => alias ?? uri)).toEqual(['c', 'env', null, 's3a://b/y.zip#y']);
+    expect(staged.filter(Boolean).map(({ path }) => path)).toEqual(['a.py', 'c.zip', 'envs/a#b.zip', 'x.zip']);
+  });
+
+  it('has the keytab fetched, behind all other files, or names that of the node', () => {
+    const { spec, staged } = built({ keytab: '/secret/x.keytab', files: ['f'], jars: ['j.jar'] });
+    expect(spec.keytab_file).toMatchObject({ kind: 'fetched', index: 3, name: 'x.keytab' });
+    expect(staged[3]).toMatchObject({ kind: 'workspace', path: 'secret/x.keytab' });
+    expect(specOf({ keytab: 'file:///etc/x.keytab' }, {})).toMatchObject({ keytab: '/etc/x.keytab' });
+    expect(specOf({ keytab: 'file:///etc/x.keytab' }, {})).not.toHaveProperty('keytab_file');
+  });
+
+  it('sends repositories in the form in which they were compared, beside that of the platform', () => {
+    const spec = specOf(
+      { repositories: ['HTTPS://Job.example:443/a/../m2'], packages: ['a:b:1'] },
+      { repositories: ['https://cluster.example'], packages: ['c:d:2'] },
+    );
+    expect(spec).toMatchObject({
+      packages: ['c:d:2', 'a:b:1'],
+      repositories: ['https://cluster.example/', 'https://job.example/m2/'],
+      maven_repository: 'https://mirror.example/maven2/',
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import type { HiveOfRun, UnityOfRun, UnusableMetastore } from '../../../libs/contracts/agent-protocol';
+import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
+import type { CatalogTypeName } from '../reference-data/reference-data.contract';
+import type { HiveConfiguration } from './hive-files.contract';
+
+/** Where a catalog's metastore and tables are. */
+export interface CatalogPlace {
+  name: string;
+  type: CatalogTypeName;
+  /** Changes whenever the catalog does. */
+  version: string;
+  target: MetastoreTarget;
+  /** Catalogs of a Unity metastore that were chosen to be seen, the default one first; null for a metastore without. */
+  unityCatalogs: readonly string[] | null;
+  /** URL of the S3-compatible store that the tables are in, null for Amazon's. */
+  s3Endpoint: string | null;
+  /** URI of the directory that tables are made in; null where the catalog does not say. */
+  storagePath: string | null;
+}
+
+/** What the files of a Hive catalog say of it. */
+export type HivePlace = Omit<CatalogPlace, 'name' | 'type' | 'version'>;
+
+/** A catalog that each run opens with a secret. */
+export interface LockedCatalog {
+  kind: 'locked';
+  name: string;
+  /** Null for AWS Glue, which the secret alone says all of. */
+  unity: Pick<UnityOfRun, 'endpoint' | 'catalogs'> | null;
+}
+
+/** What runs get of the catalog of their cluster. */
+export type CatalogForRuns = HiveOfRun | UnusableMetastore | LockedCatalog;
+
+/** A catalog that no run can begin with; `why` is a sentence. */
+export function unusable(name: string, why: string): UnusableMetastore {
+  return { kind: 'unusable', fault: `The metastore catalog "${name}" cannot be used: ${why}` };
+}
+
+const WAREHOUSE = 'hive.metastore.warehouse.dir';
+const S3_ENDPOINT = 'fs.s3a.endpoint';
+const S3_WITH_TLS = 'fs.s3a.connection.ssl.enabled';
+
+export function hivePlaceOf({ site, krb5 }: HiveConfiguration): HivePlace {
+  const { uris, login, properties } = site;
+  return {
+    target: { kind: 'hive', uris, login, krb5 },
+    unityCatalogs: null,
+    s3Endpoint: endpointOf(properties),
+    storagePath: properties.get(WAREHOUSE) ?? null,
+  };
+}
+
+/** Whether secrets that open what the catalog leads to would go to other servers than before. */
+export function leadsElsewhere(before: HiveConfiguration, after: HiveConfiguration): boolean {
+  const servers = (hive: HiveConfiguration): string => {
+    const { target, s3Endpoint } = hivePlaceOf(hive);
+    return JSON.stringify([target, s3Endpoint]);
+  };
+  return servers(before) !== servers(after);
+}
+
+/** Hadoop takes a host without a scheme, too, and for Amazon's own stores there is nothing to say. */
+function endpointOf(properties: ReadonlyMap<string, string>): string | null {
+  const endpoint = properties.get(S3_ENDPOINT);
+  if (endpoint === undefined || /(^|[./])amazonaws\.com(\.cn)?\/?$/.test(endpoint)) return null;
+  if (/^https?:\/\//.test(endpoint)) return endpoint;
+  return `${properties.get(S3_WITH_TLS) === 'false' ? 'http' : 'https'}://${endpoint}`;
+}

@@ -1,0 +1,30 @@
+import type { NumberedPayload } from '../../../libs/contracts/channel-records';
+import type { Tx } from '../../platform/persistence/sql';
+
+/** Job types whose runs are sent requests and answer with frames. */
+export const INTERACTIVE_JOB_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'] as const;
+export type InteractiveJobType = (typeof INTERACTIVE_JOB_TYPES)[number];
+
+/** The run that frames are from. */
+export interface FramedRun {
+  run_id: number;
+  tenant_id: string;
+  workspace_id: number;
+  job_conf_id: number;
+  cluster_id: number;
+}
+
+/**
+ * What a domain does with the frames of its runs. Nest finds the consumers among the providers of the process that agents
+ * call.
+ */
+export abstract class FrameConsumer {
+  abstract readonly jobType: InteractiveJobType;
+
+  /**
+   * Takes in frames in the transaction that stores them: each once, in order. A payload may be any bytes, since the job can
+   * write whatever it likes: one that says nothing sensible must be left out, since a failure would hold up all that
+   * follow.
+   */
+  abstract consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void>;
+}

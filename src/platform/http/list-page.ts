@@ -1,0 +1,40 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { map, type Observable } from 'rxjs';
+
+/** A bare list, or a page of it. */
+export interface ListPage<T> {
+  entries: T[];
+  /** Entries of the whole list. */
+  total: number;
+  /** Number of the page after this one, null after the last. */
+  nextPage: number | null;
+}
+
+export const LIST_PAGE_HEADERS = {
+  'X-Total-Count': { description: 'Entries of the whole list', schema: { type: 'integer' } },
+  Link: { description: 'Where the next page is, with rel="next"; absent on the last', schema: { type: 'string' } },
+} as const;
+
+/** Answers the entries of a {@link ListPage}; how long the whole list is, and where it goes on, are headers. */
+@Injectable()
+export class ListPageInterceptor implements NestInterceptor<ListPage<unknown>, unknown[]> {
+  intercept(context: ExecutionContext, next: CallHandler<ListPage<unknown>>): Observable<unknown[]> {
+    const http = context.switchToHttp();
+    return next.handle().pipe(
+      map(({ entries, total, nextPage }) => {
+        const response = http.getResponse<Response>();
+        response.setHeader('X-Total-Count', String(total));
+        if (nextPage !== null) response.setHeader('Link', linkTo(http.getRequest<Request>(), nextPage));
+        return entries;
+      }),
+    );
+  }
+}
+
+/** The host is not known behind proxies; a reference without one is relative to the request. */
+function linkTo(request: Request, page: number): string {
+  const next = new URL(request.originalUrl, 'http://localhost');
+  next.searchParams.set('pageNumber', String(page));
+  return `<${next.pathname}${next.search}>; rel="next"`;
+}

@@ -1,0 +1,206 @@
+import { encodeRecords } from '../../libs/contracts/channel-records';
+import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
+import { Transactions } from '../../src/platform/persistence/transactions';
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+
+const MIB = 2 ** 20;
+const KEPT = 64 * MIB;
+const MILLION = 1_000_000;
+
+jest.setTimeout(120_000);
+
+// Real: the whole API and PostgreSQL. Left out: the agents, whose tokens jobs have got hold of, or whose files jobs write.
+describe('channels of runs, for a hostile node or job', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  /** Nodes that the run is not on, by whose they are. */
+  const others = new Map<string, TestAgent>();
+  let channels: RunChannelsService;
+  let runId: number;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    const { manager } = api.database;
+    tenancy = await makeTenancy(manager, 'mine');
+    agent = await TestAgent.unregistered(api, tenancy, 0);
+    others.set('another node of the cluster', await TestAgent.unregistered(api, tenancy, 1));
+    others.set('a node of another tenant', await TestAgent.unregistered(api, await makeTenancy(manager, 'theirs'), 0));
+    for (const one of [agent, ...others.values()]) expect(await one.register()).toBe(200);
+    channels = api.app.get(RunChannelsService, { strict: false });
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+  });
+
+  afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`));
+
+  const record = (number: number, payload: Buffer | string = 'x') => ({ number, payload: Buffer.from(payload) });
+  const say = async (body: Buffer, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) => {
+    const answer = await by.send('PUT', `/runs/${run}/frames`, { body });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const ask = (after: string, { by = agent, run = runId }: { by?: TestAgent; run?: number } = {}) =>
+    by.send('GET', `/runs/${run}/requests?after=${after}&wait_ms=0`);
+  const request = (payload: string) =>
+    api.app
+      .get(Transactions, { strict: false })
+      .run((tx) => channels.send(tx, { run_id: runId, tenant_id: tenancy.tenantId }, Buffer.from(payload)));
+  const kept = async (): Promise<{ bytes: number; counted: number; pieces: number }> => {
+    const [row] = await api.database.query(
+      `SELECT coalesce(sum(octet_length(f.records)), 0)::int AS bytes, count(f.*)::int AS pieces, max(l.kept_bytes)::int AS counted
+       FROM run_frame_logs l LEFT JOIN run_frames f USING (run_id) WHERE l.run_id = $1`,
+      [runId],
+    );
+    return row;
+  };
+
+  it.each(['another node of the cluster', 'a node of another tenant'])('are closed to %s', async (whose) => {
+    const by = others.get(whose) as TestAgent;
+    await request('for its own node');
+    const theirs = await ask('0', { by });
+    expect([theirs.status, await theirs.text()]).toEqual([404, expect.not.stringContaining('for its own node')]);
+    // It forgets nothing either.
+    expect((await ask('1', { by })).status).toBe(404);
+    expect((await say(encodeRecords([record(1, 'a lie')]), { by })).status).toBe(404);
+    // Nor what it would only be told: how far the run has come.
+    expect((await say(Buffer.alloc(0), { by })).status).toBe(404);
+    expect(await channels.frames(runId, 0)).toMatchObject({ frames: [], last: 0 });
+    expect(await (await ask('0')).text()).toContain('for its own node');
+  });
+
+  it('are closed to a node whose run is another, by any number', async () => {
+    const by = others.get('another node of the cluster') as TestAgent;
+    const own = await by.giveRun(tenancy, undefined, 'NOTEBOOK');
+    expect((await say(encodeRecords([record(1, 'its own')]), { by, run: own })).status).toBe(200);
+    for (const run of [runId, own + 1_000_000]) {
+      expect([run, (await say(encodeRecords([record(1)]), { by, run })).status]).toEqual([run, 404]);
+      expect([run, (await ask('0', { by, run })).status]).toEqual([run, 404]);
+    }
+    expect((await channels.frames(runId, 0)).frames).toEqual([]);
+  });
+
+  it('are closed to users and to nobody', async () => {
+    const token = await api.login();
+    for (const used of [token, '', 'x'.repeat(5_000)]) {
+      const put = await agent.send('PUT', `/runs/${runId}/frames`, { token: used, body: encodeRecords([record(1)]) });
+      const get = await agent.send('GET', `/runs/${runId}/requests?after=0&wait_ms=0`, { token: used });
+      expect([put.status, get.status]).toEqual([401, 401]);
+    }
+  });
+
+  it.each(['SPARK_JOB', 'SPARK_SQL', 'JAR', 'no type at all'])('take nothing of a run of %s', async (type) => {
+    runId = await agent.giveRun(tenancy, undefined, type);
+    expect((await say(encodeRecords([record(1)]))).status).toBe(404);
+    expect(await kept()).toMatchObject({ bytes: 0 });
+  });
+
+  it('take nothing of a run that has ended, however often it is tried', async () => {
+    await say(encodeRecords([record(1, 'before')]));
+    await api.database.query(`UPDATE runs SET ended_at = now(), status = 'KILLED' WHERE run_id = $1`, [runId]);
+    for (let number = 2; number < 10; number += 1) {
+      expect((await say(encodeRecords([record(number, 'after')]))).status).not.toBe(200);
+    }
+    expect((await channels.frames(runId, 0)).last).toBe(1);
+  });
+
+  it.each(['-1', '1.5', 'NaN', '1e300', '9007199254740993', "0'--", '', '%00'])(
+    'refuse requests behind %j',
+    async (after) => expect((await ask(after)).status).toBe(400),
+  );
+
+  it('refuse random bytes, and numbers that leave out some, lead back or never end', async () => {
+    const header = (length: number, number: bigint) => {
+      const bytes = Buffer.alloc(12);
+      bytes.writeUInt32BE(length, 0);
+      bytes.writeBigUInt64BE(number, 4);
+      return bytes;
+    };
+    const noise = Buffer.from(Array.from({ length: 5_000 }, (_, at) => (at * 7_919 + 13) % 251));
+    const hostile = {
+      noise,
+      'a gap': encodeRecords([record(1), record(3)]),
+      'the same twice': encodeRecords([record(1), record(1)]),
+      'the order reversed': encodeRecords([record(2), record(1)]),
+      'a payload of 4 GiB': header(0xffffffff, 1n),
+      'one byte more than is there': Buffer.concat([header(2, 1n), Buffer.alloc(1)]),
+      'a number beyond all': header(0, 2n ** 64n - 1n),
+      'a whole one before a broken one': Buffer.concat([encodeRecords([record(1)]), noise]),
+    };
+    for (const [what, body] of Object.entries(hostile)) {
+      const { status, text } = await say(body);
+      expect([what, status, JSON.parse(text)]).toEqual([
+        what,
+        400,
+        expect.objectContaining({ error_code: 'CHANNEL.MALFORMED' }),
+      ]);
+    }
+    // Those that begin elsewhere are well-formed, and say nothing that is wanted.
+    for (const number of [0, 2, 1_000, Number.MAX_SAFE_INTEGER]) {
+      expect(await say(encodeRecords([record(number)]))).toEqual({ status: 200, text: '{"next":1}' });
+    }
+    expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });
+  });
+
+  it('refuse a body that is larger than any that an agent sends, before it was read', async () => {
+    const { status } = await say(Buffer.alloc(48 * MIB)).catch(() => ({ status: 413 }));
+    expect(status).toBe(413);
+    expect((await channels.frames(runId, 0)).last).toBe(0);
+    expect((await say(encodeRecords([record(1, 'small')]))).status).toBe(200);
+  });
+
+  it('keep 64 MiB of a flood of long frames', async () => {
+    const payload = Buffer.alloc(4 * MIB, 'flood');
+    for (let number = 1; number <= 24; number += 1) {
+      expect((await say(encodeRecords([record(number, payload)]))).status).toBe(200);
+      const { bytes, counted } = await kept();
+      expect(bytes).toBeLessThanOrEqual(counted);
+      expect(counted).toBeLessThanOrEqual(KEPT);
+    }
+    const found = await channels.frames(runId, 0);
+    expect(found).toMatchObject({ lost: true, last: 24 });
+    // Who reads is given a piece at a time.
+    expect(found.frames).toHaveLength(1);
+  });
+
+  it('keep no more of a million frames that say nothing than their records, which cost as much as others', async () => {
+    const nothing = Buffer.alloc(0);
+    const AT_ONCE = 100_000;
+    for (let first = 1; first <= MILLION; first += AT_ONCE) {
+      const records = Array.from({ length: AT_ONCE }, (_, at) => ({ number: first + at, payload: nothing }));
+      expect((await say(encodeRecords(records))).status).toBe(200);
+    }
+    const { counted, pieces } = await kept();
+    expect(pieces).toBe(MILLION / AT_ONCE);
+    expect(counted).toBeLessThanOrEqual(KEPT);
+    expect((await channels.frames(runId, 0)).last).toBe(MILLION);
+  });
+
+  it('count what the smallest pieces cost, too', async () => {
+    const PIECES = 300;
+    for (let number = 1; number <= PIECES; number += 1) await say(encodeRecords([record(number, '')]));
+    const { bytes, counted } = await kept();
+    expect(counted - bytes).toBeGreaterThanOrEqual(PIECES * 500);
+  });
+
+  it('answer others while polls of one node are many', async () => {
+    const ending = new AbortController();
+    const polls = Array.from({ length: 300 }, () =>
+      agent
+        .send('GET', `/runs/${runId}/requests?after=0&wait_ms=25000`, { signal: ending.signal })
+        .catch(() => undefined),
+    );
+    const started = performance.now();
+    expect((await fetch(api.urlOf('/version'))).status).toBe(200);
+    expect((await say(encodeRecords([record(1)]))).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    ending.abort();
+    await Promise.all(polls);
+  });
+});

@@ -1,0 +1,353 @@
+import { FakeUnity, fakeUnityTable } from '../../libs/testing/fake-unity';
+import { HiveMetastore } from '../../libs/testing/hive-metastore';
+import { hiveSite } from '../samples/metastore-catalog';
+import { MemoryS3 } from './harness/memory-s3';
+import { type Caller, People, refusal } from './harness/people';
+import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+
+/** Id of the permission. */
+const EDIT = 2;
+const TOKEN = 'dapi-hush-nobody-sees-this';
+const TABLES = Array.from({ length: 250 }, (_, index) => `t_${String(index).padStart(3, '0')}`);
+const column = (name: string, type = 'string') => ({ name, type, comment: null });
+const KEYS = {
+  aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+  aws_secret_access_key: 'hush',
+  aws_default_region: 'eu-west-1',
+};
+
+// Real: the whole API, PostgreSQL, a Hive metastore. Stand-ins: Unity Catalog, an S3 store.
+describe('metastores', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let people: People;
+  let admin: Caller;
+  let tenant: string;
+  let workspace: number;
+  let unity: FakeUnity;
+  let hive: HiveMetastore;
+  let s3: MemoryS3;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+    hive = await HiveMetastore.start();
+    await hive.createDatabase('sales', { description: 'of the year' });
+    const orders = { cols: [column('id', 'bigint'), column('who', 'struct<name:string,tags:array<string>>')] };
+    await hive.createTables('sales', [
+      ...TABLES.map((tableName) => ({ tableName })),
+      { tableName: 'orders', sd: orders, partitionKeys: [column('day', 'date')], owner: 'ada' },
+    ]);
+    s3 = await MemoryS3.start();
+    s3.put('warehouse', 'present', Buffer.from('x'));
+    unity = await FakeUnity.start({
+      token: TOKEN,
+      catalogs: {
+        main: { schemas: { crm: { tables: TABLES.map((name) => fakeUnityTable(name, 2)) }, empty: {} } },
+        side: { schemas: {} },
+        hidden: { schemas: { crm: {} } },
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await Promise.all([stop?.(), hive.stop(), unity.stop(), s3.stop()]);
+  });
+
+  beforeEach(async () => {
+    tenant = await people.tenant();
+    admin = await people.admin(tenant);
+    workspace = Number(
+      (await admin.call('POST', '/workspace', { name: people.unique('workspace') })).body.workspace_id,
+    );
+    unity.answerWith(null);
+    unity.calls.length = 0;
+  });
+
+  const done = ({ status, body }: TestAnswer) => {
+    expect([status, body]).toEqual([200, expect.anything()]);
+    return body;
+  };
+  const create = async (kind: 'hive' | 'unity' | 'glue', body: object) => {
+    const made = done(
+      await admin.call('POST', `/metastore/catalog/${kind}`, { name: people.unique('catalog'), ...body }),
+    );
+    return Number(made.metastore_catalog_id);
+  };
+  const hiveCatalog = (port = hive.port, more: object = {}) =>
+    create('hive', { hiveSiteXml: hiveSite(`thrift://127.0.0.1:${port}`), ...more });
+  const unityCatalog = () =>
+    create('unity', {
+      endpoint: unity.url,
+      default_catalog: 'main',
+      additional_catalogs: ['side'],
+      storage_path: 's3://warehouse/unity',
+    });
+  const secret = async (scope: 'tenant' | 'user', body: object = {}, caller = admin) => {
+    const given = { name: people.unique('secret'), secret_type: 'DATABRICKS UNITY TOKEN', token: TOKEN, ...body };
+    return Number(done(await caller.call('POST', `/${scope}/secret`, given))[`${scope}_secret_id`]);
+  };
+  const attach = async (scope: 'tenant' | 'user', catalogId: number, id: number, caller = admin) =>
+    done(
+      await caller.call('POST', `/metastore/catalog/secret/${scope}`, {
+        metastore_catalog_id: catalogId,
+        [`metastore_secrets_${scope}_id`]: id,
+      }),
+    );
+  const openUnity = async () => {
+    const id = await unityCatalog();
+    await attach('tenant', id, await secret('tenant'));
+    return id;
+  };
+  const browse = (id: number, what: string, query: Record<string, string | number> = {}, caller = admin) => {
+    const params = new URLSearchParams({ workspace_id: String(workspace) });
+    for (const [key, value] of Object.entries(query)) params.set(key, String(value));
+    return caller.call('GET', `/metastore/${id}/${what}?${params.toString()}`);
+  };
+  const names = (answer: TestAnswer): string[] => done(answer).map(({ name }: { name: string }) => name);
+
+  describe('of Hive', () => {
+    it('show schemas, tables by pages with their owners, names, columns and a DDL', async () => {
+      const id = await hiveCatalog();
+      expect(done(await browse(id, 'catalogs'))).toMatchObject([{ name: 'hive', type: 'catalog' }]);
+      expect(names(await browse(id, 'schemas'))).toEqual(['default', 'sales']);
+      expect(done(await browse(id, 'schemas/search', { schema_name: 'ALE' }))).toMatchObject([
+        { name: 'sales', full_name: 'sales', comment: 'of the year', catalog_name: null, type: 'schema' },
+      ]);
+
+      const first = await browse(id, 'tables', { schema_name: 'sales', limit: 100 });
+      expect(names(first)).toEqual(['orders', ...TABLES.slice(0, 99)]);
+      expect(first.body[0]).toMatchObject({ full_name: 'sales.orders', owner: 'ada', schema_name: 'sales' });
+      expect(first.body[0].created_at).toBeGreaterThan(1_600_000_000_000);
+      expect(first.headers.get('x-total-count')).toBe('251');
+      const next = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+      expect(names(await admin.call('GET', next.replace('/api/v1', '')))).toEqual(TABLES.slice(99, 199));
+      const last = await browse(id, 'tables', { schema_name: 'sales', limit: 100, pageNumber: 3 });
+      expect([names(last), last.headers.get('link')]).toEqual([TABLES.slice(199), null]);
+
+      expect(done(await browse(id, 'table_summaries'))).toHaveLength(251);
+      const others = await browse(id, 'table_summaries', {
+        cached_tables: TABLES.map((name) => `sales.${name}`).join(),
+      });
+      expect(done(others)).toEqual(['sales.orders']);
+      const columns = await browse(id, 'columns', { schema_name: 'sales', table_name: 'orders' });
+      expect(done(columns)).toEqual([
+        { name: 'id', type_text: 'bigint', type_name: 'BIGINT', position: 0, type: 'column' },
+        {
+          name: 'who',
+          type_text: 'struct<name:string,tags:array<string>>',
+          type_name: 'STRUCT',
+          position: 1,
+          type: 'column',
+        },
+        { name: 'day', type_text: 'date', type_name: 'DATE', position: 2, type: 'partition' },
+      ]);
+      const place = `/metastore/${id}/table_ddl?workspace_id=${workspace}`;
+      const [entry] = done(await admin.call('POST', place, ['sales.orders']));
+      expect(entry['sales.orders']).toMatch(/^CREATE (EXTERNAL )?TABLE `?sales`?\.`?orders`?/);
+      expect(done(await browse(id, 'table_ddl', { cached_tables: 'sales.orders' }))).toEqual([entry]);
+    });
+
+    it('say what is not there, by its name', async () => {
+      const id = await hiveCatalog();
+      const missing = await browse(id, 'columns', { schema_name: 'sales', table_name: 'gone' });
+      expect([missing.status, missing.body.error]).toEqual([404, expect.stringContaining('sales.gone')]);
+      expect((await browse(id, 'tables', { schema_name: 'nowhere' })).status).toBe(404);
+      const place = `/metastore/${id}/table_ddl?workspace_id=${workspace}`;
+      expect((await admin.call('POST', place, ['sales.orders', 'sales.`a.b`'])).status).toBe(404);
+      for (const names of [['orders'], ['a.b.c'], [''], [7], 'sales.orders', {}, ['x'.repeat(1601)]]) {
+        expect((await admin.call('POST', place, names)).status).toBe(400);
+      }
+      expect(refusal(await browse(id, 'catalogs/search', { catalog_name: 'h' }))).toMatchObject([
+        400,
+        expect.anything(),
+      ]);
+    });
+
+    it('that do not answer are named, and asked no more for a while', async () => {
+      const id = await hiveCatalog(1);
+      for (let count = 0; count < 5; count += 1) expect((await browse(id, 'schemas')).status).toBe(500);
+      const refused = await browse(id, 'schemas');
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+      expect(JSON.stringify(refused.body)).toContain('has not answered lately');
+    });
+  });
+
+  describe('of Unity', () => {
+    it('show the catalogs that were chosen, and what is in them', async () => {
+      const id = await openUnity();
+      expect(names(await browse(id, 'catalogs'))).toEqual(['main', 'side']);
+      expect(names(await browse(id, 'catalogs/search', { catalog_name: 'AI' }))).toEqual(['main']);
+      expect(names(await browse(id, 'schemas'))).toEqual(['crm', 'empty']);
+      expect(names(await browse(id, 'schemas', { catalog_name: 'side' }))).toEqual([]);
+      expect((await browse(id, 'schemas', { catalog_name: 'hidden' })).status).toBe(404);
+      const tables = await browse(id, 'tables/search', { schema_name: 'crm', table_name: '_24' });
+      expect(names(tables)).toEqual(TABLES.slice(240));
+      expect(tables.body[0]).toMatchObject({
+        catalog_name: 'main',
+        full_name: 'main.crm.t_240',
+        owner: 'ada@example.org',
+        updated_by: 'bob@example.org',
+      });
+      expect(names(await browse(id, 'functions'))).toEqual([]);
+      expect(names(await browse(id, 'volumes', { schema_name: 'crm' }))).toEqual([]);
+    });
+
+    it('are asked once, and anew for who wants that', async () => {
+      const id = await openUnity();
+      await Promise.all([browse(id, 'schemas'), browse(id, 'schemas'), browse(id, 'schemas', { limit: 1 })]);
+      const asked = unity.calls.length;
+      await browse(id, 'schemas', { limit: 1, pageNumber: 2 });
+      expect(unity.calls).toHaveLength(asked);
+      await browse(id, 'schemas', { refresh: 'true' });
+      expect(unity.calls.length).toBeGreaterThan(asked);
+    });
+
+    it('are not open to who has no secret, and what one secret showed is not shown to another', async () => {
+      const id = await unityCatalog();
+      expect(JSON.stringify((await browse(id, 'schemas')).body)).toContain('DATABRICKS UNITY TOKEN');
+      await attach('tenant', id, await secret('tenant'));
+      expect(names(await browse(id, 'schemas'))).toEqual(['crm', 'empty']);
+      // The nearer secret counts at once, and is not accepted there.
+      await attach('user', id, await secret('user', { token: 'expired-hush' }));
+      const refused = await browse(id, 'schemas');
+      expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+        400,
+        expect.stringContaining('Invalid access token'),
+      ]);
+      expect(JSON.stringify(refused.body)).not.toContain('hush');
+      const other = await people.admin(tenant);
+      expect(names(await browse(id, 'schemas', {}, other))).toEqual(['crm', 'empty']);
+    });
+
+    it('need VIEW in the workspace, and are the tenant’s own', async () => {
+      const id = await openUnity();
+      const member = await people.as(await people.user([['USER', tenant]]), tenant);
+      expect((await browse(id, 'schemas', {}, member)).status).toBe(403);
+      const elsewhere = await people.tenant();
+      const stranger = await people.admin(elsewhere);
+      const place = Number((await stranger.call('POST', '/workspace', { name: 'theirs' })).body.workspace_id);
+      expect((await browse(id, 'schemas', { workspace_id: place }, stranger)).status).toBe(404);
+    });
+
+    it('tell their catalogs before one is chosen, to who has a secret of their own', async () => {
+      const mine = await secret('user');
+      const fetch = (user_secret_id: number, endpoint = unity.url, caller = admin) =>
+        caller.call('POST', '/metastore/catalog/unity/fetch', { endpoint, user_secret_id });
+      expect(names(await fetch(mine))).toEqual(['hidden', 'main', 'side']);
+      expect((await fetch(mine, unity.url, await people.admin(tenant))).status).toBe(404);
+      expect((await fetch(mine, 'http://169.254.169.254/')).status).toBe(400);
+      expect((await fetch(await secret('user', { token: 'hush-wrong' }))).status).toBe(400);
+    });
+  });
+
+  describe('validate secrets', () => {
+    const validate = (scope: string, given: object, metastore: object, caller = admin) =>
+      caller.call('POST', `/metastore/catalog/secret/${scope}/validate`, { secret: given, metastore });
+
+    it('by a real list, before and after a secret and a catalog exist', async () => {
+      const id = await unityCatalog();
+      const details = { secret_type: 'DATABRICKS UNITY TOKEN', token: TOKEN };
+      const valid = {
+        secret_type: 'DATABRICKS UNITY TOKEN',
+        metastore_type: 'DATABRICKS UNITY',
+        validation_status: 'VALID',
+        storage_access_verified: false,
+        permissions_summary: { list: true, read: false, write: false },
+      };
+      const before = await validate(
+        'user',
+        { secret_details: details },
+        { metastore_details: { endpoint: unity.url } },
+      );
+      expect(done(before)).toMatchObject(valid);
+      const after = await validate('tenant', { secret_id: await secret('tenant') }, { metastore_id: id });
+      expect(done(after)).toMatchObject(valid);
+      const wrong = await validate('user', { secret_details: { ...details, token: 'x' } }, { metastore_id: id });
+      expect(done(wrong)).toMatchObject({
+        validation_status: 'INVALID',
+        validation_message: expect.stringContaining('Invalid access token') as string,
+        permissions_summary: { list: false },
+      });
+      const basic = { secret_type: 'HIVE BASIC', username: 'ada', password: 'hush' };
+      const listed = await validate('user', { secret_details: basic }, { metastore_id: await hiveCatalog() });
+      expect(done(listed)).toMatchObject({ validation_status: 'VALID', metastore_type: 'HIVE' });
+    });
+
+    it('of stores by writing, reading and deleting an object', async () => {
+      const core = `<configuration><property><name>fs.s3a.endpoint</name><value>${s3.url}</value></property></configuration>`;
+      const hiveSiteXml = hiveSite(`thrift://127.0.0.1:${hive.port}`, {
+        'hive.metastore.warehouse.dir': 's3a://warehouse/tables',
+      });
+      const id = await create('hive', { hiveSiteXml, coreSiteXml: core });
+      const keys = { secret_type: 'AWS ACCESS SECRET KEY PAIR', ...KEYS };
+      expect(done(await validate('user', { secret_details: keys }, { metastore_id: id }))).toMatchObject({
+        validation_status: 'VALID',
+        storage_access_verified: true,
+        permissions_summary: { list: true, read: true, write: true },
+      });
+    });
+
+    it.each([
+      [
+        'a type that opens nothing there',
+        { secret_details: { secret_type: 'HIVE BASIC', username: 'a', password: 'b' } },
+      ],
+      ['neither id nor details', {}],
+      [
+        'a field of another type',
+        { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN', token: 'x', value: 'y' } },
+      ],
+      ['a missing field', { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN' } }],
+    ])('but not %s', async (_what, given) => {
+      expect((await validate('user', given, { metastore_details: { endpoint: unity.url } })).status).toBe(400);
+    });
+
+    it('of others not on a server that the request names, which would be sent them', async () => {
+      const id = await openUnity();
+      const mine = { metastore_details: { endpoint: unity.url } };
+      const member = await people.as(await people.user([['USER', tenant]]), tenant);
+      const ofTenant = { secret_id: await secret('tenant') };
+      unity.calls.length = 0;
+      expect(refusal(await validate('tenant', ofTenant, mine, member))).toEqual([403, 'SECRET.TRIED_ELSEWHERE']);
+      expect(unity.calls).toEqual([]);
+      expect(done(await validate('tenant', ofTenant, { metastore_id: id }, member))).toMatchObject({
+        validation_status: 'VALID',
+      });
+      const made = await admin.call('POST', `/workspace/secret?workspace_id=${workspace}`, {
+        name: 'here',
+        secret_type: 'DATABRICKS UNITY TOKEN',
+        token: TOKEN,
+      });
+      const ofWorkspace = { secret_id: Number(done(made).workspace_secret_id) };
+      const given = { user_id: member.userId, permission_id: EDIT };
+      expect((await admin.call('POST', `/ac/workspace/${workspace}/user`, given)).status).toBeLessThan(300);
+      unity.calls.length = 0;
+      expect((await validate('workspace', ofWorkspace, mine, member)).status).toBe(403);
+      expect(unity.calls).toEqual([]);
+      expect(done(await validate('workspace', ofWorkspace, { metastore_id: id }, member))).toMatchObject({
+        validation_status: 'VALID',
+      });
+    });
+
+    it('but not those of others', async () => {
+      const target = { metastore_details: { endpoint: unity.url } };
+      const other = await people.admin(tenant);
+      expect((await validate('user', { secret_id: await secret('user') }, target, other)).status).toBe(404);
+      const stranger = await people.admin(await people.tenant());
+      expect((await validate('tenant', { secret_id: await secret('tenant') }, target, stranger)).status).toBe(404);
+      const ofWorkspace = done(
+        await admin.call('POST', `/workspace/secret?workspace_id=${workspace}`, {
+          name: 'here',
+          secret_type: 'DATABRICKS UNITY TOKEN',
+          token: TOKEN,
+        }),
+      );
+      const chosen = { secret_id: Number(ofWorkspace.workspace_secret_id) };
+      expect(done(await validate('workspace', chosen, target))).toMatchObject({ validation_status: 'VALID' });
+      const member = await people.as(await people.user([['USER', tenant]]), tenant);
+      expect((await validate('workspace', chosen, target, member)).status).toBe(403);
+      expect((await validate('workspace', chosen, target, stranger)).status).toBe(404);
+    });
+  });
+});

@@ -1,0 +1,268 @@
+import { Injectable, Module } from '@nestjs/common';
+import { decodeRecords, encodeRecords, type NumberedPayload } from '../../libs/contracts/channel-records';
+import { tableOf } from '../../src/platform/persistence/entity-table';
+import { insertRow } from '../../src/platform/persistence/sql';
+import { Transactions } from '../../src/platform/persistence/transactions';
+import { RunFrameLog } from '../../src/modules/run-channels/entities/run-frame-log.entity';
+import { RunRequestQueue } from '../../src/modules/run-channels/entities/run-request-queue.entity';
+import { type FramedRun, FrameConsumer } from '../../src/modules/run-channels/frame-consumer.contract';
+import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
+import { EndedChannelsSweeper } from '../../src/modules/run-channels/workflows/ended-channels-sweeper';
+import { RunChannelsRepository } from '../../src/modules/run-channels/run-channels.repository';
+import { eventually } from '../../libs/testing/eventually';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { TestAgent } from './harness/test-agent';
+import { soon, startWholeApi, type TestApi } from './harness/test-api';
+
+const MIB = 1024 * 1024;
+
+const consumed: { run: number; text: string }[] = [];
+let consumerFails = false;
+
+@Injectable()
+class Recording extends FrameConsumer {
+  readonly jobType = 'NOTEBOOK';
+
+  async consume(_tx: unknown, { run_id }: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
+    if (consumerFails) throw new Error('The consumer fails.');
+    for (const { payload } of frames) consumed.push({ run: run_id, text: payload.toString() });
+  }
+}
+
+@Module({ providers: [Recording] })
+class RecordingModule {}
+
+const records = (first: number, ...texts: (string | Buffer)[]) =>
+  encodeRecords(texts.map((text, at) => ({ number: first + at, payload: Buffer.from(text) })));
+const texts = (found: readonly NumberedPayload[]) => found.map(({ payload }) => payload.toString());
+
+// Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
+describe('channels of runs', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  let other: TestAgent;
+  let channels: RunChannelsService;
+  let runId: number;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({}, [RecordingModule]));
+    tenancy = await makeTenancy(api.database.manager, 'mine');
+    agent = await TestAgent.unregistered(api, tenancy, 0);
+    other = await TestAgent.unregistered(api, tenancy, 1);
+    for (const one of [agent, other]) expect(await one.register()).toBe(200);
+    channels = api.app.get(RunChannelsService, { strict: false });
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    consumed.length = 0;
+    consumerFails = false;
+    runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+  });
+
+  afterEach(() => api.database.query(`UPDATE runs SET ended_at = now(), status = 'DONE' WHERE ended_at IS NULL`));
+
+  const run = () => ({ run_id: runId, tenant_id: tenancy.tenantId });
+  const ask = (...asked: (string | Buffer)[]) =>
+    api.app
+      .get(Transactions, { strict: false })
+      .run((tx) => Promise.all(asked.map((text) => channels.send(tx, run(), Buffer.from(text)))));
+  const fetched = async (after: number, waitMs = 0, by = agent) => {
+    const answer = await by.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=${waitMs}`);
+    expect(answer.status).toBe(200);
+    return decodeRecords(Buffer.from(await answer.arrayBuffer()));
+  };
+  const say = async (body: Buffer, by = agent) => {
+    const answer = await by.send('PUT', `/runs/${runId}/frames`, { body });
+    return [answer.status, (await answer.json()) as { next?: number; error_code?: string }] as const;
+  };
+  const said = async (after = 0) => texts((await channels.frames(runId, after)).frames);
+  const row = async <E extends object>(entity: new () => E): Promise<E> =>
+    (await api.database.query(`SELECT * FROM ${tableOf(entity)} WHERE run_id = $1`, [runId]))[0] as E;
+  const end = () =>
+    api.database.query(`UPDATE runs SET ended_at = now() - interval '2 hours', status = 'DONE' WHERE run_id = $1`, [
+      runId,
+    ]);
+
+  it('bring requests in their order until the node has kept them', async () => {
+    await ask('one', 'two');
+    expect(await fetched(0)).toEqual([
+      { number: 1, payload: Buffer.from('one') },
+      { number: 2, payload: Buffer.from('two') },
+    ]);
+    // The answer was lost.
+    expect(texts(await fetched(0))).toEqual(['one', 'two']);
+    expect(texts(await fetched(1))).toEqual(['two']);
+    // One at a time stays, for a while, since it is little.
+    expect(await row(RunRequestQueue)).toMatchObject({ last: 2, acknowledged: 0, waiting_bytes: 6 });
+    expect(await fetched(2)).toEqual([]);
+    expect(await row(RunRequestQueue)).toMatchObject({ last: 2, acknowledged: 2, waiting_bytes: 0 });
+    // A node that says more than it can know is believed no further than that.
+    await fetched(1_000_000);
+    await ask('three');
+    expect(await fetched(2)).toEqual([{ number: 3, payload: Buffer.from('three') }]);
+    expect(await row(RunRequestQueue)).toMatchObject({ acknowledged: 2, waiting_bytes: 5 });
+  });
+
+  it('wake the poll of the node that waits', async () => {
+    const poll = fetched(0, 30_000);
+    await ask('now');
+    expect(texts(await poll)).toEqual(['now']);
+  });
+
+  it('number the requests of many who ask at once without gaps', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, at) => ask(`${at}`)));
+    const found = await fetched(0);
+    expect(found.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    expect(new Set(texts(found)).size).toBe(20);
+  });
+
+  it('ask nothing in a transaction that fails', async () => {
+    const failing = api.app.get(Transactions, { strict: false }).run(async (tx) => {
+      await channels.send(tx, run(), Buffer.from('never'));
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await fetched(0)).toEqual([]);
+  });
+
+  it('refuse what is too much, and go on afterwards', async () => {
+    await expect(ask(Buffer.alloc(16 * MIB + 1))).rejects.toMatchObject({ code: 'CHANNEL.TOO_LARGE' });
+    for (let count = 0; count < 4; count += 1) await ask(Buffer.alloc(16 * MIB, count));
+    await expect(ask('more')).rejects.toMatchObject({ kind: 'rate-limited', code: 'CHANNEL.FULL' });
+    // One at a time, since each is longer than what is sent at once.
+    for (let after = 0; after < 4; after += 1) expect(await fetched(after)).toHaveLength(1);
+    await fetched(4);
+    await ask('more');
+    await api.database.query('UPDATE run_request_queues SET last = acknowledged + 10000 WHERE run_id = $1', [runId]);
+    await expect(ask('one more')).rejects.toMatchObject({ code: 'CHANNEL.FULL' });
+  });
+
+  it('keep each frame once, in order, whatever is repeated', async () => {
+    expect(await say(Buffer.alloc(0))).toEqual([200, { next: 1 }]);
+    expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
+    expect(await say(records(1, 'one', 'two'))).toEqual([200, { next: 3 }]);
+    expect(await say(records(2, 'two', 'three'))).toEqual([200, { next: 4 }]);
+    expect(await say(records(5, 'five'))).toEqual([200, { next: 4 }]);
+    expect(await said()).toEqual(['one', 'two', 'three']);
+    expect(await said(1)).toEqual(['two', 'three']);
+    expect(await said(3)).toEqual([]);
+    expect(consumed).toEqual(['one', 'two', 'three'].map((text) => ({ run: runId, text })));
+  });
+
+  it('keep each frame once when agents say it at the same time', async () => {
+    const bodies = Array.from({ length: 16 }, (_, at) =>
+      records(1, ...Array.from({ length: at + 1 }, (_, n) => `${n}`)),
+    );
+    await Promise.all(bodies.map((body) => say(body)));
+    expect(await said()).toEqual(Array.from({ length: 16 }, (_, n) => `${n}`));
+    expect(consumed.map(({ text }) => text)).toEqual(await said());
+  });
+
+  it('keep nothing that its consumer could not take in, and take it when it is repeated', async () => {
+    consumerFails = true;
+    expect((await say(records(1, 'one')))[0]).toBe(500);
+    expect(await said()).toEqual([]);
+    consumerFails = false;
+    expect(await say(records(1, 'one'))).toEqual([200, { next: 2 }]);
+    expect(consumed).toHaveLength(1);
+  });
+
+  it('tell who follows a run in this process, and in others by a look every other second', async () => {
+    let calls = 0;
+    const off = channels.onFrames(runId, () => (calls += 1));
+    await say(records(1, 'one'));
+    await eventually(() => calls > 0, { what: 'a wake-up' });
+    await soon(async () => expect(calls).toBeGreaterThan(1));
+    const before = calls;
+    await api.database.query('UPDATE run_frame_logs SET last = last + 1 WHERE run_id = $1', [runId]);
+    await eventually(() => calls > before, { what: 'a look' });
+    off();
+  });
+
+  it('give many frames in pieces', async () => {
+    const many = Array.from({ length: 300 }, (_, at) => Buffer.alloc(10_000, at % 256));
+    await say(records(1, ...many.slice(0, 100)));
+    await say(records(101, ...many.slice(100)));
+    const first = await channels.frames(runId, 0, 500_000);
+    expect(first).toMatchObject({ lost: false, last: 300 });
+    expect(first.frames).toHaveLength(100);
+    const rest = await channels.frames(runId, 150, 500_000);
+    expect(rest.frames[0]?.number).toBe(151);
+    expect(rest.frames).toHaveLength(150);
+  });
+
+  it('drop the oldest frames once there are too many, and say so to who wanted them', async () => {
+    for (let at = 1; at <= 5; at += 1) expect((await say(records(at, Buffer.alloc(16 * MIB, at))))[0]).toBe(200);
+    const { dropped, kept_bytes: kept } = await row(RunFrameLog);
+    expect(dropped).toBeGreaterThan(0);
+    expect(kept).toBeLessThanOrEqual(64 * MIB);
+    const found = await channels.frames(runId, 0);
+    expect(found).toMatchObject({ lost: true, last: 5 });
+    expect(found.frames[0]?.number).toBe(dropped + 1);
+    expect((await channels.frames(runId, dropped)).lost).toBe(false);
+    const [{ bytes }] = await api.database.query(
+      'SELECT sum(octet_length(records)) AS bytes FROM run_frames WHERE run_id = $1',
+      [runId],
+    );
+    expect(Number(bytes)).toBeLessThanOrEqual(kept);
+  });
+
+  it("are the run's node's, while the run goes on", async () => {
+    await ask('mine');
+    for (const [method, path] of [
+      ['GET', 'requests?after=0&wait_ms=0'],
+      ['PUT', 'frames'],
+    ] as const) {
+      const options = method === 'PUT' ? { body: records(1, 'x') } : {};
+      expect((await other.send(method, `/runs/${runId}/${path}`, options)).status).toBe(404);
+      expect((await agent.send(method, `/runs/${runId}/${path}`, { ...options, token: 'none' })).status).toBe(401);
+    }
+    await end();
+    expect(await say(records(1, 'late'))).toEqual([409, expect.objectContaining({ error_code: 'CHANNEL.ENDED' })]);
+    expect(await said()).toEqual([]);
+  });
+
+  it('are of interactive runs only', async () => {
+    runId = await agent.giveRun(tenancy);
+    expect((await say(records(1, 'x')))[0]).toBe(404);
+  });
+
+  it.each([
+    ['no record', Buffer.from('no record')],
+    ['a part of one', records(1, 'one').subarray(0, 14)],
+    ['a gap', Buffer.concat([records(1, 'one'), records(3, 'three')])],
+    ['an endless record', Buffer.from('ffffffff0000000000000001', 'hex')],
+    ['an endless number', Buffer.from('00000000ffffffffffffffff', 'hex')],
+  ])('refuse %s', async (_, body) => {
+    expect(await say(body)).toEqual([400, expect.objectContaining({ error_code: 'CHANNEL.MALFORMED' })]);
+    expect(await said()).toEqual([]);
+  });
+
+  it('are removed an hour after the run', async () => {
+    await ask('one');
+    await say(records(1, 'one'));
+    const sweeper = new EndedChannelsSweeper(
+      api.app.get(Transactions, { strict: false }),
+      api.app.get(RunChannelsRepository, { strict: false }),
+    );
+    await sweeper.reconcile(AbortSignal.timeout(10_000));
+    expect(await said()).toEqual(['one']);
+    await end();
+    await sweeper.reconcile(AbortSignal.timeout(10_000));
+    expect(await row(RunFrameLog)).toBeUndefined();
+    expect(await row(RunRequestQueue)).toBeUndefined();
+    expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });
+  });
+
+  it('of another tenant cannot be made for a run', async () => {
+    const theirs = await makeTenancy(api.database.manager, 'theirs');
+    const { manager } = api.database;
+    const foreign = { run_id: runId, tenant_id: theirs.tenantId };
+    await expect(insertRow(manager, RunRequestQueue, foreign)).rejects.toThrow(/fk_run_request_queues_run/);
+    await expect(insertRow(manager, RunFrameLog, foreign)).rejects.toThrow(/fk_run_frame_logs_run/);
+  });
+});

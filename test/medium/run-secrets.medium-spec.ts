@@ -1,0 +1,176 @@
+import type { PollResponse, RunSecrets } from '../../libs/contracts/agent-protocol';
+import { type Caller, People } from './harness/people';
+import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { TestAgent } from './harness/test-agent';
+import { startWholeApi, type TestApi } from './harness/test-api';
+
+type Scope = 'tenant' | 'workspace' | 'user';
+
+const VARIABLE = 'ENVIRONMENT VARIABLE';
+
+// Real: the whole API and PostgreSQL. Left out: the agents, whose requests the test sends.
+describe('secrets that a cluster names for its runs', () => {
+  let api: TestApi;
+  let people: People;
+  let stop: (() => Promise<void>) | undefined;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  let admin: Caller;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
+    admin = await people.admin(tenancy.tenantId);
+    agent = await TestAgent.ofNewNode(api, tenancy);
+  });
+
+  async function make(scope: Scope, name: string, value: object | string, caller = admin, workspace?: number) {
+    const place = scope === 'workspace' ? `?workspace_id=${workspace ?? tenancy.workspaceId}` : '';
+    const fields = typeof value === 'string' ? { secret_type: VARIABLE, value } : value;
+    const { status, body } = await caller.call('POST', `/${scope}/secret${place}`, { name, ...fields });
+    expect(status).toBe(200);
+    return Number(body[`${scope}_secret_id`]);
+  }
+
+  const names = (env_var_secret: object, conf_secret: object | null = null) =>
+    api.database.query('UPDATE clusters SET spark_config = $2 WHERE cluster_id = $1', [
+      tenancy.clusterId,
+      { env_var_secret, conf_secret },
+    ]);
+
+  async function runOf(userId: number | null = admin.userId, workspaceId = tenancy.workspaceId): Promise<number> {
+    const id = await agent.giveRun({ ...tenancy, workspaceId });
+    await api.database.query('UPDATE runs SET created_by_user_id = $2 WHERE run_id = $1', [id, userId]);
+    return id;
+  }
+
+  /** What the agent is told of the run's secrets. */
+  async function told(runId: number, version = 0): Promise<RunSecrets | undefined> {
+    const answer = await agent.send('POST', '/poll', { body: { version, wait_ms: 0 } });
+    expect(answer.status).toBe(200);
+    const { runs } = (await answer.json()) as PollResponse;
+    const run = runs.find(({ run_id }) => run_id === String(runId));
+    expect(run).toBeDefined();
+    return run?.spec.secrets;
+  }
+
+  const member = async () => people.as(await people.user([['USER', tenancy.tenantId]]), tenancy.tenantId);
+
+  it('are the user’s, or else the workspace’s, or else the tenant’s', async () => {
+    const user = await make('user', 'key', 'of user');
+    const workspace = await make('workspace', 'key', 'of workspace');
+    await make('tenant', 'key', 'of tenant');
+    await make('workspace', 'both', 'workspace');
+    await make('tenant', 'both', 'tenant');
+    await make('tenant', 'all', 'for all');
+    await names({ KEY: 'key', BOTH: 'both', AGAIN: 'key', NONE: null }, { 'spark.all': 'all' });
+    const others = { BOTH: 'workspace' };
+    const conf = { 'spark.all': 'for all' };
+    const run = await runOf();
+    expect(await told(run)).toEqual({ env: { KEY: 'of user', AGAIN: 'of user', ...others }, conf });
+    await admin.call('DELETE', `/user/secret?user_secret_id=${user}`);
+    expect(await told(run)).toEqual({ env: { KEY: 'of workspace', AGAIN: 'of workspace', ...others }, conf });
+    await admin.call(
+      'DELETE',
+      `/workspace/secret?workspace_id=${tenancy.workspaceId}&workspace_secret_id=${workspace}`,
+    );
+    expect(await told(run)).toEqual({ env: { KEY: 'of tenant', AGAIN: 'of tenant', ...others }, conf });
+  });
+
+  it('are never those of another user, workspace or tenant', async () => {
+    const [one, other] = [await member(), await member()];
+    await make('user', 'mine', 'of one', one);
+    const { workspace_id: elsewhere } = await insertPlain(api.database.manager, 'workspaces', {
+      tenant_id: tenancy.tenantId,
+      name: 'elsewhere',
+    });
+    await make('workspace', 'there', 'of elsewhere', admin, Number(elsewhere));
+    const foreign = await people.admin(await people.tenant());
+    await make('tenant', 'foreign', 'of another tenant', foreign);
+    await names({ MINE: 'mine' });
+    expect(await told(await runOf(one.userId))).toEqual({ env: { MINE: 'of one' }, conf: {} });
+    for (const userId of [other.userId, admin.userId, foreign.userId, null]) {
+      const secrets = await told(await runOf(userId));
+      expect(secrets).toEqual({
+        env: {},
+        conf: {},
+        fault:
+          'The environment variable MINE cannot have the secret "mine": neither the user who runs the job, nor its workspace ' +
+          'or tenant has one.',
+      });
+    }
+    await names({}, { 'spark.there': 'there' });
+    expect(await told(await runOf(one.userId, Number(elsewhere)))).toEqual({
+      env: {},
+      conf: { 'spark.there': 'of elsewhere' },
+    });
+    expect((await told(await runOf()))?.fault).toMatch(
+      /^The Spark property spark\.there cannot have the secret "there": neither /,
+    );
+    await names({ FOREIGN: 'foreign' });
+    expect((await told(await runOf()))?.fault).toMatch(/"foreign": neither /);
+  });
+
+  it('of the same user in another tenant are not taken', async () => {
+    const elsewhere = await people.tenant();
+    const userId = await people.user([
+      ['USER', tenancy.tenantId],
+      ['USER', elsewhere],
+    ]);
+    await make('user', 'key', 'of elsewhere', await people.as(userId, elsewhere));
+    await names({ KEY: 'key' });
+    expect((await told(await runOf(userId)))?.fault).toMatch(/"key": neither /);
+  });
+
+  it('of a wrong type, or damaged, or too large together, are told with the reason and no value', async () => {
+    await make('user', 'typed', { secret_type: 'DATABRICKS UNITY TOKEN', token: 'hush' });
+    // The nearest counts, be it of use or not.
+    await make('tenant', 'typed', 'hush');
+    await make('tenant', 'good', 'hush');
+    await names({ TYPED: 'typed', GOOD: 'good' });
+    const run = await runOf();
+    expect(await told(run)).toEqual({
+      env: {},
+      conf: {},
+      fault:
+        'The environment variable TYPED cannot have the secret "typed": that of the user is of type DATABRICKS UNITY TOKEN, and ' +
+        'not ENVIRONMENT VARIABLE.',
+    });
+    const id = await make('tenant', 'damaged', 'hush');
+    const moved =
+      'UPDATE tenant_secrets t SET sealed = o.sealed FROM tenant_secrets o WHERE t.tenant_secret_id = $1 AND o.name = $2';
+    await api.database.query(moved, [id, 'good']);
+    await names({}, { 'spark.damaged': 'damaged' });
+    expect((await told(run))?.fault).toMatch(
+      /^The Spark property spark\.damaged .* that of the tenant cannot be decrypted; /,
+    );
+    await make('tenant', 'large', 'h'.repeat(40_000));
+    await names({ ONE: 'large' });
+    expect(await told(run)).not.toHaveProperty('fault');
+    await names({ ONE: 'large', TWO: 'large' });
+    expect(await told(run)).toEqual({
+      env: {},
+      conf: {},
+      fault: 'The secrets of a run have at most 65536 bytes together, and these have 80000.',
+    });
+  });
+
+  it('are told while the run begins, and not again', async () => {
+    await make('tenant', 'key', 'hush');
+    await names({ KEY: 'key' });
+    const run = await runOf();
+    expect(await told(run, 1)).toEqual({ env: { KEY: 'hush' }, conf: {} });
+    await api.database.query('UPDATE runs SET report_seq = 1 WHERE run_id = $1', [run]);
+    expect(await told(run, 1)).toBeUndefined();
+    // An agent that has lost its disk begins again.
+    expect(await told(run)).toEqual({ env: { KEY: 'hush' }, conf: {} });
+    await names({});
+    expect(await told(run)).toBeUndefined();
+  });
+});

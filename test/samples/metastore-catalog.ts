@@ -1,0 +1,34 @@
+import type {
+  CreateGlueCatalog,
+  UpdateGlueCatalog,
+} from '../../src/modules/metastore-catalogs/dto/metastore-catalog.dto';
+import type { MetastoreCatalog } from '../../src/modules/metastore-catalogs/entities/metastore-catalog.entity';
+import { sample } from './sample';
+
+/** Types of catalogs in the reference data. */
+export const CATALOG_TYPE = { hive: 1, unity: 2, glue: 3 } as const;
+
+/** A Hive catalog whose servers have the names given. */
+export function hiveSite(uris = 'thrift://metastore.example.org:9083', more: Record<string, string> = {}): string {
+  const properties = Object.entries({ 'hive.metastore.uris': uris, ...more });
+  const elements = properties.map(
+    ([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`,
+  );
+  return `<configuration>${elements.join('')}</configuration>`;
+}
+
+/** What a Unity catalog is, beside its name. */
+export const unityDetails = {
+  endpoint: 'https://workspace.example.org',
+  default_catalog: 'main',
+  storage_path: 's3://bucket/path',
+  additional_catalogs: [] as string[],
+};
+
+/** Of AWS Glue, which has no details. */
+export const metastoreCatalog = sample<CreateGlueCatalog, UpdateGlueCatalog, MetastoreCatalog>({
+  path: '/metastore/catalog/glue',
+  body: () => ({}),
+  change: { description: 'changed' },
+  row: () => ({ metastore_catalog_type_id: CATALOG_TYPE.glue, details: {} }),
+});

@@ -1,0 +1,70 @@
+import { basename, dirname, join } from 'node:path';
+import { CreateDatabaseCommand, GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import type { RunSpec } from '../../libs/contracts/agent-protocol';
+import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
+import { newBucketName, storeServers } from './harness/store-servers';
+
+jest.setTimeout(480_000);
+
+const SECRET = 'hush-nobody-sees-this';
+const program = (database: string) => `${REPORTING}
+figure('catalog', lambda: spark.catalog.currentCatalog())
+figure('made', lambda: spark.range(0, 100, 1, 4).writeTo('${database}.numbers').create())
+figure('read', lambda: spark.table('glue.${database}.numbers').selectExpr('sum(id)').head()[0])
+figure('own', lambda: spark.sql("CREATE TABLE spark_catalog.default.own USING parquet AS SELECT 1").count())
+`;
+
+// Real: the agent's part of a node, Spark, Iceberg from Maven. Stand-ins: Glue and S3, which are moto.
+describe('jobs of a cluster with AWS Glue', () => {
+  const { url: endpoint } = storeServers().moto;
+  const region = 'eu-west-1';
+  const aws = { endpoint, region, credentials: { accessKeyId: 'AKIA', secretAccessKey: 'x' } };
+  const glue = new GlueClient(aws);
+  const s3 = new S3Client({ ...aws, forcePathStyle: true });
+  let node: MountingNode;
+
+  beforeAll(() => {
+    node = new MountingNode();
+  });
+
+  afterAll(async () => {
+    await node.close();
+    glue.destroy();
+    s3.destroy();
+  });
+
+  it('make and read tables of Iceberg in it, in drivers and executors', async () => {
+    const bucket = newBucketName();
+    const configuration = { LocationConstraint: region } as const;
+    await s3.send(new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration: configuration }));
+    const name = bucket.replaceAll('-', '_');
+    const database = { Name: name, LocationUri: `s3://${bucket}/shop` };
+    await glue.send(new CreateDatabaseCommand({ DatabaseInput: database }));
+    const run: Partial<RunSpec> = {
+      master: await node.startCluster(),
+      metastore: { kind: 'glue', region, access_key_id: 'AKIA', secret_access_key: SECRET },
+      conf: [
+        `spark.sql.catalog.glue.glue.endpoint=${endpoint}`,
+        `spark.sql.catalog.glue.s3.endpoint=${endpoint}`,
+        'spark.sql.catalog.glue.s3.path-style-access=true',
+        // Kept for the next time.
+        `spark.jars.ivy=${join(dirname(node.runtime.javaHome), 'ivy')}`,
+      ],
+    };
+    expect(results(done(await node.run({ python: program(name), mounts: [], ...run })))).toEqual({
+      catalog: 'glue',
+      made: null,
+      read: 4950,
+      own: 0,
+    });
+    const code = `SELECT concat('SAYS ', sum(id)) FROM ${name}.numbers;\n`;
+    const sql = done(await node.run({ kind: 'sql', code, mounts: [], ...run }));
+    expect(sql.stdout).toMatch(/^SAYS 4950$/m);
+    const { Table: table } = await glue.send(new GetTableCommand({ DatabaseName: name, Name: 'numbers' }));
+    expect(table?.Parameters).toMatchObject({ table_type: 'ICEBERG' });
+    // What its logs are searched for stays beside them, out of the job's reach, for as long as they do.
+    const holding = new Set(node.filesWith(SECRET).map((path) => basename(path)));
+    expect(holding).toEqual(new Set(['secret-values.json']));
+  });
+});
