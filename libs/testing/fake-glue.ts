@@ -1,6 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
+import type { IncomingMessage } from 'node:http';
+import { type FakeAnswer, FakeService, type FakeServiceOptions } from './fake-service';
+import type { LoopbackServer } from './loopback-server';
 
 /** As the API answers it; times are epoch seconds. */
 export type FakeGlueTable = Readonly<Record<string, unknown>> & { Name: string };
@@ -12,15 +12,11 @@ export interface FakeGlueDatabase {
   functions?: FakeGlueFunction[];
 }
 
-export interface FakeGlueOptions {
+export interface FakeGlueOptions extends FakeServiceOptions {
   databases: Record<string, FakeGlueDatabase>;
   accessKeyId: string;
   /** What the keys need besides; null for keys that last. */
   sessionToken?: string | null;
-  /** Before each answer. */
-  latencyMs?: number;
-  /** Free by default. */
-  port?: number;
 }
 
 class GlueRefusal extends Error {
@@ -43,50 +39,30 @@ const LONGEST_PAGE = 100;
  * AWS: the operation in `X-Amz-Target`, times in seconds, errors by `__type`. Signatures are not verified: who calls is
  * told by the access key and the session token.
  */
-export class FakeGlue {
-  /** `GetTables {"DatabaseName":"sales"}`, in the order of arrival. */
-  readonly calls: string[] = [];
-  private override: RequestListener | null = null;
-
+export class FakeGlue extends FakeService {
   private constructor(
-    private readonly server: LoopbackServer,
+    server: LoopbackServer,
     private readonly options: FakeGlueOptions,
-  ) {}
-
-  get url(): string {
-    return this.server.url;
+  ) {
+    super(server, options.latencyMs);
   }
 
-  static async start(options: FakeGlueOptions): Promise<FakeGlue> {
-    const server = await serveOnLoopback((request, response) => {
-      fake.handle(request, response).catch((error: unknown) => response.destroy(error as Error));
-    }, options.port);
-    const fake = new FakeGlue(server, options);
-    return fake;
+  static start(options: FakeGlueOptions): Promise<FakeGlue> {
+    return FakeGlue.serve((server) => new FakeGlue(server, options), options.port);
   }
 
-  /** Answers every request from now on; null makes it Glue again. */
-  answerWith(listener: RequestListener | null): void {
-    this.override = listener;
+  /** `GetTables {"DatabaseName":"sales"}` */
+  protected nameOf(request: IncomingMessage, body: string): string {
+    return `${operationOf(request)} ${body}`;
   }
 
-  stop(): Promise<void> {
-    return this.server.stop();
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const operation = String(request.headers['x-amz-target']).replace('AWSGlue.', '');
-    const body = await bodyOf(request);
-    this.calls.push(`${operation} ${body}`);
-    if (this.override) return void this.override(request, response);
-    const { latencyMs = 0 } = this.options;
-    if (latencyMs > 0) await delay(latencyMs);
+  protected reply(request: IncomingMessage, body: string): FakeAnswer {
     try {
       this.admit(request);
-      json(response, 200, this.answer(operation, JSON.parse(body) as Request));
+      return json(200, this.answer(operationOf(request), JSON.parse(body) as Request));
     } catch (error) {
       if (!(error instanceof GlueRefusal)) throw error;
-      json(response, 400, { __type: error.type, Message: error.message });
+      return json(400, { __type: error.type, Message: error.message });
     }
   }
 
@@ -191,7 +167,10 @@ function only(table: FakeGlueTable, attributes: unknown): object {
   return attributes.includes('TABLE_TYPE') ? { Name, TableType } : { Name };
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' });
-  response.end(JSON.stringify(body));
+function operationOf({ headers }: IncomingMessage): string {
+  return String(headers['x-amz-target']).replace('AWSGlue.', '');
+}
+
+function json(status: number, body: object): FakeAnswer {
+  return { status, type: 'application/x-amz-json-1.1', body: JSON.stringify(body) };
 }

@@ -1,6 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type LoopbackServer, serveOnLoopback } from './loopback-server';
+import type { IncomingMessage } from 'node:http';
+import { type FakeAnswer, FakeService, type FakeServiceOptions } from './fake-service';
+import type { LoopbackServer } from './loopback-server';
 
 /** As the API answers it; at least with `name`. */
 export type FakeUnityRecord = Readonly<Record<string, unknown>> & { name: string };
@@ -17,14 +17,10 @@ export interface FakeUnityCatalog {
   schemas: Record<string, FakeUnitySchema>;
 }
 
-export interface FakeUnityOptions {
+export interface FakeUnityOptions extends FakeServiceOptions {
   catalogs: Record<string, FakeUnityCatalog>;
   /** Null admits everybody, as the open server does without authorization. */
   token?: string | null;
-  /** Before each answer. */
-  latencyMs?: number;
-  /** Free by default. */
-  port?: number;
   /** Longest page: 100 at the open server, 50 for tables at Databricks. */
   pageLength?: number;
   /** Names that the caller may not see: they are taken out of a page after it was cut. */
@@ -49,52 +45,33 @@ const ROOT = '/api/2.1/unity-catalog/';
  * `max_results` and `page_token`, a table by its full name, unset fields as explicit nulls, errors with `error_code`. As
  * seen of the open server: a full last page has a token, and unknown routes answer plain text.
  */
-export class FakeUnity {
-  /** `GET /api/2.1/unity-catalog/catalogs?max_results=0`, in the order of arrival. */
-  readonly calls: string[] = [];
-  private override: RequestListener | null = null;
-
+export class FakeUnity extends FakeService {
   private constructor(
-    private readonly server: LoopbackServer,
+    server: LoopbackServer,
     private readonly options: FakeUnityOptions,
-  ) {}
-
-  get url(): string {
-    return this.server.url;
+  ) {
+    super(server, options.latencyMs);
   }
 
-  static async start(options: FakeUnityOptions): Promise<FakeUnity> {
-    const server = await serveOnLoopback((request, response) => {
-      fake.handle(request, response).catch((error: unknown) => response.destroy(error as Error));
-    }, options.port);
-    const fake = new FakeUnity(server, options);
-    return fake;
+  static start(options: FakeUnityOptions): Promise<FakeUnity> {
+    return FakeUnity.serve((server) => new FakeUnity(server, options), options.port);
   }
 
-  /** Answers every request from now on; null makes it Unity Catalog again. */
-  answerWith(listener: RequestListener | null): void {
-    this.override = listener;
+  /** `GET /api/2.1/unity-catalog/catalogs?max_results=0` */
+  protected nameOf({ method = '', url = '' }: IncomingMessage): string {
+    return `${method} ${url}`;
   }
 
-  stop(): Promise<void> {
-    return this.server.stop();
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', url = '' } = request;
-    this.calls.push(`${method} ${url}`);
-    if (this.override) return void this.override(request, response);
-    const { latencyMs = 0 } = this.options;
-    if (latencyMs > 0) await delay(latencyMs);
+  protected reply(request: IncomingMessage): FakeAnswer {
     try {
       this.admit(request);
-      const { pathname, searchParams } = new URL(url, this.url);
+      const { pathname, searchParams } = new URL(request.url ?? '', this.url);
       const answered = pathname.startsWith(ROOT) ? this.answer(pathname.slice(ROOT.length), searchParams) : null;
-      if (answered === null) return void response.writeHead(404).end('Status: 404\nDescription: Not Found');
-      json(response, 200, answered);
+      if (answered === null) return { status: 404, type: 'text/plain', body: 'Status: 404\nDescription: Not Found' };
+      return json(200, answered);
     } catch (error) {
       if (!(error instanceof UnityRefusal)) throw error;
-      json(response, error.status, { error_code: error.code, details: [], message: error.message });
+      return json(error.status, { error_code: error.code, details: [], message: error.message });
     }
   }
 
@@ -201,7 +178,6 @@ export function fakeUnityTable(name: string, columns = 20): FakeUnityRecord {
   };
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' });
-  response.end(JSON.stringify(body));
+function json(status: number, body: object): FakeAnswer {
+  return { status, type: 'application/json', body: JSON.stringify(body) };
 }

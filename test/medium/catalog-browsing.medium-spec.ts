@@ -57,9 +57,7 @@ describe('metastores', () => {
   beforeEach(async () => {
     tenant = await people.tenant();
     admin = await people.admin(tenant);
-    workspace = Number(
-      (await admin.call('POST', '/workspace', { name: people.unique('workspace') })).body.workspace_id,
-    );
+    workspace = await people.workspace(admin);
     unity.answerWith(null);
     unity.calls.length = 0;
   });

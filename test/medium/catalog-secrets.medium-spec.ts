@@ -45,12 +45,10 @@ describe('secrets of metastore catalogs', () => {
   beforeEach(async () => {
     tenant = await people.tenant();
     admin = await people.admin(tenant);
-    workspace = await workspaceOf(admin);
+    workspace = await people.workspace(admin);
   });
 
-  const workspaceOf = async (caller: Caller) =>
-    Number((await caller.call('POST', '/workspace', { name: people.unique('workspace') })).body.workspace_id);
-  const member = async (where = tenant) => people.as(await people.user([['USER', where]]), where);
+  const member = (where = tenant) => people.member(where);
   const catalog = async (type: 'hive' | 'glue' | 'unity', caller = admin): Promise<number> => {
     const details = { hive: { hiveSiteXml: hiveSite() }, glue: {}, unity: unityDetails }[type];
     const name = people.unique(type);
@@ -241,7 +239,7 @@ describe('secrets of metastore catalogs', () => {
     it('are of this very owner, in every position', async () => {
       const stranger = await people.tenant();
       const strangerAdmin = await people.admin(stranger);
-      const theirs = await workspaceOf(strangerAdmin);
+      const theirs = await people.workspace(strangerAdmin);
       const [hive, glue, foreignHive] = [
         await catalog('hive'),
         await catalog('glue'),
@@ -255,7 +253,7 @@ describe('secrets of metastore catalogs', () => {
       };
       const strange = [foreign];
       if (scope === 'workspace') {
-        const other = await workspaceOf(admin);
+        const other = await people.workspace(admin);
         strange.push({
           metastore: await secret(scope, BASIC, admin, other),
           storage: await secret(scope, KEYS, admin, other),
@@ -328,7 +326,7 @@ describe('secrets of metastore catalogs', () => {
     expect((await nearest(hive, admin)).metastore).toMatchObject({ scope: 'workspace', id: shared });
     expect((await nearest(hive, user)).metastore).toMatchObject({ scope: 'user' });
     const none = { metastore: null, storage: null };
-    expect(await nearest(hive, admin, await workspaceOf(admin))).toEqual(none);
+    expect(await nearest(hive, admin, await people.workspace(admin))).toEqual(none);
     expect(await nearest(hive, user, workspace, await people.tenant())).toEqual(none);
   });
 

@@ -137,9 +137,7 @@ describe('dependency repositories', () => {
       cluster = await estate.id('cluster', parts);
       // Without nodes: jobs wait.
       await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
-      workspace = Number(
-        (await caller.call('POST', '/workspace', { name: people.unique('workspace') })).body.workspace_id,
-      );
+      workspace = await people.workspace(caller);
       jobs = `/workspace/${workspace}/spark/job`;
     });
 

@@ -74,12 +74,10 @@ describe('secrets', () => {
   beforeEach(async () => {
     tenant = await people.tenant();
     admin = await people.admin(tenant);
-    workspace = await workspaceOf(admin);
+    workspace = await people.workspace(admin);
   });
 
-  const workspaceOf = async (caller: Caller) =>
-    Number((await caller.call('POST', '/workspace', { name: people.unique('workspace') })).body.workspace_id);
-  const member = async (where = tenant) => people.as(await people.user([['USER', where]]), where);
+  const member = (where = tenant) => people.member(where);
   const secretsOf = (scope: ScopeName, caller = admin, place = workspace) =>
     new Secrets(scope, caller, scope === 'workspace' ? `workspace_id=${place}` : '');
   const row = async (scope: ScopeName, id: number) =>
@@ -170,7 +168,7 @@ describe('secrets', () => {
       const secrets = secretsOf(scope);
       const [own, others] = [
         { workspace, user: admin.userId },
-        { workspace: await workspaceOf(admin), user: 1 },
+        { workspace: await people.workspace(admin), user: 1 },
       ];
       const fill = (tenantId: string, { workspace: place, user }: typeof own, count: number) => {
         const [column, value] = {
@@ -214,7 +212,7 @@ describe('secrets', () => {
 
       // The row itself, given to another owner.
       const thief = scope === 'tenant' ? await people.admin(await people.tenant()) : await member();
-      const place = await workspaceOf(thief);
+      const place = await people.workspace(thief);
       const [theirs = {}] = await api.database.query('SELECT tenant_id FROM sessions WHERE user_id = $1', [
         thief.userId,
       ]);
@@ -263,7 +261,7 @@ describe('secrets', () => {
       workspace,
     ]);
     expect(await new Secrets('workspace', caller, `workspace_name=${called}`).names()).toEqual(['ours']);
-    const other = secretsOf('workspace', caller, await workspaceOf(caller));
+    const other = secretsOf('workspace', caller, await people.workspace(caller));
     expect(await other.names()).toEqual([]);
     for (const attempt of [other.update(id, { name: 'x' }), other.delete(id)]) expect((await attempt).status).toBe(404);
     expect((await theirs.delete(id)).status).toBe(201);

@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { FakeGlue, type FakeGlueOptions, fakeGlueTable } from '../../testing/fake-glue';
-import { answering as answeringHttp, HOSTILE_SERVERS, type HostileServer } from '../../testing/hostile-http';
+import { answering as answeringHttp, HOSTILE_SERVERS } from '../../testing/hostile-http';
+import { FAULTS_OF_HOSTILE_SERVERS } from '../../testing/hostile-metastores';
 import { serveOnLoopback } from '../../testing/loopback-server';
 import { MetastoreError, type MetastoreFault } from '../metastore-client';
 import { CONTRACT_TABLES, describeMetastoreClientContract, faultOf } from '../metastore-client.contract';
@@ -295,21 +296,7 @@ describe('GlueClient', () => {
   });
 
   describe('survives a server that', () => {
-    const FAULTS: Record<HostileServer, MetastoreFault> = {
-      'never answers': 'timeout',
-      'hangs up': 'unreachable',
-      'sends a byte now and then': 'timeout',
-      'announces 2 GB': 'too-large',
-      'sends without end': 'too-large',
-      'sends half of an answer': 'unreachable',
-      'sends a login page': 'failed',
-      'sends no JSON': 'failed',
-      'sends JSON of another kind': 'failed',
-      'sends deep JSON': 'too-large',
-      'sends millions of values': 'too-large',
-    };
-
-    it.each(Object.entries(FAULTS) as [HostileServer, MetastoreFault][])('%s', async (server, fault) => {
+    it.each(FAULTS_OF_HOSTILE_SERVERS)('%s', async (server, fault) => {
       await start();
       glue.answerWith(HOSTILE_SERVERS[server]);
       const client = open({}, fault === 'timeout' ? TIMEOUTS : LONG);

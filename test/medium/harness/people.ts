@@ -126,6 +126,18 @@ export class People {
     return this.as(await this.user([['ADMIN', tenantId]]), tenantId);
   }
 
+  /** A new USER with the tenant selected. */
+  async member(tenantId: string): Promise<Caller> {
+    return this.as(await this.user([['USER', tenantId]]), tenantId);
+  }
+
+  /** A workspace that the caller makes; its id. */
+  async workspace(caller: Caller): Promise<number> {
+    const { status, body } = await caller.call('POST', '/workspace', { name: this.unique('workspace') });
+    if (status !== 200) throw new Error(`No workspace could be made: ${JSON.stringify(body)}`);
+    return Number(body.workspace_id);
+  }
+
   /** A new PLATFORM ADMIN without a tenant. */
   async platformAdmin(): Promise<Caller> {
     return this.as(await this.user([['PLATFORM ADMIN', null]]));

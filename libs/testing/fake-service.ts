@@ -1,0 +1,68 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
+
+export interface FakeServiceOptions {
+  /** Before each answer. */
+  latencyMs?: number;
+  /** Free by default. */
+  port?: number;
+}
+
+export interface FakeAnswer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+/** A stand-in for an HTTP service that tests cannot have: notes what it is asked, and can be made to answer anything. */
+export abstract class FakeService {
+  /** In the order of arrival, as {@link nameOf} writes them. */
+  readonly calls: string[] = [];
+  private override: RequestListener | null = null;
+
+  protected constructor(
+    private readonly server: LoopbackServer,
+    private readonly latencyMs = 0,
+  ) {}
+
+  /** Serves what `make` makes. Throws where the port is taken. */
+  protected static async serve<Fake extends FakeService>(
+    make: (server: LoopbackServer) => Fake,
+    port?: number,
+  ): Promise<Fake> {
+    const server = await serveOnLoopback((request, response) => {
+      fake.handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+    }, port);
+    const fake = make(server);
+    return fake;
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** Answers every request from now on; null makes it the service again. */
+  answerWith(listener: RequestListener | null): void {
+    this.override = listener;
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  /** How a request stands among the calls. */
+  protected abstract nameOf(request: IncomingMessage, body: string): string;
+
+  /** What the service answers; what it throws cuts the connection. */
+  protected abstract reply(request: IncomingMessage, body: string): FakeAnswer;
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await bodyOf(request);
+    this.calls.push(this.nameOf(request, text));
+    if (this.override) return void this.override(request, response);
+    if (this.latencyMs > 0) await delay(this.latencyMs);
+    const { status, type, body } = this.reply(request, text);
+    response.writeHead(status, { 'Content-Type': type }).end(body);
+  }
+}
