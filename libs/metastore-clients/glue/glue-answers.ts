@@ -1,21 +1,10 @@
 import type { AnswerFields } from '../answer-fields';
-import {
-  type Authorship,
-  type ColumnInfo,
-  type FunctionInfo,
-  MetastoreError,
-  type SchemaInfo,
-  type SchemaRef,
-  type Table,
-  type TableInfo,
-  type TableRef,
-} from '../metastore-client';
-
-const UNKNOWN: Authorship = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
+import { assertAskedFor, CLASS_FUNCTION, NO_AUTHORSHIP } from '../described-answers';
+import type { ColumnInfo, FunctionInfo, SchemaInfo, SchemaRef, Table, TableInfo, TableRef } from '../metastore-client';
 
 export function readDatabase(database: AnswerFields, catalog: string | null): SchemaInfo {
   return {
-    ...UNKNOWN,
+    ...NO_AUTHORSHIP,
     name: database.name('Name'),
     catalog,
     comment: database.text('Description'),
@@ -37,13 +26,10 @@ export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRe
   };
 }
 
-/** Throws {@link MetastoreError} if it is another table than the one asked for. */
+/** Throws a `MetastoreError` if it is another table than the one asked for. */
 export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
-  // Glue keeps names in lower case and finds them by any.
-  if (info.name.toLowerCase() !== ref.table.toLowerCase()) {
-    throw new MetastoreError('failed', 'The metastore answers with another table.');
-  }
+  assertAskedFor(info.name, ref);
   return info;
 }
 
@@ -78,22 +64,11 @@ export function readTable(table: AnswerFields, ref: TableRef): Table {
 /** Glue knows the class of a function and nothing of its types. */
 export function readFunction(routine: AnswerFields, { catalog, schema }: SchemaRef): FunctionInfo {
   return {
-    ...UNKNOWN,
+    ...CLASS_FUNCTION,
     catalog,
     schema,
     name: routine.name('FunctionName'),
-    dataType: null,
-    fullDataType: null,
-    routineBody: 'EXTERNAL',
     routineDefinition: routine.text('ClassName'),
-    parameterStyle: null,
-    isDeterministic: false,
-    sqlDataAccess: null,
-    securityType: null,
-    specificName: null,
-    properties: null,
-    metastoreId: null,
-    functionId: null,
     owner: routine.text('OwnerName'),
     createdAt: routine.time('CreateTime'),
   };

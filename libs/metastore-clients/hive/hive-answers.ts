@@ -1,4 +1,5 @@
-import type { Authorship, FunctionInfo, SchemaInfo, Table, TableInfo } from '../metastore-client';
+import { CLASS_FUNCTION, NO_AUTHORSHIP } from '../described-answers';
+import type { FunctionInfo, SchemaInfo, Table, TableInfo } from '../metastore-client';
 import type {
   HiveDatabase,
   HiveFieldSchema,
@@ -21,14 +22,12 @@ const NO_STORAGE: HiveStorageDescriptor = {
   sortCols: null,
   parameters: null,
 };
-const NOBODY: Authorship = { owner: null, createdAt: null, createdBy: null, updatedAt: null, updatedBy: null };
-
 export function schemaOf(name: string, database: HiveDatabase | null): SchemaInfo {
   const { description = null, ownerName = null } = database ?? {};
-  return { ...NOBODY, name, catalog: null, comment: text(description), owner: text(ownerName) };
+  return { ...NO_AUTHORSHIP, name, catalog: null, comment: text(description), owner: text(ownerName) };
 }
 
-/** With what a list of names tells. Spread from {@link NOBODY}, ten thousand would take 20 ms longer. */
+/** With what a list of names tells. Spread from {@link NO_AUTHORSHIP}, ten thousand would take 20 ms longer. */
 export function namedTable(schema: string, name: string): TableInfo {
   return {
     name,
@@ -97,25 +96,14 @@ function storageOf(sd: HiveStorageDescriptor | null): Storage {
 export function functionOf(schema: string, told: HiveFunction): FunctionInfo {
   const { functionName, className, ownerName, createTime } = told;
   return {
-    ...NOBODY,
+    ...CLASS_FUNCTION,
     name: functionName ?? '',
     catalog: null,
     schema,
     owner: text(ownerName),
     createdAt: milliseconds(createTime),
-    dataType: null,
-    fullDataType: null,
-    routineBody: 'EXTERNAL',
     // A class of Java, in a jar that Hive knows.
     routineDefinition: text(className),
-    parameterStyle: null,
-    isDeterministic: false,
-    sqlDataAccess: null,
-    securityType: null,
-    specificName: null,
-    properties: null,
-    metastoreId: null,
-    functionId: null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { CallGuard } from '../call-guard';
+import { assertAskedFor } from '../described-answers';
 import {
   type CatalogInfo,
   type FunctionInfo,
@@ -97,13 +98,14 @@ export class HiveMetastoreClient implements MetastoreClient {
     });
   }
 
-  async readTable({ schema, table }: TableRef, signal: AbortSignal): Promise<Table | null> {
+  async readTable(ref: TableRef, signal: AbortSignal): Promise<Table | null> {
+    const { schema, table } = ref;
     return this.run(signal, async (call) => {
       if (!isUsable(schema) || !isUsable(table)) return null;
       const found = await orNull(call('get_table', (hive) => hive.get_table(schema, table)));
-      if (found && found.tableName?.toLowerCase() !== table.toLowerCase())
-        throw new MetastoreError('failed', 'The Hive metastore answers with another table.');
-      return found && tableOf(schema, found);
+      if (!found) return null;
+      assertAskedFor(found.tableName, ref, 'Hive metastore');
+      return tableOf(schema, found);
     });
   }
 

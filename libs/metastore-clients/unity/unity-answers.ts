@@ -1,16 +1,16 @@
 import type { AnswerFields } from '../answer-fields';
-import {
-  type Authorship,
-  type CatalogInfo,
-  type ColumnInfo,
-  type FunctionInfo,
-  MetastoreError,
-  type SchemaInfo,
-  type SchemaRef,
-  type Table,
-  type TableInfo,
-  type TableRef,
-  type VolumeInfo,
+import { assertAskedFor } from '../described-answers';
+import type {
+  Authorship,
+  CatalogInfo,
+  ColumnInfo,
+  FunctionInfo,
+  SchemaInfo,
+  SchemaRef,
+  Table,
+  TableInfo,
+  TableRef,
+  VolumeInfo,
 } from '../metastore-client';
 
 interface UnityColumn extends ColumnInfo {
@@ -37,13 +37,10 @@ export function readTableInfo(table: AnswerFields, { catalog, schema }: SchemaRe
   return { catalog, schema, name: table.name('name'), tableType: table.text('table_type'), ...authorship(table) };
 }
 
-/** Throws {@link MetastoreError} if it is another table than the one asked for. */
+/** Throws a `MetastoreError` if it is another table than the one asked for. */
 export function readDescribed(table: AnswerFields, ref: TableRef): TableInfo {
   const info = readTableInfo(table, ref);
-  // Unity keeps names in lower case and finds them by any.
-  if (info.name.toLowerCase() !== ref.table.toLowerCase()) {
-    throw new MetastoreError('failed', 'The metastore answers with another table.');
-  }
+  assertAskedFor(info.name, ref);
   return info;
 }
 
