@@ -9,13 +9,12 @@ import { ClustersRepository } from '../../src/modules/clusters/clusters.reposito
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import type { DependencyRepositoriesService } from '../../src/modules/dependency-repositories/dependency-repositories.service';
 import { JobConfsRepository } from '../../src/modules/jobs/job-confs.repository';
-import { JobConfsService } from '../../src/modules/jobs/job-confs.service';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
+import { RunParts } from '../../src/modules/jobs/runs-of-kind';
 import { RunsService } from '../../src/modules/jobs/runs.service';
 import type { LogsService } from '../../src/modules/logs/logs.service';
 import type { ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
-import type { ClusterWorkspacesService } from '../../src/modules/workspaces/cluster-workspaces.service';
 import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
 import { createLogger } from '../../src/platform/logging/logger';
 import { Transactions } from '../../src/platform/persistence/transactions';
@@ -58,21 +57,11 @@ describe('RunScheduler', () => {
     scheduler = new RunScheduler(dataSource, runs, clusters, createLogger('test', 'silent'));
     const transactions = new Transactions(dataSource);
     const workspaces = {} as WorkspacesService;
-    const clusterWorkspaces = {} as ClusterWorkspacesService;
     const dependencies = { assertStillAllowed: async () => undefined } as unknown as DependencyRepositoriesService;
-    const jobConfRows = new JobConfsRepository(dataSource);
-    const jobConfs = new JobConfsService(
-      transactions,
-      jobConfRows,
-      workspaces,
-      clusters,
-      clusterWorkspaces,
-      dependencies,
-    );
     const referenceData = { runtimeSupport: () => ({ arguments: true, conf: true }) } as unknown as ReferenceData;
     const logs = {} as LogsService;
-    const others = [logs, referenceData, dependencies] as const;
-    service = new RunsService(transactions, runs, jobConfs, scheduler, clusters, workspaces, ...others);
+    const parts = new RunParts(transactions, scheduler, clusters, workspaces, logs, referenceData, dependencies);
+    service = new RunsService(parts, runs, new JobConfsRepository(dataSource));
   });
 
   beforeEach(async () => {

@@ -6,6 +6,8 @@ const FORMS = {
   CLUSTER: { code: 'CLUSTER.INVALID_SPARK_CONF', form: '"key value"', onlyEquals: false },
   JOB_CONF: { code: 'JOB_CONF.INVALID_CONF', form: 'key=value', onlyEquals: true },
   JOB: { code: 'JOB.INVALID_CONF', form: 'key=value', onlyEquals: true },
+  NOTEBOOK_CONF: { code: 'NOTEBOOK_CONF.INVALID_CONF', form: 'key=value', onlyEquals: true },
+  NOTEBOOK: { code: 'NOTEBOOK.INVALID_CONF', form: 'key=value', onlyEquals: true },
 };
 
 /** Who configures a Spark property: the beginning of the codes of its refusals. */

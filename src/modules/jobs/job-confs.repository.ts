@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { conflict } from '../../platform/errors/domain-error';
 import type { AuthorNames } from '../../platform/http/answers';
 import { Conditions, firstRow, jsonb, NOW, returning, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { RecordKindNames } from '../../platform/resources/record-kind';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import {
   WorkspaceResourceRepository,
   type WorkspaceScope,
 } from '../../platform/resources/workspace-resource-repository';
 import { JobConf } from './entities/job-conf.entity';
+import type { ConfKind } from './job-types';
 
 export interface JobConfRow extends JobConf, AuthorNames {
   cluster_name: string;
@@ -36,11 +39,16 @@ const REPLACE = `DO UPDATE SET cluster_id = excluded.cluster_id, job_type = excl
     (SELECT count(*) FROM runs WHERE job_conf_id = t.job_conf_id AND ended_at IS NULL)) END,
   modified_by_user_id = excluded.modified_by_user_id, last_update_date = platform_now()`;
 
-@Injectable()
-export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
-  constructor(dataSource: DataSource) {
+/** Configurations of one kind: those of other kinds do not exist here. */
+export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobConfRow> {
+  constructor(
+    dataSource: DataSource,
+    private readonly confKind: ConfKind,
+    names?: RecordKindNames,
+  ) {
     super(dataSource, {
       entity: JobConf,
+      ...(names && { names }),
       further: `${CLUSTER_INFO_COLUMNS}, last.run_id AS last_run_id, last.status AS last_run_status`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
         LEFT JOIN LATERAL (SELECT r.run_id, r.status FROM runs r WHERE r.job_conf_id = t.job_conf_id
@@ -49,17 +57,24 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
   }
 
   /**
-   * Counts one more unfinished run of a configuration with a limit; false if it has as many as it may. Until `tx` ends,
+   * Counts one more unfinished run of a configuration with a limit; 409 if it has as many as it may. Until `tx` ends,
    * others that are submitted wait.
    */
-  async countOneMore(tx: Tx, jobConfId: number): Promise<boolean> {
+  async countOneMore(tx: Tx, conf: Pick<JobConf, 'job_conf_id' | 'name' | 'max_concurrency'>): Promise<void> {
     const counted = await returning(
       tx,
       `UPDATE job_confs SET unfinished_runs = unfinished_runs + 1
        WHERE job_conf_id = $1 AND unfinished_runs < max_concurrency RETURNING job_conf_id`,
-      [jobConfId],
+      [conf.job_conf_id],
     );
-    return counted.length > 0;
+    if (counted.length > 0) return;
+    const unfinished = conf.max_concurrency;
+    const runs = this.confKind === 'job' ? 'jobs' : 'notebooks';
+    throw conflict(
+      `${this.kind.code}.MAX_CONCURRENCY`,
+      `The ${this.kind.label} "${conf.name}" already has ${unfinished} unfinished ${runs}, as many as its max_concurrency allows.`,
+      { unfinished, max_concurrency: conf.max_concurrency },
+    );
   }
 
   /** How many runs of the configuration have not ended, at most `limit`. */
@@ -92,6 +107,7 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
     const conditions = new Conditions<JobConf>()
       .add(ofTenant('t'), tenantId)
       .only('workspace_id', workspace.workspaceId)
+      .only('kind', this.confKind)
       .onlyEnabled(enabled)
       .add('t.job_conf_id > ?', after);
     this.addValidity(conditions);
@@ -113,21 +129,21 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
     if (overwrite) {
       // Nobody submits a run of what changes, as with any other change.
       await tx.query(
-        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND name = ANY($2) AND to_date = 'infinity'
+        `SELECT 1 FROM job_confs WHERE workspace_id = $1 AND kind = '${this.confKind}' AND name = ANY($2) AND to_date = 'infinity'
          ORDER BY job_conf_id FOR UPDATE`,
         [workspace.workspaceId, confs.map(({ name }) => name)],
       );
     }
     const written = await rows<Pick<JobConf, 'name'>>(
       tx,
-      `INSERT INTO job_confs AS t (tenant_id, workspace_id, cluster_id, name, job_type, language, max_concurrency,
+      `INSERT INTO job_confs AS t (tenant_id, workspace_id, kind, cluster_id, name, job_type, language, max_concurrency,
          unfinished_runs, settings, created_by_user_id, modified_by_user_id)
-       SELECT $1, $2, $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
+       SELECT $1, $2, '${this.confKind}', $3, name, job_type, language, max_concurrency, CASE WHEN max_concurrency > 0 THEN 0 END, settings,
          $4, $4
        FROM ROWS FROM (jsonb_to_recordset($5) AS (name text, job_type text, language text, max_concurrency bigint,
          settings jsonb)) WITH ORDINALITY AS given (name, job_type, language, max_concurrency, settings, place)
        ORDER BY place
-       ON CONFLICT (workspace_id, name) WHERE to_date = 'infinity' ${overwrite ? REPLACE : 'DO NOTHING'}
+       ON CONFLICT (workspace_id, kind, name) WHERE to_date = 'infinity' ${overwrite ? REPLACE : 'DO NOTHING'}
        RETURNING t.name`,
       [tenantId, workspace.workspaceId, clusterId, userId, jsonb(confs)],
     );
@@ -139,8 +155,30 @@ export class JobConfsRepository extends WorkspaceResourceRepository<JobConf, Job
     return (conditions) => conditions.addIf(statuses !== undefined, `${LAST_RUN_STATUS} = ANY(?)`, statuses);
   }
 
+  protected override within(scope: WorkspaceScope): Conditions<JobConf> {
+    return super.within(scope).add('t.kind = ?', this.confKind);
+  }
+
+  protected override placeOf(scope: WorkspaceScope): Partial<JobConf> {
+    return { ...super.placeOf(scope), kind: this.confKind };
+  }
+
   /** Disabled configurations are read and listed, too. */
   protected override addValidity(conditions: Conditions<JobConf>): void {
     conditions.add('t.deleted_at IS NULL');
+  }
+}
+
+@Injectable()
+export class JobConfsRepository extends ConfsRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'job');
+  }
+}
+
+@Injectable()
+export class NotebookConfsRepository extends ConfsRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'notebook', { code: 'NOTEBOOK_CONF', label: 'notebook configuration' });
   }
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { foreignSqlArgument, SQL_ARGUMENTS } from '../../../libs/spark/sql-arguments';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { conflict, type DomainError, invalid, notFound } from '../../platform/errors/domain-error';
+import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText, type Message, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
@@ -121,7 +121,7 @@ export class JobConfsService {
         throw conflict('JOB_CONF.DISABLED', `The job configuration "${row.name}" is disabled. Enable it first.`);
       }
       const settings = settingsOf(body, row.settings);
-      checkSettings(row.language, settings);
+      checkSettings(row.language as RunnableLanguage, settings);
       // Not what the record had before: older releases let users set more.
       checkConf('JOB_CONF', body.conf);
       await this.dependencies.check('JOB_CONF', scope, body, tx);
@@ -172,22 +172,6 @@ export class JobConfsService {
   /** No new run can be submitted; those that were go on. */
   disable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfWrite> {
     return this.setActive(scope, workspace, selector, false);
-  }
-
-  /** Counts one more run of a configuration with a limit; 409 if it has as many as it may. */
-  async countOneMore(tx: Tx, conf: Pick<JobConf, 'job_conf_id' | 'name' | 'max_concurrency'>): Promise<void> {
-    if (await this.repository.countOneMore(tx, conf.job_conf_id)) return;
-    const unfinished = conf.max_concurrency;
-    throw conflict(
-      'JOB_CONF.MAX_CONCURRENCY',
-      `The job configuration "${conf.name}" already has ${unfinished} unfinished jobs, as many as its max_concurrency allows.`,
-      { unfinished, max_concurrency: conf.max_concurrency },
-    );
-  }
-
-  /** The 404 for a configuration that the workspace does not have. */
-  absent(scope: WorkspaceScope, selector: RecordSelector): DomainError {
-    return this.repository.absent(scope, selector);
   }
 
   /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */

@@ -1,4 +1,8 @@
-import type { RunKind } from '../../../libs/contracts/agent-protocol';
+import type { RunKind, RunSpec } from '../../../libs/contracts/agent-protocol';
+
+/** What a configuration describes and a run is: the two have names and lists of their own. */
+export const CONF_KINDS = ['job', 'notebook'] as const;
+export type ConfKind = (typeof CONF_KINDS)[number];
 
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
@@ -10,6 +14,10 @@ export type RunnableLanguage = Exclude<JobLanguage, (typeof UNSUPPORTED)[number]
 export function isRunnable(language: JobLanguage): language is RunnableLanguage {
   return !UNSUPPORTED.some((unsupported) => unsupported === language);
 }
+
+/** What kernels of notebooks speak. */
+export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
+export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 
 /** Names that filters take; SPARK_SQL is known to clients only. */
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
@@ -43,6 +51,18 @@ export const JOB_TYPE_RULES: Record<RunnableLanguage, JobTypeRule> = {
   },
   Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
 };
+
+/** What the agent runs for a configuration. */
+export function runKindOf(conf: { job_type: string; language: RunnableLanguage | NotebookLanguage }): RunKind {
+  if (conf.job_type === 'NOTEBOOK') return 'notebook';
+  return JOB_TYPE_RULES[conf.language as RunnableLanguage].kind;
+}
+
+/** The kernel of a notebook's configuration; undefined for a job's. */
+export function kernelOf({ job_type, language }: { job_type: string; language: string }): RunSpec['kernel'] {
+  if (job_type !== 'NOTEBOOK') return undefined;
+  return { language: language === 'Python3' ? 'python' : language === 'SQL' ? 'sql' : 'scala' };
+}
 
 /** The type of a configuration that names none: by its code, else by the ending of its command. */
 export function inferLanguage(command: string | null, code: string | null): RunnableLanguage {

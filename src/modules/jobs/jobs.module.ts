@@ -8,12 +8,13 @@ import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ScopedSecretsModule } from '../scoped-secrets/scoped-secrets.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { ClusterChangesSubscriber } from './cluster-changes.subscriber';
-import { JobConfsRepository } from './job-confs.repository';
+import { JobConfsRepository, NotebookConfsRepository } from './job-confs.repository';
 import { JobConfsService } from './job-confs.service';
 import { RunMetricsService } from './run-metrics.service';
 import { RunReportsService } from './run-reports.service';
 import { RunScheduler } from './run-scheduler.service';
-import { RunsRepository } from './runs.repository';
+import { RunParts } from './runs-of-kind';
+import { NotebookRunsRepository, RunsRepository } from './runs.repository';
 import { RunsService } from './runs.service';
 
 @Module({
@@ -30,8 +31,11 @@ import { RunsService } from './runs.service';
   providers: [
     JobConfsService,
     JobConfsRepository,
+    RunParts,
     RunsService,
     RunsRepository,
+    NotebookRunsRepository,
+    NotebookConfsRepository,
     RunMetricsService,
     RunScheduler,
     RunReportsService,
@@ -40,7 +44,10 @@ import { RunsService } from './runs.service';
   exports: [
     JobConfsService,
     JobConfsRepository,
+    NotebookConfsRepository,
+    RunParts,
     RunsService,
+    NotebookRunsRepository,
     RunMetricsService,
     RunReportsService,
     RunScheduler,

@@ -133,7 +133,7 @@ export class RunReportsService {
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       return;
     }
-    const to = statusOf(report);
+    const to = statusOf(report, run);
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
     await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
   }
@@ -214,13 +214,14 @@ function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
 }
 
-/** Status behind a report of a run that goes on; RUNNING begins when Spark has given it an application id. */
-function statusOf(report: RunReport): RunStatus | null {
+/** Status behind a report of a run that goes on; a job's RUNNING begins when Spark has given it an application id. */
+function statusOf(report: RunReport, { kind }: Pick<Run, 'kind'>): RunStatus | null {
   switch (report.state) {
     case 'accepted':
       return null;
     case 'running':
-      return report.application_id === null ? null : 'RUNNING';
+      // A notebook runs as soon as its kernel may begin: Spark begins with it or later.
+      return report.application_id === null && kind === 'job' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';
     case 'killing':

@@ -5,7 +5,7 @@ import { parseConfEntry } from '../clusters/spark-conf.contract';
 import { repositoryUrl } from '../dependency-repositories/dependencies.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
-import { JOB_TYPE_RULES, type RunnableLanguage } from './job-types';
+import { kernelOf, type NotebookLanguage, runKindOf, type RunnableLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 /** A configuration as it was when a run was submitted. */
@@ -13,7 +13,7 @@ export interface JobConfSnapshot {
   job_conf_id: number;
   name: string;
   job_type: string;
-  language: RunnableLanguage;
+  language: RunnableLanguage | NotebookLanguage;
   settings: Required<JobSettings>;
 }
 
@@ -84,10 +84,11 @@ export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number)
 
 /** Everything the agent needs for a run, and what is behind the index of each file that it fetches. */
 export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFile[] } {
-  const { settings, language, name } = input.snapshot;
+  const { settings, name } = input.snapshot;
+  const kernel = kernelOf(input.snapshot);
   const files = new FileList();
   const spec: RunSpec = {
-    kind: JOB_TYPE_RULES[language].kind,
+    kind: runKindOf(input.snapshot),
     name,
     application: settings.command === null ? null : files.one(settings.command),
     code: settings.rawScalaCode,
@@ -98,6 +99,7 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
     mounts: input.mounts,
     ...(input.metastore && { metastore: input.metastore }),
     ...(input.secrets && { secrets: input.secrets }),
+    ...(kernel && { kernel }),
     ...resources(input),
     // Behind all others, whose indexes agents of older releases go by.
     ...keytab(settings.keytab, files),

@@ -4,8 +4,9 @@ import type { AuthorNames } from '../../platform/http/answers';
 import { appendStates, type History } from '../../platform/history/state-history';
 import type { RecordSelector } from '../../platform/http/selector';
 import { columnsOf } from '../../platform/persistence/entity-table';
-import { firstRow, jsonb, Params, prepared, rows, type Tx } from '../../platform/persistence/sql';
+import { type Conditions, firstRow, jsonb, Params, prepared, rows, type Tx } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { RecordKindNames } from '../../platform/resources/record-kind';
 import type { ResourceFilter } from '../../platform/resources/resource-repository';
 import {
   WorkspaceResourceRepository,
@@ -16,6 +17,7 @@ import { hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../
 import { servesWorkspace } from '../workspaces/workspaces.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
+import type { ConfKind } from './job-types';
 import type { RunCount } from './entities/run-count.entity';
 import { IS_WAITING, Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
@@ -98,11 +100,16 @@ export interface RunTransition {
   columns?: Partial<Run>;
 }
 
-@Injectable()
-export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRow> {
-  constructor(dataSource: DataSource) {
+/** Runs; those that are read and listed in a workspace are of one kind. */
+export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDetailRow> {
+  constructor(
+    dataSource: DataSource,
+    readonly confKind: ConfKind,
+    names?: RecordKindNames,
+  ) {
     super(dataSource, {
       entity: Run,
+      ...(names && { names }),
       further: `${CLUSTER_INFO_COLUMNS}, wi.workflow_job_id, wi.state AS workflow_state,
         wi.from_date AS workflow_from, wi.to_date AS workflow_to`,
       joins: `JOIN clusters c ON c.cluster_id = t.cluster_id
@@ -139,7 +146,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     const params = new Params();
     const { id, name } = selector;
     const tenant = ofTenant('t', params.add(tenantId));
-    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)}`;
+    const place = `${tenant} AND t.workspace_id = ${params.add(workspace.workspaceId)} AND t.kind = '${this.confKind}'`;
     const asked = [
       ...(id === undefined ? [] : [`AND t.job_conf_id = ${params.add(id)}`]),
       ...(name === undefined ? [] : [`AND t.name = ${params.add(name)}`]),
@@ -165,7 +172,12 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     const { run_id: id, tenant_id: tenantId, created_by_user_id: userId, correlation_id: correlationId } = run;
     const params = new Params();
     const workflow = workflowInsert(params, START_RUN, { kind: 'run', tenantId, id }, { userId, correlationId });
-    const values = { ...run, job_conf_snapshot: jsonb(run.job_conf_snapshot), modified_by_user_id: userId };
+    const values = {
+      ...run,
+      kind: this.confKind,
+      job_conf_snapshot: jsonb(run.job_conf_snapshot),
+      modified_by_user_id: userId,
+    };
     const inserted = await firstRow<Run>(
       tx,
       prepared(
@@ -312,7 +324,7 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
   async byApplication(scope: WorkspaceScope, applicationId: string): Promise<RunDetailRow | null> {
     const row = await firstRow<Pick<Run, 'run_id'>>(
       this.dataSource.manager,
-      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3
+      `SELECT run_id FROM runs t WHERE ${ofTenant('t', '$1')} AND t.application_id = $2 AND t.workspace_id = $3 AND t.kind = '${this.confKind}'
        ORDER BY run_id DESC LIMIT 1`,
       [scope.tenantId, applicationId, scope.workspace.workspaceId],
     );
@@ -395,8 +407,26 @@ export class RunsRepository extends WorkspaceResourceRepository<Run, RunDetailRo
     return found.map((row) => row.cluster_id).filter((id) => id !== null);
   }
 
+  protected override within(scope: WorkspaceScope): Conditions<Run> {
+    return super.within(scope).add('t.kind = ?', this.confKind);
+  }
+
   /** Every run, whatever its validity. */
   protected override addValidity(): void {
     return;
+  }
+}
+
+@Injectable()
+export class RunsRepository extends RunsOfKindRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'job');
+  }
+}
+
+@Injectable()
+export class NotebookRunsRepository extends RunsOfKindRepository {
+  constructor(dataSource: DataSource) {
+    super(dataSource, 'notebook', { code: 'NOTEBOOK', label: 'notebook' });
   }
 }

@@ -1,101 +1,57 @@
 import { Injectable } from '@nestjs/common';
-import type { LogStream } from '../../../libs/contracts/agent-protocol';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { correlationId } from '../../platform/context/request-context';
-import { conflict, notFound } from '../../platform/errors/domain-error';
-import type { LogSlice } from '../../platform/files/content';
+import { notFound } from '../../platform/errors/domain-error';
 import { idText, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
-import type { Tx } from '../../platform/persistence/sql';
-import { Transactions } from '../../platform/persistence/transactions';
 import { toWire } from '../../platform/product/product-name';
 import { startWorkflow } from '../../platform/workflows/workflow-intents';
 import { workflowStates } from '../../platform/workflows/workflow-states';
-import { workflowErrors } from '../../platform/workflows/workflow-errors';
-import { ClusterSlotsService } from '../clusters/cluster-slots.service';
-import type { LockedCluster } from '../clusters/clusters.contract';
-import { checkConf } from '../clusters/spark-conf.contract';
-import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
-import { LogsService } from '../logs/logs.service';
-import { ReferenceData } from '../reference-data/reference-data.contract';
-import { notAssociated } from '../workspaces/cluster-workspaces.service';
-import { WorkspacesService } from '../workspaces/workspaces.service';
 import type {
   CosiKillAllJobsResult,
   CreateJob,
   JobCreated,
   JobKill,
   JobListQuery,
-  JobLogQuery,
   JobRead,
   JobSearchQuery,
   JobStats,
   JobStatusHistory,
-  JobWorkflow,
   JobWorkflowDetails,
-  WorkflowErrorRead,
 } from './dto/job.dto';
-import { invalid } from '../../platform/errors/domain-error';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
-import { assertReachable } from './file-reference';
-import { clusterInfo, JobConfsService } from './job-confs.service';
-import { filesNamed, repositoriesNamed } from './run-spec';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
+import { JobConfsRepository } from './job-confs.repository';
+import { clusterInfo } from './job-confs.service';
+import { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
 import type { Run } from './entities/run.entity';
-import { RunScheduler } from './run-scheduler.service';
-import { STOPPABLE } from './run-state';
-import { type RunDetailRow, RunsRepository, type Submission } from './runs.repository';
-import { STOP_ALL_RUNS, STOP_RUN } from './run-workflows';
-import { splitArguments } from './split-arguments';
+import { type RunDetailRow, RunsRepository } from './runs.repository';
+import { STOP_ALL_RUNS } from './run-workflows';
 
 /** Runs of jobs as users see them: submit, watch, read, stop. */
 @Injectable()
-export class RunsService {
-  constructor(
-    private readonly transactions: Transactions,
-    private readonly repository: RunsRepository,
-    private readonly jobConfs: JobConfsService,
-    private readonly scheduler: RunScheduler,
-    private readonly clusters: ClusterSlotsService,
-    private readonly workspaces: WorkspacesService,
-    private readonly logs: LogsService,
-    private readonly referenceData: ReferenceData,
-    private readonly dependencies: DependencyRepositoriesService,
-  ) {}
+export class RunsService extends RunsOfKind {
+  constructor(parts: RunParts, repository: RunsRepository, jobConfs: JobConfsRepository) {
+    super(parts, repository, jobConfs);
+  }
 
-  /**
-   * Submits a run. With a free slot it has its node when this commits; a stopped cluster is started; else it waits in
-   * SUBMITTED. Only the gift of a slot and the start need the cluster's lock.
-   */
+  /** Submits a run, which waits in SUBMITTED until a slot is free. */
   async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
-    splitArguments(body.arguments ?? '');
-    checkConf('JOB', body.conf);
-    let waitsFor: number | null = null;
-    const answer = await this.transactions.run(async (tx) => {
-      const asked = await this.submission(tx, inWorkspace(scope, workspace), body);
-      const cluster = await this.lockForRun(tx, asked);
-      if (asked.max_concurrency > 0) await this.jobConfs.countOneMore(tx, asked);
-      const { job_conf_id, name, job_type, language, settings } = asked;
-      const run = await this.repository.submit(tx, {
-        run_id: asked.run_id,
-        tenant_id: scope.tenantId,
-        workspace_id: workspace.workspaceId,
-        job_conf_id,
-        cluster_id: asked.cluster_id,
-        created_by_user_id: scope.userId,
-        status: 'SUBMITTED',
-        job_conf_snapshot: { job_conf_id, name, job_type, language, settings },
-        arguments: body.arguments ?? null,
-        conf: body.conf ?? null,
-        correlation_id: correlationId(),
-      });
-      if (cluster?.status === 'STOPPED') await this.clusters.startFor(tx, cluster, scope.userId, run.run_id);
-      else if (cluster) await this.scheduler.assignWaiting(tx, cluster);
-      waitsFor = cluster ? null : asked.cluster_id;
-      return created(run);
-    });
-    if (waitsFor !== null) void this.scheduler.lookAgain(waitsFor);
-    return answer;
+    const { arguments: words, conf } = body;
+    const selector = selectorFrom(body, 'job_conf');
+    return created(await this.submitRun(scope, workspace, { selector, arguments: words, conf }));
+  }
+
+  /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
+  async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
+    const { run, workflow } = await this.stopRun(scope, workspace, jobId);
+    return {
+      SparkKill: {
+        ...workflow,
+        spark_job_instance_id: run.run_id,
+        spark_job_id: run.job_conf_id,
+        engine_cluster_instance_id: run.cluster_id,
+      },
+    };
   }
 
   async list(
@@ -142,73 +98,10 @@ export class RunsService {
     };
   }
 
-  async log(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    jobId: number,
-    stream: LogStream,
-    query: JobLogQuery,
-  ): Promise<LogSlice> {
-    const run = await this.row(scope, workspace, jobId);
-    const log = { kind: 'run' as const, id: run.run_id, stream };
-    const { last_n_lines: lastLines, file_size_bytes: firstBytes, offset } = query;
-    if (!query.follow) return this.logs.open(log, { lastLines, firstBytes, offset });
-    if (firstBytes !== undefined) {
-      throw invalid(
-        'JOB.LOG_PART',
-        'The first bytes of a log cannot be followed. Leave out file_size_bytes or follow.',
-      );
-    }
-    return this.logs.follow(log, { lastLines, offset }, () => this.repository.hasEnded(run.run_id));
-  }
-
-  /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
-  async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
-    return this.transactions.run(async (tx) => {
-      await this.row(scope, workspace, jobId, tx);
-      // The cluster is locked first, as for every gift of a slot: otherwise the run could get a node meanwhile.
-      const before = await this.repository.lockCluster(tx, jobId);
-      const run = await this.repository.lock(tx, jobId);
-      if (!run || before === null) throw notFound('JOB.NOT_FOUND', `There is no job with id ${jobId}.`);
-      if (!STOPPABLE.includes(run.status)) {
-        throw conflict(
-          'JOB.INVALID_STATE',
-          `The job ${jobId} is ${run.status}; only a SUBMITTED or RUNNING one can be stopped.`,
-          {
-            job_status: run.status,
-          },
-        );
-      }
-      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: run.run_id };
-      const workflow = await startWorkflow(tx, STOP_RUN, subject, scope.userId);
-      run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
-      await this.repository.transition(tx, [run], {
-        to: 'STOPPING',
-        reason: `Stop requested by ${scope.username}`,
-        userId: scope.userId,
-        columns: { stop_requested: true, stop_workflow_job_instance_id: workflow.workflow_job_instance_id },
-      });
-      if (run.node_id === null) {
-        const reason = 'Stopped before it started.';
-        await this.scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
-      } else {
-        await this.clusters.wake(tx, [run.node_id]);
-      }
-      return {
-        SparkKill: {
-          ...workflow,
-          spark_job_instance_id: run.run_id,
-          spark_job_id: run.job_conf_id,
-          engine_cluster_instance_id: run.cluster_id,
-        },
-      };
-    });
-  }
-
   /** Has a worker stop every run of the cluster that has been submitted. */
   async stopAll(scope: TenantScope, clusterId: number): Promise<CosiKillAllJobsResult> {
-    return this.transactions.run(async (tx) => {
-      const cluster = await this.clusters.find(tx, scope.tenantId, { id: clusterId });
+    return this.parts.transactions.run(async (tx) => {
+      const cluster = await this.parts.clusters.find(tx, scope.tenantId, { id: clusterId });
       if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${clusterId}.`);
       const subject = { kind: 'cluster' as const, tenantId: scope.tenantId, id: cluster.cluster_id };
       const workflow = await startWorkflow(tx, STOP_ALL_RUNS, subject, scope.userId);
@@ -235,7 +128,7 @@ export class RunsService {
         `There is no job with the application id "${applicationId}" in the workspace "${workspace.name}".`,
       );
     }
-    const past = await this.transactions.read((tx) => workflowStates(tx, run.workflow_job_instance_id));
+    const past = await this.parts.transactions.read((tx) => workflowStates(tx, run.workflow_job_instance_id));
     const { workflow_job_instance_status: status } = workflowOf(run);
     return {
       job_id: run.run_id,
@@ -263,60 +156,6 @@ export class RunsService {
       STOPPED: of('STOPPED'),
       TOTAL_JOB_COUNT: [...counts.values()].reduce((sum, count) => sum + count, 0),
     };
-  }
-
-  async errors(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    jobId: number,
-    page: { limit: number; pageNumber: number },
-  ): Promise<Page<WorkflowErrorRead>> {
-    const run = await this.row(scope, workspace, jobId);
-    const instances = [run.workflow_job_instance_id, run.stop_workflow_job_instance_id].filter((id) => id !== null);
-    return this.transactions.read((tx) => workflowErrors(tx, instances, page));
-  }
-
-  private row(scope: TenantScope, workspace: WorkspaceContext, jobId: number, tx?: Tx): Promise<RunDetailRow> {
-    return this.repository.get(inWorkspace(scope, workspace), { id: jobId }, tx);
-  }
-
-  /** What the submission decides by; throws unless a run may be submitted. */
-  private async submission(tx: Tx, place: WorkspaceScope, body: CreateJob): Promise<Submission> {
-    const selector = selectorFrom(body, 'job_conf');
-    const asked = await this.repository.submission(tx, place, selector);
-    // It says what is wrong.
-    if (!asked?.workspace_active) await this.workspaces.lockActive(tx, place.workspace.workspaceId);
-    if (!asked) throw this.jobConfs.absent(place, selector);
-    if (!asked.active) throw conflict('JOB_CONF.DISABLED', `The job configuration "${asked.name}" is disabled.`);
-    this.assertTakes(asked, body);
-    const { cluster_id, cluster_name: name, cluster_status: status, cluster_active: active } = asked;
-    if (!asked.cluster_serves) throw notAssociated({ cluster_id, name }, place.workspace);
-    this.clusters.assertTakesRuns({ name, status, active });
-    assertReachable(filesNamed(asked.settings, asked.spark_config), asked.object_storage_manager_id !== null);
-    await this.dependencies.assertStillAllowed(place, repositoriesNamed(asked.settings, asked.spark_config), tx);
-    return asked;
-  }
-
-  /** 400 for arguments and conf of a single run where the lookup of job types says that its type takes none. */
-  private assertTakes(asked: Submission, body: CreateJob): void {
-    const takes = this.referenceData.runtimeSupport(asked.job_type, asked.language);
-    const refused =
-      !takes.arguments && body.arguments ? 'arguments' : !takes.conf && body.conf?.length ? 'conf' : undefined;
-    if (refused === undefined) return;
-    throw invalid(
-      'JOB.FIELD_REFUSED',
-      `A ${toWire(asked.language)} job takes no ${refused} for a single run. Set them in the job configuration.`,
-      { field: refused },
-    );
-  }
-
-  /** The cluster, locked, if the run could get a slot now or must start it; else null. */
-  private async lockForRun(tx: Tx, asked: Submission): Promise<LockedCluster | null> {
-    if (!asked.has_free_slot && asked.cluster_status !== 'STOPPED') return null;
-    const cluster = await this.clusters.lock(tx, asked.cluster_id);
-    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with id ${asked.cluster_id}.`);
-    this.clusters.assertTakesRuns(cluster);
-    return cluster;
   }
 }
 
@@ -359,17 +198,5 @@ function read(run: RunDetailRow): JobRead {
     workflow_job_instance_details: workflowOf(run),
     tenant_id: run.tenant_id,
     ...readAudit(run),
-  };
-}
-
-function workflowOf(run: RunDetailRow): JobWorkflow {
-  return {
-    workflow_job_instance_status: {
-      workflow_job_instance_id: run.workflow_job_instance_id,
-      workflow_job_id: run.workflow_job_id,
-      status: run.workflow_state,
-      from_date: run.workflow_from,
-      to_date: openEnded(run.workflow_to) ?? 'infinity',
-    },
   };
 }

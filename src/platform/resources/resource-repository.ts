@@ -24,6 +24,8 @@ import { kindOf, type RecordKindNames } from './record-kind';
 /** What is special about one kind of record in SQL. The main table has the alias `t`. */
 export interface ResourceSql<E extends object> {
   entity: EntityClass<E>;
+  /** What messages call these records; as the entity says by default. */
+  names?: RecordKindNames;
   /** The column by which users call a record; `name` by default. */
   name?: keyof E & string;
   /** Of lists; the newest first by their ids by default. */
@@ -76,7 +78,7 @@ export class RecordRepository<
     protected readonly sql: ResourceSql<E>,
   ) {
     const { entity, further, without = [], name = 'name' } = sql;
-    this.kind = kindOf(entity);
+    this.kind = sql.names ?? kindOf(entity);
     this.idColumn = keyOf(entity);
     const isOfTenant =
       this.idColumn !== 'tenant_id' && columnsOf<object>(entity).some((column) => column === 'tenant_id');

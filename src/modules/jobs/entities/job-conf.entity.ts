@@ -1,18 +1,19 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
-import { Col, CURRENT, ListIndex, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
+import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 import { RecordKind } from '../../../platform/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
-import type { RunnableLanguage } from '../job-types';
+import { CONF_KINDS, type ConfKind, type NotebookLanguage, type RunnableLanguage } from '../job-types';
 
 const NOT_DELETED = 'deleted_at IS NULL';
 
-/** A Spark job configuration of a workspace. `to_date` is set while it is disabled, and once it is deleted. */
+/** A configuration of jobs, or of notebooks, of a workspace. `to_date` is set while it is disabled, and once it is deleted. */
 @Entity('job_confs')
 @Unique('uq_job_confs_tenant_id', ['tenant_id', 'job_conf_id'])
-@Index('uq_job_confs_name', ['workspace_id', 'name'], { unique: true, where: CURRENT })
-@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'job_conf_id', 'name'], { where: NOT_DELETED })
+@Index('uq_job_confs_name', ['workspace_id', 'kind', 'name'], { unique: true, where: CURRENT })
+@ListIndex('ix_job_confs_list', ['tenant_id', 'workspace_id', 'kind', 'job_conf_id', 'name'], { where: NOT_DELETED })
 @PartOfNameIndex('ix_job_confs_name_part', 'name', { where: NOT_DELETED })
 @Index('ix_job_confs_cluster', ['tenant_id', 'cluster_id'])
+@Check('ck_job_confs_kind', oneOf('kind', CONF_KINDS))
 @Check('ck_job_confs_concurrency', 'max_concurrency >= 0')
 @Check('ck_job_confs_unfinished', 'unfinished_runs >= 0 AND (unfinished_runs IS NULL) = (max_concurrency = 0)')
 @Check('ck_job_confs_deleted', `deleted_at IS NULL OR to_date <> 'infinity'`)
@@ -25,9 +26,10 @@ export class JobConf extends TenantColumns {
   @Col.identity() job_conf_id: number;
   @Col.bigint() workspace_id: number;
   @Col.bigint() cluster_id: number;
+  @Col.text({ default: 'job' }) kind: ConfKind;
   @Col.text() name: string;
   @Col.text() job_type: string;
-  @Col.text() language: RunnableLanguage;
+  @Col.text() language: RunnableLanguage | NotebookLanguage;
   /** Runs of it at once; 0 is no limit. */
   @Col.bigint() max_concurrency: number;
   /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */

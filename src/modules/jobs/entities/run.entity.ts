@@ -1,16 +1,17 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, TenantColumns } from '../../../platform/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
+import { CONF_KINDS, type ConfKind } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
 
 /** Of a run that waits for a slot. */
 export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 
-/** A job instance: one run of a configuration, with the settings it was submitted with. */
+/** A job or notebook instance: one run of a configuration, with the settings it was submitted with. */
 @Entity('runs')
 @Unique('uq_runs_tenant_id', ['tenant_id', 'run_id'])
-@Index('ix_runs_workspace', ['workspace_id', 'run_id'])
+@Index('ix_runs_workspace', ['workspace_id', 'kind', 'run_id'])
 @Index('ix_runs_job_conf', ['job_conf_id', 'run_id'])
 @Index('ix_runs_unfinished_cluster', ['cluster_id', 'run_id'], { where: 'ended_at IS NULL' })
 @Index('ix_runs_unfinished_job_conf', ['job_conf_id'], { where: 'ended_at IS NULL' })
@@ -20,6 +21,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 // Of the name in the snapshot: an expression, which only the migration can say.
 @Index('ix_runs_name_part', { synchronize: false })
 @Index('ix_runs_application', ['tenant_id', 'application_id'], { where: 'application_id IS NOT NULL' })
+@Check('ck_runs_kind', oneOf('kind', CONF_KINDS))
 @Check('ck_runs_status', oneOf('status', RUN_STATUSES))
 @ForeignKey('Workspace', ['tenant_id', 'workspace_id'], ['tenant_id', 'workspace_id'], { name: 'fk_runs_workspace' })
 @ForeignKey('JobConf', ['tenant_id', 'job_conf_id'], ['tenant_id', 'job_conf_id'], { name: 'fk_runs_job_conf' })
@@ -39,6 +41,7 @@ export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 export class Run extends TenantColumns {
   @Col.identity() run_id: number;
   @Col.bigint() workspace_id: number;
+  @Col.text({ default: 'job' }) kind: ConfKind;
   @Col.bigint() job_conf_id: number;
   @Col.bigint() cluster_id: number;
   /** Null while the run waits for a slot. */
