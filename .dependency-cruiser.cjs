@@ -24,6 +24,7 @@ const layers = [
   ['catalog-browsing'],
   ['jobs'],
   ['run-channels'],
+  ['notebook-instances'],
   ['agents'],
 ];
 

@@ -6,6 +6,7 @@ import { IamWorkerModule } from './modules/iam/iam.worker.module';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
 import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
+import { NotebookInstancesWorkerModule } from './modules/notebook-instances/notebook-instances.worker.module';
 import { RunChannelsWorkerModule } from './modules/run-channels/run-channels.worker.module';
 import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
@@ -29,6 +30,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     ClustersWorkerModule,
     JobsWorkerModule,
     RunChannelsWorkerModule,
+    NotebookInstancesWorkerModule,
     WorkspacesWorkerModule,
     LogsWorkerModule,
     IamWorkerModule,
