@@ -10,6 +10,8 @@ const MSG_ID = /^[\x21-\x7e]+$/;
 const LONGEST_REASON = 2_000;
 /** Content of a longer reply is not kept; characters. */
 const LONGEST_REPLY = 64 * 1024;
+/** More kernels than an instance can have had; what says otherwise would stop all that follow. */
+const MOST_GENERATIONS = 1_000_000;
 
 /** What clients may ask a kernel, and by which of its channels. */
 const REQUEST_TYPES = {
@@ -104,17 +106,22 @@ export function readKernelFrame(payload: Buffer): KernelFrame | null {
   const frame = parsed(payload.toString('utf8'));
   const generation = frame?.['generation'];
   if (!frame || typeof generation !== 'number' || !Number.isInteger(generation)) return null;
-  if (generation < 1 || generation > 1_000_000_000) return null;
-  if (frame['op'] === 'kernel') {
-    const state = STORED_KERNEL_STATES.find((known) => known === frame['state']);
-    const reason = textOf(frame['reason']);
-    if (state === undefined) return null;
-    return { op: 'kernel', generation, state, reason: reason === null ? null : storable(reason, LONGEST_REASON) };
-  }
+  if (generation < 1 || generation > MOST_GENERATIONS) return null;
+  if (frame['op'] === 'kernel') return readState(frame, generation);
+  return frame['op'] === 'message' ? readMessage(frame, generation) : null;
+}
+
+function readState(frame: Json, generation: number): KernelFrame | null {
+  const state = STORED_KERNEL_STATES.find((known) => known === frame['state']);
+  const reason = textOf(frame['reason']);
+  if (state === undefined) return null;
+  return { op: 'kernel', generation, state, reason: reason === null ? null : storable(reason, LONGEST_REASON) };
+}
+
+function readMessage(frame: Json, generation: number): KernelFrame | null {
   const message = objectOf(frame['message']);
-  if (frame['op'] !== 'message' || !message) return null;
-  const type = textOf(message['msg_type']) ?? textOf(objectOf(message['header'])?.['msg_type']);
-  if (type === null) return null;
+  const type = textOf(message?.['msg_type']) ?? textOf(objectOf(message?.['header'])?.['msg_type']);
+  if (!message || type === null) return null;
   return { op: 'message', generation, message, type, parentId: textOf(objectOf(message['parent_header'])?.['msg_id']) };
 }
 
