@@ -321,6 +321,7 @@ describe('notebook instances', () => {
   });
 
   it('are stopped when they have neither work nor a client', async () => {
+    await api.database.query('UPDATE clusters SET max_parallel_jobs = 3 WHERE cluster_id = $1', [tenancy.clusterId]);
     const [idle, busy, watched] = [await started(), await started(), await started()];
     await says(idle, kernel('idle'));
     await says(busy, kernel('busy'));
