@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, isShallow, type JsonObject, textOf, without } from './json';
-import { executionCount, mergedStreams, type NbOutput, readOutput } from './outputs';
+import { executionCount, type NbOutput, readOutput } from './outputs';
 
 /** Why something is no notebook: a sentence for its author. */
 export class NotebookError extends Error {
@@ -134,7 +134,7 @@ function madeId(seed: string): string {
 function readOutputs(given: JsonObject, cell: DocumentCell): CellOutputs | null {
   if (cell.cell_type !== 'code') return null;
   const list = Array.isArray(given['outputs']) ? given['outputs'] : [];
-  const outputs = mergedStreams(list.map(readOutput).filter((output) => output !== null));
+  const outputs = list.map(readOutput).filter((output) => output !== null);
   const count = executionCount(given['execution_count']);
   return outputs.length === 0 && count === null ? null : { outputs, executionCount: count };
 }

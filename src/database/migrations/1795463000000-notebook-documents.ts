@@ -21,7 +21,7 @@ export class NotebookDocuments1795463000000 implements MigrationInterface {
       `CREATE TABLE "notebook_cells" ("job_conf_id" bigint NOT NULL, "cell_uuid" text NOT NULL, "cell_type" text NOT NULL, "run_id" bigint, "execution_count" integer, "outputs" integer NOT NULL DEFAULT '0', "pieces" integer NOT NULL DEFAULT '0', "bytes" bigint NOT NULL DEFAULT '0', "open_stream" text, "shown_sha256" text, "is_cut" boolean NOT NULL DEFAULT false, "written_at" TIMESTAMP WITH TIME ZONE, CONSTRAINT "ck_notebook_cells_counts" CHECK (outputs >= 0 AND pieces >= 0 AND bytes >= 0), CONSTRAINT "ck_notebook_cells_type" CHECK (cell_type IN ('code', 'markdown', 'raw')), CONSTRAINT "pk_notebook_cells" PRIMARY KEY ("job_conf_id", "cell_uuid"))`,
     );
     await runner.query(
-      `CREATE TABLE "notebook_outputs" ("job_conf_id" bigint NOT NULL, "cell_uuid" text NOT NULL, "number" integer NOT NULL, "stream" text, "bytes" bigint NOT NULL, "content" text, "sha256" text, CONSTRAINT "ck_notebook_outputs_content" CHECK ((content IS NULL) = (sha256 IS NOT NULL)), CONSTRAINT "pk_notebook_outputs" PRIMARY KEY ("job_conf_id", "cell_uuid", "number"))`,
+      `CREATE TABLE "notebook_outputs" ("job_conf_id" bigint NOT NULL, "cell_uuid" text NOT NULL, "number" integer NOT NULL, "output" integer NOT NULL, "stream" text, "bytes" bigint NOT NULL, "content" text, "sha256" text, CONSTRAINT "ck_notebook_outputs_content" CHECK ((content IS NULL) = (sha256 IS NOT NULL)), CONSTRAINT "pk_notebook_outputs" PRIMARY KEY ("job_conf_id", "cell_uuid", "number"))`,
     );
     await runner.query(
       `CREATE INDEX "ix_notebook_outputs_content" ON "notebook_outputs"  ("sha256") WHERE sha256 IS NOT NULL`,

@@ -21,7 +21,7 @@ export type CellRow = Pick<
   is_running: boolean;
 };
 
-export type PieceRow = Pick<NotebookOutputPiece, 'cell_uuid' | 'stream' | 'bytes' | 'content' | 'sha256'>;
+export type PieceRow = Pick<NotebookOutputPiece, 'cell_uuid' | 'output' | 'stream' | 'bytes' | 'content' | 'sha256'>;
 export type NewPiece = Omit<PieceRow, 'cell_uuid'>;
 
 /** Outputs that replace those of a cell. */
@@ -35,7 +35,7 @@ export interface NewOutputs {
   pieces: readonly NewPiece[];
 }
 
-const PIECE_COLUMNS = 'cell_uuid, stream, bytes, content, sha256';
+const PIECE_COLUMNS = 'cell_uuid, output, stream, bytes, content, sha256';
 
 /** Outputs of cells. */
 @Injectable()
@@ -128,10 +128,19 @@ export class NotebookOutputsRepository {
   async insert(tx: Tx, piece: NotebookOutputPiece): Promise<void> {
     await tx.query(
       prepared(
-        `INSERT INTO notebook_outputs (job_conf_id, cell_uuid, number, stream, bytes, content, sha256)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        `INSERT INTO notebook_outputs (job_conf_id, cell_uuid, number, output, stream, bytes, content, sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
       ),
-      [piece.job_conf_id, piece.cell_uuid, piece.number, piece.stream, piece.bytes, piece.content, piece.sha256],
+      [
+        piece.job_conf_id,
+        piece.cell_uuid,
+        piece.number,
+        piece.output,
+        piece.stream,
+        piece.bytes,
+        piece.content,
+        piece.sha256,
+      ],
     );
   }
 
@@ -239,13 +248,14 @@ export class NotebookOutputsRepository {
       );
       if (free.length === 0 || pieces.length === 0) continue;
       await tx.query(
-        `INSERT INTO notebook_outputs (job_conf_id, cell_uuid, number, stream, bytes, content, sha256)
-         SELECT $1, $2, number - 1, stream, bytes, content, sha256
-         FROM unnest($3::text[], $4::bigint[], $5::text[], $6::text[])
-           WITH ORDINALITY AS given (stream, bytes, content, sha256, number)`,
+        `INSERT INTO notebook_outputs (job_conf_id, cell_uuid, number, output, stream, bytes, content, sha256)
+         SELECT $1, $2, number - 1, output, stream, bytes, content, sha256
+         FROM unnest($3::integer[], $4::text[], $5::bigint[], $6::text[], $7::text[])
+           WITH ORDINALITY AS given (output, stream, bytes, content, sha256, number)`,
         [
           notebookConfId,
           cell.cell_uuid,
+          pieces.map(({ output }) => output),
           pieces.map(({ stream }) => stream),
           pieces.map(({ bytes }) => bytes),
           pieces.map(({ content }) => content),

@@ -48,6 +48,7 @@ type OpenCell = NonNullable<Awaited<ReturnType<NotebookOutputsRepository['cell']
 
 /** Outputs that are to replace those of a cell, with what of them is on its way into the store. */
 export interface StagedOutputs {
+  given: readonly NbOutput[];
   outputs: NewOutputs;
   texts: readonly StagedText[];
 }
@@ -111,28 +112,28 @@ export class NotebookOutputsService {
     given: readonly NbOutput[],
     executionCount: number | null,
   ): Promise<StagedOutputs> {
-    const outputs = mergedStreams(given);
     const pieces: NewPiece[] = [];
     const texts: StagedText[] = [];
-    for (const output of outputs) {
+    for (const [index, output] of given.entries()) {
       if (output.output_type === 'stream') {
-        pieces.push(...streamPieces(output));
+        pieces.push(...streamPieces(index, output));
         continue;
       }
       const text = await this.contents.stage(tenantId, JSON.stringify(output), INLINE_BYTES);
       if (text.inline === null) texts.push(text);
-      pieces.push(pieceOf(text));
+      pieces.push(pieceOf(index, text));
     }
-    const last = outputs.at(-1);
+    const last = given.at(-1);
     return {
+      given,
       texts,
       outputs: {
         cell_uuid: cellUuid,
         execution_count: executionCount,
-        outputs: outputs.length,
+        outputs: given.length,
         bytes: pieces.reduce((sum, { bytes }) => sum + bytes, 0),
         open_stream: last?.output_type === 'stream' ? last.name : null,
-        shown_sha256: shownHash(outputs.map(shown)),
+        shown_sha256: shownHash(given.map(shown)),
         pieces,
       },
     };
@@ -217,7 +218,7 @@ class AddedOutputs {
     const goesOn = output.output_type === 'stream' && this.cell.open_stream === output.name;
     if (!goesOn && this.cell.outputs >= MOST_OUTPUTS) return this.cut(`${MOST_OUTPUTS} outputs`);
     if (output.output_type === 'stream') {
-      for (const piece of streamPieces(output)) {
+      for (const piece of streamPieces(this.next(goesOn), output)) {
         if (this.bytes + piece.bytes > this.room) return this.cut(`${MOST_BYTES / MIB} MiB`);
         await this.addPart(piece);
       }
@@ -228,7 +229,7 @@ class AddedOutputs {
     const { tenant_id } = this.notebook;
     const staged = await this.contents.stage(tenant_id, text, INLINE_BYTES, this.tx);
     await this.contents.keep(this.tx, tenant_id, staged);
-    await this.insert(pieceOf(staged), true);
+    await this.insert(pieceOf(this.next(false), staged));
     return true;
   }
 
@@ -236,29 +237,34 @@ class AddedOutputs {
     return this.repository.added(this.tx, this.place(), this.cell, this.bytes);
   }
 
+  /** Place of the output that goes on, or of another one. */
+  private next(goesOn: boolean): number {
+    return goesOn ? this.cell.outputs - 1 : this.cell.outputs;
+  }
+
   private async addPart(piece: NewPiece): Promise<void> {
-    const goesOn = this.cell.open_stream === piece.stream;
-    if (goesOn) {
+    if (piece.output < this.cell.outputs) {
       const place = { ...this.place(), number: this.cell.pieces - 1 };
       if (await this.repository.extend(this.tx, place, piece.content ?? '', piece.bytes)) {
         this.bytes += piece.bytes;
         return;
       }
     }
-    await this.insert(piece, !goesOn);
+    await this.insert(piece);
   }
 
-  private async insert(piece: NewPiece, isNew: boolean): Promise<void> {
+  private async insert(piece: NewPiece): Promise<void> {
     await this.repository.insert(this.tx, { ...this.place(), number: this.cell.pieces, ...piece });
     this.cell.pieces += 1;
-    if (isNew) this.cell.outputs += 1;
+    this.cell.outputs = piece.output + 1;
     this.cell.open_stream = piece.stream;
     this.bytes += piece.bytes;
   }
 
   private async cut(bound: string): Promise<false> {
     const text = `\nThe output was cut: a cell keeps at most ${bound}, and a notebook with its outputs ${MOST_NOTEBOOK_BYTES / MIB} MiB.\n`;
-    for (const piece of streamPieces({ name: 'stderr', text })) await this.addPart(piece);
+    const place = this.next(this.cell.open_stream === 'stderr');
+    for (const piece of streamPieces(place, { name: 'stderr', text })) await this.addPart(piece);
     this.cell.is_cut = true;
     return false;
   }
@@ -325,50 +331,45 @@ export class OutputsReader {
   }
 }
 
-function pieceOf({ bytes, inline, sha256 }: StagedText): NewPiece {
-  return { stream: null, bytes, content: inline, sha256: inline === null ? sha256 : null };
+function pieceOf(output: number, { bytes, inline, sha256 }: StagedText): NewPiece {
+  return { output, stream: null, bytes, content: inline, sha256: inline === null ? sha256 : null };
 }
 
-function streamPieces({ name, text }: Pick<StreamOutput, 'name' | 'text'>): NewPiece[] {
+function streamPieces(output: number, { name, text }: Pick<StreamOutput, 'name' | 'text'>): NewPiece[] {
   const pieces: NewPiece[] = [];
-  for (let from = 0; from < text.length; from += PIECE_CHARACTERS) {
-    addPieces(pieces, name, text.slice(from, from + PIECE_CHARACTERS));
+  const add = (part: string) => {
+    const content = JSON.stringify(part).slice(1, -1);
+    const bytes = Buffer.byteLength(content);
+    if (bytes <= PIECE_BYTES) {
+      pieces.push({ output, stream: name, bytes, content, sha256: null });
+      return;
+    }
+    const middle = Math.ceil(part.length / 2);
+    add(part.slice(0, middle));
+    add(part.slice(middle));
+  };
+  // A stream without a text is an output, too.
+  for (let from = 0; from === 0 || from < text.length; from += PIECE_CHARACTERS) {
+    add(text.slice(from, from + PIECE_CHARACTERS));
   }
   return pieces;
 }
 
-/** Halves a text until what JSON makes of it fits. */
-function addPieces(pieces: NewPiece[], name: string, text: string): void {
-  const content = JSON.stringify(text).slice(1, -1);
-  const bytes = Buffer.byteLength(content);
-  if (bytes <= PIECE_BYTES) {
-    pieces.push({ stream: name, bytes, content, sha256: null });
-    return;
-  }
-  const middle = Math.ceil(text.length / 2);
-  addPieces(pieces, name, text.slice(0, middle));
-  addPieces(pieces, name, text.slice(middle));
-}
-
-/** JSON of outputs with commas between; parts of a stream become one. */
+/** JSON of outputs with commas between; the parts of a stream become one. */
 async function* writtenPieces(
   contents: NotebookContentsService,
   tenantId: string,
   pieces: readonly PieceRow[],
 ): AsyncGenerator<string | Buffer> {
-  let stream: string | null = null;
-  for (const [index, piece] of pieces.entries()) {
-    const goesOn: boolean = stream !== null && piece.stream === stream;
-    if (!goesOn) {
-      if (stream !== null) yield '"}';
-      if (index > 0) yield ',';
-      if (piece.stream !== null) yield `{"output_type":"stream","name":${JSON.stringify(piece.stream)},"text":"`;
-    }
-    stream = piece.stream;
-    if (piece.content !== null) yield piece.content;
-    else yield* (await contents.open(tenantId, piece.sha256 ?? '')) as AsyncIterable<Buffer>;
+  for (const [index, { output, stream, content, sha256 }] of pieces.entries()) {
+    const isFirst = pieces[index - 1]?.output !== output;
+    const isLast = pieces[index + 1]?.output !== output;
+    if (isFirst && index > 0) yield ',';
+    if (isFirst && stream !== null) yield `{"output_type":"stream","name":${JSON.stringify(stream)},"text":"`;
+    if (content !== null) yield content;
+    else yield* (await contents.open(tenantId, sha256 ?? '')) as AsyncIterable<Buffer>;
+    if (isLast && stream !== null) yield '"}';
   }
-  if (stream !== null) yield '"}';
 }
 
 async function parsedOutputs(
@@ -376,17 +377,16 @@ async function parsedOutputs(
   tenantId: string,
   pieces: readonly PieceRow[],
 ): Promise<NbOutput[]> {
-  const outputs: NbOutput[] = [];
-  for (const { stream, content, sha256 } of pieces) {
-    const text = content ?? (await contents.text(tenantId, sha256 ?? ''));
-    const output =
-      stream === null
-        ? JSON.parse(text)
-        : { output_type: 'stream', name: stream, text: JSON.parse(`"${text}"`) as string };
-    const read = readOutput(output);
-    if (read) outputs.push(read);
+  const texts: { stream: string | null; parts: string[] }[] = [];
+  for (const [index, { output, stream, content, sha256 }] of pieces.entries()) {
+    if (pieces[index - 1]?.output !== output) texts.push({ stream, parts: [] });
+    texts.at(-1)?.parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
   }
-  return mergedStreams(outputs);
+  return texts.flatMap(({ stream, parts }) => {
+    const text = parts.join('');
+    const value: unknown = JSON.parse(stream === null ? text : `"${text}"`);
+    return readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value }) ?? [];
+  });
 }
 
 /** One of the same outputs as clients see them. */

@@ -12,6 +12,8 @@ export class NotebookOutputPiece {
   @PrimaryColumn({ type: 'bigint' }) job_conf_id: number;
   @PrimaryColumn({ type: 'text' }) cell_uuid: string;
   @PrimaryColumn({ type: 'integer' }) number: number;
+  /** Which of the cell's outputs it is, or is a part of. */
+  @Col.int() output: number;
   /** Name of the stream that it is a part of. */
   @Col.text({ nullable: true }) stream: string | null;
   @Col.bigint() bytes: number;
