@@ -38,13 +38,13 @@ export class NotebookContentsRepository {
 
   /**
    * Removes contents that nobody refers to and nobody was about to for so long; their bytes go with the next sweep of the
-   * store. Answers how many of `limit` it looked at and the last of them, to go on behind.
+   * store. Answers at how many it looked, at most `limit`, and when the last of them was used, to go on behind.
    */
   async removeUnused(
     tx: Tx,
     { minutes, limit, after }: { minutes: number; limit: number; after: Date | null },
-  ): Promise<{ seen: number; removed: number; last: Date | null }> {
-    const done = await firstRow<{ seen: number; removed: number; last: Date | null }>(
+  ): Promise<{ seen: number; last: Date | null }> {
+    const done = await firstRow<{ seen: number; last: Date | null }>(
       tx,
       `WITH old AS (
          SELECT tenant_id, sha256, used_at FROM notebook_contents
@@ -55,12 +55,10 @@ export class NotebookContentsRepository {
          WHERE c.tenant_id = old.tenant_id AND c.sha256 = old.sha256
            AND NOT EXISTS (SELECT 1 FROM notebook_outputs o WHERE o.sha256 = old.sha256)
            AND NOT EXISTS (SELECT 1 FROM notebook_revisions r
-             WHERE r.tenant_id = old.tenant_id AND r.sha256 = old.sha256 AND r.document IS NULL)
-         RETURNING c.sha256)
-       SELECT (SELECT count(*) FROM old) AS seen, (SELECT count(*) FROM gone) AS removed,
-         (SELECT max(used_at) FROM old) AS last`,
+             WHERE r.tenant_id = old.tenant_id AND r.sha256 = old.sha256 AND r.document IS NULL))
+       SELECT count(*) AS seen, max(used_at) AS last FROM old`,
       [minutes, limit, after],
     );
-    return done ?? { seen: 0, removed: 0, last: null };
+    return done ?? { seen: 0, last: null };
   }
 }

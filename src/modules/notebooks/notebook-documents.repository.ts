@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { firstRow, insertRow, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
+import {
+  firstRow,
+  insertRow,
+  literalPattern,
+  rows,
+  type Tx,
+  updateRows,
+  type Values,
+} from '../../platform/persistence/sql';
+import type { WorkspaceFileRow } from '../workspaces/file-use.contract';
 import { NotebookDocumentRow } from './entities/notebook-document.entity';
 import { NotebookRevision } from './entities/notebook-revision.entity';
 
@@ -118,5 +127,23 @@ export class NotebookDocumentsRepository {
       [notebookConfIds],
     );
     return new Map(found.map(({ job_conf_id, path }) => [job_conf_id, path]));
+  }
+
+  /** A notebook whose file it is, or lies in the directory; null if there is none. */
+  async below(
+    tx: Tx,
+    { workspace_id, workspace_file_id, is_dir, path }: WorkspaceFileRow,
+  ): Promise<(Pick<NotebookDocumentRow, 'job_conf_id'> & { name: string; path: string }) | null> {
+    const tree = is_dir
+      ? `f.workspace_id = $1 AND f.to_date = 'infinity' AND f.path LIKE $2`
+      : 'f.workspace_id = $1 AND f.workspace_file_id = $2';
+    return firstRow(
+      tx,
+      `SELECT d.job_conf_id, c.name, f.path FROM workspace_files f
+       JOIN notebook_documents d ON d.workspace_file_id = f.workspace_file_id
+       JOIN job_confs c ON c.job_conf_id = d.job_conf_id
+       WHERE ${tree} LIMIT 1`,
+      [workspace_id, is_dir ? `${literalPattern(path)}/%` : workspace_file_id],
+    );
   }
 }

@@ -1,12 +1,16 @@
 import { Module } from '@nestjs/common';
+import { JobsModule } from '../jobs/jobs.module';
+import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { NotebookContentsRepository } from './notebook-contents.repository';
 import { NotebookContentsService } from './notebook-contents.service';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { NotebookOutputsRepository } from './notebook-outputs.repository';
 import { NotebookOutputsService } from './notebook-outputs.service';
+import { NotebookStagingService } from './notebook-staging.service';
 
 @Module({
+  imports: [JobsModule, WorkspacesModule],
   providers: [
     NotebookContentsRepository,
     NotebookContentsService,
@@ -14,7 +18,15 @@ import { NotebookOutputsService } from './notebook-outputs.service';
     NotebookDocumentsService,
     NotebookOutputsRepository,
     NotebookOutputsService,
+    NotebookStagingService,
   ],
-  exports: [NotebookContentsService, NotebookDocumentsService, NotebookDocumentsRepository, NotebookOutputsService],
+  exports: [
+    NotebookContentsRepository,
+    NotebookDocumentsRepository,
+    NotebookDocumentsService,
+    NotebookOutputsRepository,
+    NotebookOutputsService,
+    NotebookStagingService,
+  ],
 })
 export class NotebooksModule {}
