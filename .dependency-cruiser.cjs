@@ -25,6 +25,7 @@ const layers = [
   ['jobs'],
   ['notebooks'],
   ['run-channels'],
+  ['notebook-instances'],
   ['agents'],
 ];
 

@@ -7,6 +7,7 @@ import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
 import { NotebooksWorkerModule } from './modules/notebooks/notebooks.worker.module';
 import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
+import { NotebookInstancesWorkerModule } from './modules/notebook-instances/notebook-instances.worker.module';
 import { RunChannelsWorkerModule } from './modules/run-channels/run-channels.worker.module';
 import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
@@ -31,6 +32,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     JobsWorkerModule,
     NotebooksWorkerModule,
     RunChannelsWorkerModule,
+    NotebookInstancesWorkerModule,
     WorkspacesWorkerModule,
     LogsWorkerModule,
     IamWorkerModule,

@@ -17,6 +17,8 @@ export interface WorkerConfig {
   endedRowsKeptDays: number;
   /** Interval at which the outbox is read even without a wake-up, milliseconds. */
   relayPollMs: number;
+  /** A notebook without work and without a client is stopped after this, minutes. */
+  kernelIdleMinutes: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
   healthPort: number | null;
 }
@@ -35,6 +37,7 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
     endedRowsKeptDays: env.integer('ENDED_ROWS_RETENTION_DAYS', { default: 90, min: 1 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
+    kernelIdleMinutes: env.integer('KERNEL_IDLE_MINUTES', { default: 60, min: 1, max: 10_080 }),
     healthPort: healthPort === 0 ? null : healthPort,
   };
 }

@@ -1,11 +1,10 @@
-import { Injectable, Module } from '@nestjs/common';
 import { decodeRecords, encodeRecords, type NumberedPayload } from '../../libs/contracts/channel-records';
 import { tableOf } from '../../src/platform/persistence/entity-table';
 import { insertRow } from '../../src/platform/persistence/sql';
 import { Transactions } from '../../src/platform/persistence/transactions';
 import { RunFrameLog } from '../../src/modules/run-channels/entities/run-frame-log.entity';
 import { RunRequestQueue } from '../../src/modules/run-channels/entities/run-request-queue.entity';
-import { type FramedRun, FrameConsumer } from '../../src/modules/run-channels/frame-consumer.contract';
+import { KernelFramesService } from '../../src/modules/notebook-instances/kernel-frames.service';
 import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
 import { EndedChannelsSweeper } from '../../src/modules/run-channels/workflows/ended-channels-sweeper';
 import { RunChannelsRepository } from '../../src/modules/run-channels/run-channels.repository';
@@ -18,19 +17,6 @@ const MIB = 1024 * 1024;
 
 const consumed: { run: number; text: string }[] = [];
 let consumerFails = false;
-
-@Injectable()
-class Recording extends FrameConsumer {
-  readonly jobType = 'NOTEBOOK';
-
-  async consume(_tx: unknown, { run_id }: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
-    if (consumerFails) throw new Error('The consumer fails.');
-    for (const { payload } of frames) consumed.push({ run: run_id, text: payload.toString() });
-  }
-}
-
-@Module({ providers: [Recording] })
-class RecordingModule {}
 
 const records = (first: number, ...texts: (string | Buffer)[]) =>
   encodeRecords(texts.map((text, at) => ({ number: first + at, payload: Buffer.from(text) })));
@@ -47,7 +33,7 @@ describe('channels of runs', () => {
   let runId: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi({}, [RecordingModule]));
+    ({ api, stop } = await startWholeApi());
     tenancy = await makeTenancy(api.database.manager, 'mine');
     agent = await TestAgent.unregistered(api, tenancy, 0);
     other = await TestAgent.unregistered(api, tenancy, 1);
@@ -60,6 +46,12 @@ describe('channels of runs', () => {
   beforeEach(async () => {
     consumed.length = 0;
     consumerFails = false;
+    const consumer = api.app.get(KernelFramesService, { strict: false });
+    jest.spyOn(consumer, 'consume').mockImplementation((_tx, { run_id }, frames) => {
+      if (consumerFails) return Promise.reject(new Error('The consumer fails.'));
+      for (const { payload } of frames) consumed.push({ run: run_id, text: payload.toString() });
+      return Promise.resolve();
+    });
     runId = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
   });
 

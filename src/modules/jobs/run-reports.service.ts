@@ -214,13 +214,13 @@ function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
 }
 
-/** Status behind a report of a run that goes on; a job's RUNNING begins when Spark has given it an application id. */
+/** Status behind a report of a run that goes on; a job's RUNNING begins when Spark has given it an
+ * application id, a notebook's when its node has accepted it. */
 function statusOf(report: RunReport, { kind }: Pick<Run, 'kind'>): RunStatus | null {
   switch (report.state) {
     case 'accepted':
-      return null;
+      return kind === 'notebook' ? 'RUNNING' : null;
     case 'running':
-      // A notebook runs as soon as its kernel may begin: Spark begins with it or later.
       return report.application_id === null && kind === 'job' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';

@@ -142,9 +142,8 @@ export abstract class RunsOfKind {
     workspace: WorkspaceContext,
     runId: number,
   ): Promise<{ run: Run; workflow: WorkflowRef }> {
-    const { transactions, clusters, scheduler } = this.parts;
     const { code, label } = this.repository.kind;
-    return transactions.run(async (tx) => {
+    return this.parts.transactions.run(async (tx) => {
       await this.row(scope, workspace, runId, tx);
       // The cluster is locked first, as for every gift of a slot: otherwise the run could get a node meanwhile.
       const before = await this.repository.lockCluster(tx, runId);
@@ -157,23 +156,35 @@ export abstract class RunsOfKind {
           { [`${label}_status`]: run.status },
         );
       }
-      const subject = { kind: 'run' as const, tenantId: scope.tenantId, id: run.run_id };
-      const workflow = await startWorkflow(tx, STOP_RUN, subject, scope.userId);
-      run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
-      await this.repository.transition(tx, [run], {
-        to: 'STOPPING',
-        reason: `Stop requested by ${scope.username}`,
-        userId: scope.userId,
-        columns: { stop_requested: true, stop_workflow_job_instance_id: workflow.workflow_job_instance_id },
-      });
-      if (run.node_id === null) {
-        const reason = 'Stopped before it started.';
-        await scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason, exitCode: null });
-      } else {
-        await clusters.wake(tx, [run.node_id]);
-      }
+      const reason = `Stop requested by ${scope.username}`;
+      const workflow = await this.stopLocked(tx, run, { reason, userId: scope.userId });
       return { run, workflow };
     });
+  }
+
+  /** Stops a locked run, whose cluster is locked, too. */
+  protected async stopLocked(
+    tx: Tx,
+    run: Run,
+    { reason, userId }: { reason: string; userId: number | null },
+  ): Promise<WorkflowRef> {
+    const { clusters, scheduler } = this.parts;
+    const subject = { kind: 'run' as const, tenantId: run.tenant_id, id: run.run_id };
+    const workflow = await startWorkflow(tx, STOP_RUN, subject, userId);
+    run.stop_workflow_job_instance_id = workflow.workflow_job_instance_id;
+    await this.repository.transition(tx, [run], {
+      to: 'STOPPING',
+      reason,
+      userId,
+      columns: { stop_requested: true, stop_workflow_job_instance_id: workflow.workflow_job_instance_id },
+    });
+    if (run.node_id === null) {
+      const ended = 'Stopped before it started.';
+      await scheduler.end(tx, run, { to: 'STOPPED', code: 'STOP_REQUESTED', reason: ended, exitCode: null });
+    } else {
+      await clusters.wake(tx, [run.node_id]);
+    }
+    return workflow;
   }
 
   protected row(scope: TenantScope, workspace: WorkspaceContext, runId: number, tx?: Tx): Promise<RunDetailRow> {

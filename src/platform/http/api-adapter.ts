@@ -4,6 +4,7 @@ import type { HttpConfig } from '../../config/http.config';
 import { Connections } from './connections/connections';
 import { MAX_HEAD_BYTES } from './connections/unread-requests';
 import { RankedRoutesAdapter } from './ranked-routes.adapter';
+import { takePathToken } from './upgrades/path-tokens';
 import { serveUpgrades, WebSocketOnlyRequest } from './upgrades/upgrade-requests';
 
 interface Rendered {
@@ -36,7 +37,9 @@ export class ApiAdapter extends RankedRoutesAdapter {
       // An upload may take longer than any fixed time; other bodies have a time limit where they are read.
       requestTimeout: 0,
     };
-    const server: Server = createServer(options, this.getInstance<Express>());
+    // It comes before Express, which would log the path.
+    const server: Server = createServer(options);
+    server.on('request', takePathToken);
     const connections = new Connections({
       all: this.http.maxConnections,
       unknown: this.http.maxUnknown,
@@ -45,6 +48,7 @@ export class ApiAdapter extends RankedRoutesAdapter {
     });
     connections.watch(server);
     serveUpgrades(server, headTimeoutMs);
+    server.on('request', this.getInstance<Express>());
     this.setHttpServer(server);
   }
 

@@ -1,6 +1,7 @@
 import { applyDecorators, Res } from '@nestjs/common';
 import type { Access } from '../../auth/access';
 import { Operation } from '../operation';
+import { declarePathToken } from './path-tokens';
 
 /** What the caller gets besides the right to call; the upgrade has its path for itself. */
 export interface UpgradeOptions {
@@ -12,6 +13,10 @@ export interface UpgradeOptions {
   tag: string;
   /** The caller must be known: it is counted by caller, and ends when the caller loses access. */
   access: Access;
+  /** The parameter of the path that holds the bearer token, for clients that cannot send a header. */
+  tokenInPath?: string;
+  /** Statuses besides the usual ones. */
+  errors?: readonly number[];
 }
 
 /**
@@ -20,7 +25,8 @@ export interface UpgradeOptions {
  * `UpgradeHandler`, which gets the socket once the handshake is done. The socket is closed when the caller would no
  * longer be admitted.
  */
-export function Upgrade(options: UpgradeOptions): MethodDecorator {
+export function Upgrade({ tokenInPath, ...options }: UpgradeOptions): MethodDecorator {
+  if (tokenInPath !== undefined) declarePathToken(options.path, tokenInPath);
   return applyDecorators(
     takeResponse,
     Operation({

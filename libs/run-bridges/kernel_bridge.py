@@ -1,0 +1,533 @@
+"""Stands between the channel of a notebook's run and its kernel.
+
+Usage: kernel_bridge.py LANGUAGE, with the files of the channel as descriptors 3 and 4. It starts the kernel as its child
+and brings messages both ways; the kernel has no way to the channel. Payloads are JSON: see ADR 0034.
+"""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import OrderedDict, deque
+
+import zmq
+from jupyter_client.connect import write_connection_file
+from jupyter_client.jsonutil import json_default
+from jupyter_client.session import Session
+
+from run_channel import LONGEST_PAYLOAD, RunChannel
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS = {"python": ("kernel_python.py", "python3"), "sql": ("kernel_sql.py", "sql")}
+
+# How long a kernel may take until it answers, and to end; seconds.
+START_WITHIN = 90
+END_WITHIN = 4
+NUDGE_EVERY = 0.3
+# How long the reply of a request waits for its last output.
+IDLE_WITHIN = 5
+# Streams are sent this often, or when they are this long.
+STREAM_EVERY = 0.1
+STREAM_AT_ONCE = 64 * 1024
+# Of what one request prints; characters.
+MOST_PRINTED = 1024 * 1024
+LONGEST_PICTURE = 10 * 1024 * 1024
+LONGEST_DATA = 1024 * 1024
+# Requests that may wait, and ids that are remembered.
+MOST_WAITING = 1_000
+REMEMBERED = 10_000
+TAIL = 2_000
+TICK = 0.05
+
+
+def quoted(number):
+    return signal.Signals(-number).name if number < 0 else "exit code %d" % number
+
+
+class Tail:
+    """Copies what a kernel writes beside its messages to the log of the run, and keeps the end of it."""
+
+    def __init__(self, stream):
+        self.text = b""
+        self._thread = threading.Thread(target=self._copy, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def end(self):
+        self._thread.join(1)
+        return self.text.decode("utf-8", "replace").strip()
+
+    def _copy(self, stream):
+        with stream:
+            while True:
+                chunk = os.read(stream.fileno(), 65536)
+                if not chunk:
+                    return
+                self.text = (self.text + chunk)[-TAIL:]
+                view = memoryview(chunk)
+                while view:
+                    view = view[os.write(2, view) :]
+
+
+class Kernel:
+    """One kernel process, with the sockets to it."""
+
+    def __init__(self, language, generation, folder, work):
+        self.generation = generation
+        program, _ = PROGRAMS[language]
+        # Relative, since the name of a socket is short.
+        self.file, self.connection = write_connection_file(
+            fname=os.path.join(folder, "kernel-%d.json" % generation),
+            transport="ipc",
+            ip="k%d" % generation,
+            key=os.urandom(32).hex().encode(),
+        )
+        env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()))
+        argv = [sys.executable, os.path.join(FOLDER, program), "-f", self.file]
+        # A group of its own within the run's session: a signal to the bridge is none to the kernel.
+        self.process = subprocess.Popen(
+            argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE, preexec_fn=os.setpgrp
+        )
+        self.tail = Tail(self.process.stderr)
+        self.session = Session(key=self.connection["key"], signature_scheme=self.connection["signature_scheme"])
+        context = zmq.Context.instance()
+        self.sockets = {}
+        for channel, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
+            socket = context.socket(kind)
+            socket.linger = 0
+            socket.set_hwm(0)
+            if kind == zmq.SUB:
+                socket.setsockopt(zmq.SUBSCRIBE, b"")
+            socket.connect("ipc://%s-%d" % (self.connection["ip"], self.connection[channel + "_port"]))
+            self.sockets[channel] = socket
+        self.began = time.monotonic()
+        self.nudged = 0.0
+        self.answered = {"shell": False, "iopub": False}
+
+    @property
+    def ready(self):
+        return all(self.answered.values())
+
+    def nudge(self):
+        """Asks until it answers on both sockets: what it said before a socket was connected is lost."""
+        now = time.monotonic()
+        if now - self.nudged >= NUDGE_EVERY:
+            self.nudged = now
+            self.session.send(self.sockets["shell"], "kernel_info_request", {})
+
+    def send(self, channel, message):
+        self.session.send(self.sockets[channel], message)
+
+    def receive(self, channel):
+        """The next message of a socket; None when there is none, or one that is none."""
+        try:
+            parts = self.sockets[channel].recv_multipart(zmq.NOBLOCK)
+        except zmq.Again:
+            return None
+        try:
+            _, parts = self.session.feed_identities(parts)
+            return self.session.deserialize(parts)
+        except Exception as error:
+            print("The kernel sent something that is no message: %s" % error, file=sys.stderr, flush=True)
+            return {}
+
+    def interrupt(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+
+    def end(self):
+        """Ends the process and whatever it started; politely first, so that Spark closes its event log."""
+        group = self.process.pid
+        for number, seconds in ((None, END_WITHIN), (signal.SIGTERM, END_WITHIN), (signal.SIGKILL, END_WITHIN)):
+            if number is None:
+                self.session.send(self.sockets["control"], "shutdown_request", {"restart": False})
+            elif not self._signal(group, number):
+                break
+            if self._gone(group, seconds):
+                break
+        self.close()
+
+    def close(self):
+        for socket in self.sockets.values():
+            socket.close()
+        try:
+            os.unlink(self.file)
+        except OSError:
+            pass
+
+    def _gone(self, group, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.process.poll()
+            if not self._signal(group, 0):
+                return True
+            time.sleep(0.02)
+        return False
+
+    @staticmethod
+    def _signal(group, number):
+        try:
+            os.killpg(group, number)
+            return True
+        except ProcessLookupError:
+            return False
+
+
+class Output:
+    """What a request has said, and how much of that is passed on."""
+
+    def __init__(self):
+        self.printed = 0
+        self.cut = False
+
+
+class Bridge:
+    """All state is of the main thread; a thread reads the channel."""
+
+    def __init__(self, channel, language, folder, work):
+        self.channel = channel
+        self.language = language
+        self.folder = folder
+        self.work = work
+        self.kernel = None
+        self.generation = 0
+        self.state = None
+        self.waiting = deque()
+        self.current = None
+        self.reply = None
+        self.idle_since_reply = False
+        self.replied_at = 0.0
+        self.output = Output()
+        self.stream = None
+        self.seen = OrderedDict()
+        self.inbox = queue.Queue(maxsize=100)
+        self.wake_read, self.wake_write = os.pipe()
+        os.set_blocking(self.wake_write, False)
+        self.stopping = False
+
+    # -- the channel
+
+    def say(self, frame):
+        payload = json.dumps(frame, default=json_default).encode("utf-8", "replace")
+        if len(payload) <= LONGEST_PAYLOAD:
+            self.channel.send(payload)
+
+    def say_state(self, state, reason=None):
+        if state == self.state and reason is None:
+            return
+        self.state = state
+        name = PROGRAMS[self.language][1]
+        self.say(
+            {"op": "kernel", "generation": self.generation, "state": state, "reason": reason, "kernel_name": name}
+        )
+
+    def say_message(self, message, channel):
+        self.flush()
+        self.pass_on(message, channel)
+
+    def pass_on(self, message, channel):
+        message = dict(message, channel=channel, buffers=[])
+        header = message.get("header", {})
+        message["msg_id"] = header.get("msg_id", "")
+        message["msg_type"] = header.get("msg_type", "")
+        self.say({"op": "message", "generation": self.generation, "message": message})
+
+    def answer(self, request, msg_type, content, channel="shell"):
+        """An answer of the bridge's own."""
+        session = Session(session="bridge")
+        message = session.msg(msg_type, content=content, parent=request)
+        self.say_message({key: message[key] for key in ("header", "parent_header", "metadata", "content")}, channel)
+
+    # -- requests
+
+    def read_channel(self):
+        """Runs in a thread of its own."""
+        try:
+            while not self.stopping:
+                payload = self.channel.receive(1)
+                if payload is not None:
+                    self.inbox.put(payload)
+                    self.wake()
+        except Exception as error:
+            print("The channel of the notebook ended: %s" % error, file=sys.stderr, flush=True)
+            self.stopping = True
+            self.wake()
+
+    def wake(self):
+        try:
+            os.write(self.wake_write, b".")
+        except BlockingIOError:
+            pass
+
+    def take_requests(self):
+        while True:
+            try:
+                payload = self.inbox.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                request = json.loads(payload)
+                op = request["op"]
+            except (ValueError, KeyError, TypeError):
+                continue
+            if op == "message":
+                self.take_message(request)
+            elif op == "interrupt":
+                self.interrupt()
+            elif op == "restart":
+                self.restart(int(request["generation"]))
+            elif op == "start" and self.kernel is None:
+                self.begin(self.generation + 1)
+            elif op == "shutdown":
+                self.stopping = True
+
+    def take_message(self, request):
+        message = request["message"]
+        header = message["header"]
+        msg_id = header["msg_id"]
+        if header["msg_type"] != "execute_request":
+            if self.kernel is not None:
+                self.kernel.send(message.get("channel", "shell"), message)
+            return
+        if msg_id in self.seen:
+            return
+        self.seen[msg_id] = True
+        if len(self.seen) > REMEMBERED:
+            self.seen.popitem(last=False)
+        if self.kernel is None or request.get("generation", 0) < self.generation or len(self.waiting) >= MOST_WAITING:
+            self.abort(message)
+            return
+        self.waiting.append(message)
+
+    def abort(self, message):
+        self.answer(message, "execute_reply", {"status": "aborted"})
+        self.answer(message, "status", {"execution_state": "idle"}, "iopub")
+
+    def abort_waiting(self):
+        while self.waiting:
+            self.abort(self.waiting.popleft())
+
+    def interrupt(self):
+        if self.kernel is not None:
+            self.abort_waiting()
+            self.kernel.interrupt()
+
+    # -- the kernel
+
+    def begin(self, generation):
+        self.generation = generation
+        self.say_state("starting")
+        try:
+            self.kernel = Kernel(self.language, generation, self.folder, self.work)
+        except Exception as error:
+            self.say_state("dead", "The kernel could not be started: %s" % error)
+
+    def restart(self, generation):
+        if generation <= self.generation:
+            return
+        self.end_kernel("KernelRestarted", "The kernel was restarted.")
+        self.begin(generation)
+
+    def end_kernel(self, name, why):
+        kernel, self.kernel = self.kernel, None
+        if kernel is not None:
+            kernel.end()
+        self.settle(name, why)
+
+    def settle(self, name, why):
+        """Answers all requests of a kernel that is gone."""
+        current, self.current = self.current, None
+        if current is not None:
+            if self.reply is not None:
+                self.say_message(self.reply, "shell")
+            else:
+                error = {"ename": name, "evalue": why, "traceback": [why]}
+                self.answer(current, "error", error, "iopub")
+                self.answer(current, "execute_reply", dict(error, status="error", execution_count=0))
+            self.answer(current, "status", {"execution_state": "idle"}, "iopub")
+        self.reply = None
+        self.flush()
+        self.abort_waiting()
+
+    def watch(self):
+        """Looks after what has no message: a kernel that does not begin, or has died, and what is late."""
+        kernel = self.kernel
+        if kernel is None:
+            return
+        code = kernel.process.poll()
+        if code is not None:
+            self.take_outputs()
+            tail = kernel.tail.end()
+            why = "The kernel ended (%s)." % quoted(code)
+            if code == -signal.SIGKILL:
+                why += " Its node may lack memory."
+            self.end_kernel("KernelDied", why)
+            self.say_state("dead", "%s %s" % (why, tail) if tail and code != 0 else why)
+            return
+        if not kernel.ready:
+            if time.monotonic() - kernel.began > START_WITHIN:
+                why = "The kernel did not answer within %d seconds." % START_WITHIN
+                self.end_kernel("KernelDied", why)
+                self.say_state("dead", why)
+            else:
+                kernel.nudge()
+            return
+        if self.reply is not None and time.monotonic() - self.replied_at > IDLE_WITHIN:
+            self.finish()
+        if self.current is None and self.waiting:
+            self.current = self.waiting.popleft()
+            self.output = Output()
+            self.idle_since_reply = False
+            self.kernel.send("shell", self.current)
+
+    def finish(self):
+        """Passes the reply of the current request on: nothing that it said is behind it."""
+        reply, message, self.reply, self.current = self.reply, self.current, None, None
+        self.say_message(reply, "shell")
+        stops = message.get("content", {}).get("stop_on_error", True)
+        if stops and reply.get("content", {}).get("status") != "ok":
+            self.abort_waiting()
+
+    # -- what the kernel says
+
+    def take_outputs(self):
+        kernel = self.kernel
+        if kernel is None:
+            return
+        # In this order, so that a reply finds what was said before it.
+        for channel in ("iopub", "shell", "control"):
+            for _ in range(1_000):
+                message = kernel.receive(channel)
+                if message is None:
+                    break
+                if channel in kernel.answered:
+                    kernel.answered[channel] = True
+                if message:
+                    self.take_output(message, channel)
+        if kernel.ready and self.state == "starting":
+            self.say_state("idle")
+
+    def take_output(self, message, channel):
+        msg_type = message["header"]["msg_type"]
+        parent = message.get("parent_header", {}).get("msg_id")
+        is_current = self.current is not None and parent == self.current["header"]["msg_id"]
+        own = message.get("parent_header", {}).get("session") == self.kernel.session.session
+        if own:
+            # The nudges, and whether the kernel is busy with them, are nobody's.
+            return
+        if channel == "shell" and msg_type == "execute_reply":
+            if not is_current:
+                return
+            self.reply = message
+            self.replied_at = time.monotonic()
+            if self.idle_since_reply:
+                self.finish()
+            return
+        if channel == "iopub" and msg_type == "stream":
+            self.take_stream(message, parent)
+            return
+        if channel == "iopub" and msg_type in ("display_data", "execute_result", "update_display_data"):
+            self.bound_data(message)
+        self.say_message(message, channel)
+        if channel == "iopub" and msg_type == "status":
+            state = message["content"].get("execution_state")
+            if state in ("busy", "idle"):
+                self.say_state(state)
+            if state == "idle" and is_current:
+                self.idle_since_reply = True
+                if self.reply is not None:
+                    self.finish()
+
+    def take_stream(self, message, parent):
+        text = message["content"].get("text", "")
+        name = message["content"].get("name", "stdout")
+        left = MOST_PRINTED - self.output.printed
+        self.output.printed += len(text)
+        if len(text) > left:
+            text = text[: max(left, 0)]
+        if text:
+            if self.stream is None or (self.stream["parent"], self.stream["name"]) != (parent, name):
+                self.flush()
+                self.stream = {"parent": parent, "name": name, "message": message, "texts": [], "length": 0}
+                self.stream["since"] = time.monotonic()
+            self.stream["texts"].append(text)
+            self.stream["length"] += len(text)
+            if self.stream["length"] >= STREAM_AT_ONCE:
+                self.flush()
+        if self.output.printed > MOST_PRINTED and not self.output.cut:
+            self.output.cut = True
+            self.flush()
+            self.note(message, "[What else this cell prints is left out: it has printed %d characters.]" % MOST_PRINTED)
+
+    def note(self, message, text):
+        self.pass_on(dict(message, content={"name": "stderr", "text": "\n%s\n" % text}), "iopub")
+
+    def flush(self):
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            content = {"name": stream["name"], "text": "".join(stream["texts"])}
+            self.pass_on(dict(stream["message"], content=content), "iopub")
+
+    def bound_data(self, message):
+        data = message["content"].get("data", {})
+        for kind in list(data):
+            limit = LONGEST_PICTURE if kind.startswith("image/") else LONGEST_DATA
+            value = data[kind]
+            size = len(value) if isinstance(value, str) else len(json.dumps(value, default=json_default))
+            if size > limit:
+                del data[kind]
+                data.setdefault("text/plain", "[%s of %d bytes is left out: %d may be shown.]" % (kind, size, limit))
+
+    # -- the loop
+
+    def run(self):
+        threading.Thread(target=self.read_channel, daemon=True).start()
+        self.begin(1)
+        while not self.stopping:
+            poller = zmq.Poller()
+            poller.register(self.wake_read, zmq.POLLIN)
+            if self.kernel is not None:
+                for socket in self.kernel.sockets.values():
+                    poller.register(socket, zmq.POLLIN)
+            for found, _ in poller.poll(self.patience()):
+                if found == self.wake_read:
+                    os.read(self.wake_read, 4096)
+            self.take_requests()
+            self.take_outputs()
+            if self.stream is not None and time.monotonic() - self.stream["since"] >= STREAM_EVERY:
+                self.flush()
+            self.watch()
+        self.end_kernel("KernelEnded", "The notebook was stopped.")
+        self.say_state("dead", "The notebook was stopped.")
+
+    def patience(self):
+        """How long nothing has to be looked at; milliseconds."""
+        busy = self.stream is not None or self.reply is not None or (self.kernel is not None and not self.kernel.ready)
+        return int(TICK * 1_000) if busy or self.waiting else 500
+
+    def stop(self, *_):
+        self.stopping = True
+        self.wake()
+
+
+def main():
+    language = sys.argv[1]
+    work = os.getcwd()
+    folder = tempfile.mkdtemp(prefix="kernel-")
+    os.chdir(folder)
+    bridge = Bridge(RunChannel(), language, folder, work)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, bridge.stop)
+    try:
+        bridge.run()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

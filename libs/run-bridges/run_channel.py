@@ -1,0 +1,181 @@
+"""The way between the process of a run and the control plane.
+
+Descriptor 3 is the file of what the run is asked, descriptor 4 the one of what it says; both were opened by the agent,
+which reads and writes them by offset. A record has a header of 24 bytes, big-endian: magic (u32), length of the payload
+(u32), number (u64), and the number of the last record of the other file that its writer has read (u64). Records of one
+file are numbered from 1 without gaps; one with number 0 only tells what was read. A writer begins its file anew once it
+is long and all of it was read. See ADR 0033.
+"""
+
+import os
+import struct
+import threading
+import time
+
+MAGIC = 0x52434831
+HEADER = struct.Struct(">IIQQ")
+LONGEST_PAYLOAD = 16 * 1024 * 1024
+# A longer file is begun anew once all of it was read.
+LONG_FILE = 8 * 1024 * 1024
+# What may lie in the file without having been taken: whoever says more waits.
+MOST_UNREAD = 64 * 1024 * 1024
+READ_AT_ONCE = 256 * 1024
+SHORTEST_PAUSE = 0.002
+LONGEST_PAUSE = 0.02
+# How much is read before the other side is told of it.
+TELL_EVERY = 1024 * 1024
+
+
+# In the place of a record: something else.
+FOREIGN = object()
+
+
+class ChannelError(Exception):
+    """The file of requests holds what no agent writes, or a payload is too long."""
+
+
+class RunChannel:
+    """Both directions; sending is for any thread, receiving for one."""
+
+    def __init__(self, requests_fd=3, frames_fd=4):
+        self._requests = requests_fd
+        self._frames = frames_fd
+        self._lock = threading.Condition()
+        self._position = 0
+        # Read from the file and not yet taken: what lies behind `_at`.
+        self._buffer = b""
+        self._at = 0
+        self._read = 0
+        self._told = 0
+        self._taken = 0
+        self._sent = 0
+        self._size = 0
+        # Ends of records that have not been taken, and how many bytes each has.
+        self._unread = []
+        self._unread_bytes = 0
+        self._closed = False
+        for fd in (requests_fd, frames_fd):
+            os.set_inheritable(fd, False)
+
+    def close(self):
+        """Lets whoever waits go on: `receive` answers None, `send` does nothing."""
+        with self._lock:
+            self._closed = True
+            self._lock.notify_all()
+
+    def send(self, payload):
+        """Appends a payload of bytes; waits while too much has not been taken."""
+        if len(payload) > LONGEST_PAYLOAD:
+            raise ChannelError("A payload of %d bytes is too long." % len(payload))
+        with self._lock:
+            while self._unread_bytes > MOST_UNREAD and not self._closed:
+                self._lock.wait(1)
+            if self._closed:
+                return
+            self._sent += 1
+            self._append(self._sent, payload)
+
+    def receive(self, timeout):
+        """The next payload; None when there is none within `timeout` seconds, or once this is closed."""
+        until = time.monotonic() + timeout
+        pause = SHORTEST_PAUSE
+        while not self._closed:
+            payload = self._next()
+            if payload is not None:
+                return payload
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.2, LONGEST_PAUSE)
+        return None
+
+    def _append(self, number, payload):
+        if self._size > LONG_FILE and not self._unread:
+            os.ftruncate(self._frames, 0)
+            self._size = 0
+        record = HEADER.pack(MAGIC, len(payload), number, self._read) + payload
+        view = memoryview(record)
+        while view:
+            view = view[os.write(self._frames, view) :]
+        self._size += len(record)
+        if number > 0:
+            self._unread.append((number, len(record)))
+            self._unread_bytes += len(record)
+        self._told = 0
+
+    def _next(self):
+        """The payload of the next record with a number; None when none is whole yet."""
+        restarted = False
+        while True:
+            record = self._record()
+            if record is None:
+                return None
+            if record is FOREIGN or record[0] > self._read + 1:
+                # The file was begun anew and has grown beyond this place since, unless it is the same once more.
+                if restarted or self._position == 0:
+                    raise ChannelError("The file of requests holds what no agent writes.")
+                self._restart()
+                restarted = True
+                continue
+            number, taken, payload = record
+            self._at += HEADER.size + len(payload)
+            self._position += HEADER.size + len(payload)
+            with self._lock:
+                self._take(taken)
+                if number != self._read + 1:
+                    # It only tells what was read, or was written again by an agent that did not know.
+                    continue
+                self._read = number
+                self._told += len(payload)
+                if self._told >= TELL_EVERY:
+                    self._append(0, b"")
+            return payload
+
+    def _take(self, taken):
+        if taken <= self._taken:
+            return
+        self._taken = taken
+        done = 0
+        for number, size in self._unread:
+            if number > taken:
+                break
+            self._unread_bytes -= size
+            done += 1
+        del self._unread[:done]
+        self._lock.notify_all()
+
+    def _record(self):
+        """Number, what the other side has taken, and payload of the record at the position; None when it is not whole."""
+        if not self._fill(HEADER.size):
+            return None
+        magic, length, number, taken = HEADER.unpack_from(self._buffer, self._at)
+        if magic != MAGIC or length > LONGEST_PAYLOAD:
+            return FOREIGN
+        if not self._fill(HEADER.size + length):
+            return None
+        begin = self._at + HEADER.size
+        return number, taken, bytes(self._buffer[begin : begin + length])
+
+    def _fill(self, size):
+        """Whether so many bytes from the position on are in the buffer."""
+        if len(self._buffer) - self._at >= size:
+            return True
+        if os.fstat(self._requests).st_size < self._position:
+            self._restart()
+        parts = [self._buffer[self._at :]]
+        have = len(parts[0])
+        while have < size:
+            chunk = os.pread(self._requests, max(READ_AT_ONCE, size - have), self._position + have)
+            if not chunk:
+                break
+            parts.append(chunk)
+            have += len(chunk)
+        self._buffer = b"".join(parts)
+        self._at = 0
+        return have >= size
+
+    def _restart(self):
+        self._position = 0
+        self._buffer = b""
+        self._at = 0

@@ -1,0 +1,45 @@
+"""The Spark session of a kernel or a function, which begins beside it."""
+
+import threading
+
+
+class FailedSession:
+    """In the place of a session that could not begin: whatever is asked of it says why."""
+
+    def __init__(self, reason):
+        self._reason = reason
+
+    def __getattr__(self, name):
+        raise RuntimeError("There is no Spark session: %s" % self._reason)
+
+
+class SessionStart:
+    """Begins a session in a thread of its own."""
+
+    def __init__(self):
+        self.session = None
+        self._thread = threading.Thread(target=self._begin, daemon=True)
+        self._thread.start()
+
+    def wait(self):
+        """The session, or what is in its place, once it has begun; can be interrupted."""
+        while self._thread.is_alive():
+            self._thread.join(0.1)
+        return self.session
+
+    def cancel_jobs(self):
+        """Ends all jobs of the session; one that has not begun has none."""
+        if self.session is not None and not isinstance(self.session, FailedSession):
+            self.session.sparkContext.cancelAllJobs()
+
+    @property
+    def has_begun(self):
+        return not self._thread.is_alive()
+
+    def _begin(self):
+        try:
+            from pyspark.sql import SparkSession
+
+            self.session = SparkSession.builder.getOrCreate()
+        except BaseException as error:
+            self.session = FailedSession(str(error).strip() or type(error).__name__)

@@ -1,0 +1,22 @@
+import { Check, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Col, oneOf } from '../../../platform/persistence/columns';
+import { STORED_KERNEL_STATES, type StoredKernelState } from '../kernel-state';
+
+/** The kernel of a notebook instance, as its node last said that it is. */
+@Entity('kernels')
+@Index('ix_kernels_last_activity', ['last_activity'])
+@Check('ck_kernels_state', oneOf('state', STORED_KERNEL_STATES))
+@ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], { name: 'fk_kernels_run' })
+export class Kernel {
+  @PrimaryColumn({ type: 'bigint' }) run_id: number;
+  @Col.uuid() tenant_id: string;
+  @Col.uuid({ default: () => 'gen_random_uuid()' }) kernel_id: string;
+  /** Counts the kernels that the instance has had, from 1: each restart begins another. */
+  @Col.int({ default: 1 }) generation: number;
+  @Col.text({ default: 'starting' }) state: StoredKernelState;
+  /** Why it is dead. */
+  @Col.text({ nullable: true }) reason: string | null;
+  @Col.time({ default: () => 'platform_now()' }) last_activity: Date;
+  /** How many requests to execute code it has been sent. */
+  @Col.bigint({ default: 0 }) requests: number;
+}

@@ -1,0 +1,182 @@
+import type { WebSocket } from 'ws';
+import { DomainError } from '../../platform/errors/domain-error';
+import type { FramesBehind } from '../run-channels/run-channels.service';
+import {
+  answerTo,
+  type ClientRequest,
+  readClientMessage,
+  readKernelFrame,
+  repliesTo,
+  stateMessage,
+} from './kernel-messages';
+
+/** Messages, and their bytes, that a client may have sent without their having been taken. */
+const MOST_UNTAKEN = 64;
+const MOST_UNTAKEN_BYTES = 8 * 1024 * 1024;
+/** How long a client may take to read what it was sent. */
+const SLOW_MS = 30_000;
+/** Of RFC 6455. */
+const CLOSE = { normal: 1000, unsupported: 1003, policy: 1008, failed: 1011 } as const;
+
+/** What a client needs of the rest. */
+export interface ClientWork {
+  /** Frames behind a number. */
+  frames: (after: number) => Promise<FramesBehind>;
+  /** Sends a message to the kernel; texts of messages that answer it at once. */
+  ask: (request: ClientRequest) => Promise<string[]>;
+  /** Told of an error that is not the client's fault. */
+  failed: (error: unknown) => void;
+}
+
+/**
+ * One socket to a kernel. It is sent what the kernel says from a position on, in order, and no more than it reads; what it
+ * sends is taken one by one, and it is not read while too much waits.
+ */
+export class KernelClient {
+  private again = false;
+  private pumping: Promise<void> | null = null;
+  private closed = false;
+  private readonly untaken: { text: string; bytes: number }[] = [];
+  private untakenBytes = 0;
+  private taking = false;
+
+  /** @param delivered number of the last frame that its session has */
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly work: ClientWork,
+    public delivered: number,
+  ) {
+    socket.on('message', (data: Buffer, isBinary) => this.onMessage(data, isBinary));
+    socket.on('close', () => (this.closed = true));
+  }
+
+  /** Delivers what there is, once more if that is under way. */
+  kick(): void {
+    this.again = true;
+    this.pumping ??= this.pump().finally(() => {
+      this.pumping = null;
+      if (this.again && !this.closed) this.kick();
+    });
+  }
+
+  /** Delivers all that is left, answers the requests that nobody else will, and closes the socket. */
+  async end(unanswered: readonly string[], why: string): Promise<void> {
+    this.kick();
+    while (this.pumping) await this.pumping;
+    const reply = { status: 'aborted', execution_count: 0, ename: 'NotebookEnded', evalue: why, traceback: [] };
+    for (const msgId of unanswered) for (const text of repliesTo(msgId, reply)) await this.send(text);
+    this.close(CLOSE.normal, 'The notebook has ended');
+  }
+
+  close(code: number, reason: string): void {
+    this.closed = true;
+    this.socket.close(code, reason);
+  }
+
+  private async pump(): Promise<void> {
+    try {
+      while (this.again && !this.closed) {
+        this.again = false;
+        while (await this.deliverSome());
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Whether there may be more. */
+  private async deliverSome(): Promise<boolean> {
+    const { frames, lost } = await this.work.frames(this.delivered);
+    if (lost) {
+      // It read too late. What was said is in the cells; with its next socket it goes on with what is kept.
+      this.delivered = (frames[0]?.number ?? this.delivered + 1) - 1;
+      this.close(CLOSE.policy, 'KERNEL.READ_TOO_LATE');
+      return false;
+    }
+    for (const { number, payload } of frames) {
+      if (this.closed) return false;
+      const text = textOf(payload);
+      if (text !== null && !(await this.send(text))) return false;
+      this.delivered = number;
+    }
+    return frames.length > 0;
+  }
+
+  /** Resolves once the text was handed to the connection; false when it was not. */
+  private async send(text: string): Promise<boolean> {
+    if (this.closed) return false;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), SLOW_MS).unref()));
+    const sent = new Promise<boolean>((resolve) => this.socket.send(text, (error) => resolve(!error)));
+    const outcome = await Promise.race([sent, late]);
+    clearTimeout(timer);
+    if (outcome !== 'late') return outcome;
+    this.closed = true;
+    this.socket.terminate();
+    return false;
+  }
+
+  private onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.closed) return;
+    if (isBinary) return this.close(CLOSE.unsupported, 'Only text is understood');
+    this.untaken.push({ text: data.toString('utf8'), bytes: data.length });
+    this.untakenBytes += data.length;
+    if (this.untaken.length >= MOST_UNTAKEN || this.untakenBytes >= MOST_UNTAKEN_BYTES) this.socket.pause();
+    if (!this.taking) void this.takeAll();
+  }
+
+  private async takeAll(): Promise<void> {
+    this.taking = true;
+    try {
+      for (let next = this.untaken.shift(); next && !this.closed; next = this.untaken.shift()) {
+        this.untakenBytes -= next.bytes;
+        await this.take(next.text);
+        if (this.untaken.length === 0 && this.socket.isPaused) this.socket.resume();
+      }
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.taking = false;
+    }
+  }
+
+  private async take(text: string): Promise<void> {
+    let request: ClientRequest | null = null;
+    try {
+      request = readClientMessage(text);
+      if (!request) return;
+      for (const answer of await this.work.ask(request)) await this.send(answer);
+      if (request.type === 'interrupt_request') {
+        await this.send(answerTo(request, 'interrupt_reply', { status: 'ok' }, 'control'));
+      }
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      if (!request) return this.close(CLOSE.policy, error.code);
+      await this.refuse(request, error);
+    }
+  }
+
+  /** A refused request is answered as the kernel answers one that fails. */
+  private async refuse(request: ClientRequest, { code, message }: DomainError): Promise<void> {
+    const reply = { status: 'error', execution_count: 0, ename: code, evalue: message, traceback: [] };
+    const replies =
+      request.type === 'execute_request'
+        ? repliesTo(request.msgId, reply)
+        : [answerTo(request, request.type.replace('_request', '_reply'), reply, 'shell')];
+    for (const text of replies) await this.send(text);
+  }
+
+  private fail(error: unknown): void {
+    this.work.failed(error);
+    this.close(CLOSE.failed, 'INTERNAL');
+  }
+}
+
+/** A frame as a client gets it; null for what is not for clients. */
+function textOf(payload: Buffer): string | null {
+  const frame = readKernelFrame(payload);
+  if (!frame) return null;
+  if (frame.op === 'message') return JSON.stringify(frame.message);
+  // Idle and busy come as the kernel's own messages.
+  return frame.state === 'idle' || frame.state === 'busy' ? null : stateMessage(frame.state);
+}

@@ -1,0 +1,166 @@
+import { Controller, Req } from '@nestjs/common';
+import { Allow } from '../../platform/auth/access';
+import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import {
+  type AuthenticatedRequest,
+  CurrentPrincipal,
+  CurrentScope,
+  CurrentWorkspace,
+} from '../../platform/auth/request-principal';
+import { invalid } from '../../platform/errors/domain-error';
+import { Answers, Operation } from '../../platform/http/operation';
+import { IdParam, TextParam } from '../../platform/http/parameters';
+import { Upgrade } from '../../platform/http/upgrades/upgrade';
+import type { UpgradeHandler } from '../../platform/http/upgrades/upgrades';
+import { KernelSocket, KernelStatus } from './dto/notebook.dto';
+import { KernelSocketsService } from './kernel-sockets.service';
+import { KernelsService } from './kernels.service';
+
+const tag = 'Notebooks';
+const base = '/workspace/{workspace_id}/notebook/{notebook_id}/kernel';
+const run = Allow.workspace('RUN');
+/** What names a session, in the query and in the path: the product's name comes before it. */
+const SESSION_KEY = /_session$/;
+
+/** Kernels of notebook instances, and the sockets to them. */
+@Controller()
+export class KernelsController {
+  constructor(
+    private readonly kernels: KernelsService,
+    private readonly sockets: KernelSocketsService,
+  ) {}
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/startOrGetStatus`,
+    id: 'startOrGetKernel',
+    summary: 'Start the kernel of a RUNNING notebook, or get its state',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    errors: [409],
+  })
+  start(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+  ): Promise<KernelStatus> {
+    return this.kernels.startOrGet(scope, workspace, notebookId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/status`,
+    id: 'getKernelStatus',
+    summary: 'State of the kernel of a notebook',
+    tag,
+    access: Allow.workspace('VIEW'),
+    answer: Answers.one(KernelStatus),
+  })
+  status(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+  ): Promise<KernelStatus> {
+    return this.kernels.status(scope, workspace, notebookId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/interrupt`,
+    id: 'interruptKernel',
+    summary: 'Interrupt what the kernel executes, with its Spark jobs',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    status: 201,
+    errors: [409],
+  })
+  interrupt(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+  ): Promise<KernelStatus> {
+    return this.kernels.interrupt(scope, workspace, notebookId);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/restart`,
+    id: 'restartKernel',
+    summary: 'End the kernel and begin another; requests that wait are aborted',
+    tag,
+    access: run,
+    answer: Answers.one(KernelStatus),
+    status: 201,
+    errors: [409],
+  })
+  restart(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+  ): Promise<KernelStatus> {
+    return this.kernels.restart(scope, workspace, notebookId);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/ws`,
+    id: 'prepareKernelSocket',
+    summary: 'Prepare a WebSocket to the kernel of a notebook',
+    description:
+      'A query parameter whose name ends in `_session` may repeat the bearer token; one of somebody else is refused.',
+    tag,
+    access: run,
+    answer: Answers.one(KernelSocket),
+    readsRawQuery: true,
+  })
+  prepare(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+    @Req() request: AuthenticatedRequest,
+  ): Promise<KernelSocket> {
+    assertSameSession(request);
+    return this.kernels.socket(scope, workspace, notebookId);
+  }
+
+  @Upgrade({
+    path: `${base}/ws/{session_key}/{token}`,
+    id: 'openKernelSocket',
+    summary: 'A WebSocket to the kernel of a notebook: Jupyter messages, one in each text frame',
+    tag,
+    access: run,
+    tokenInPath: 'token',
+    errors: [409],
+  })
+  async connect(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() { sessionId }: Principal,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+    @TextParam('session_key') sessionKey: string,
+    @TextParam('token') _token: string,
+  ): Promise<UpgradeHandler> {
+    if (!SESSION_KEY.test(sessionKey)) {
+      throw invalid('REQUEST.INVALID', 'The part of the path before the token must end in _session.');
+    }
+    const found = await this.kernels.toConnect(scope, workspace, notebookId);
+    return this.sockets.connect(found, sessionId);
+  }
+}
+
+/** Throws unless every parameter is a session's and repeats the token of the request. */
+function assertSameSession({ query, headers }: AuthenticatedRequest): void {
+  const token = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
+  for (const [key, value] of Object.entries(query)) {
+    if (!SESSION_KEY.test(key)) throw invalid('REQUEST.INVALID', `The query parameter ${key} is unknown.`);
+    if (value !== token) throw invalid('REQUEST.INVALID', `${key} must repeat the token of the request.`);
+  }
+}
