@@ -23,6 +23,7 @@ const layers = [
   ['catalog-secrets'],
   ['catalog-browsing'],
   ['jobs'],
+  ['notebooks'],
   ['run-channels'],
   ['notebook-instances'],
   ['agents'],

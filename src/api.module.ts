@@ -20,6 +20,7 @@ import { JobsApiModule } from './modules/jobs/jobs.api.module';
 import { MetastoreCatalogsApiModule } from './modules/metastore-catalogs/metastore-catalogs.api.module';
 import { MountsApiModule } from './modules/mounts/mounts.api.module';
 import { NetworkConfsApiModule } from './modules/network-confs/network-confs.api.module';
+import { NotebooksApiModule } from './modules/notebooks/notebooks.api.module';
 import { ObjectStorageManagersApiModule } from './modules/object-storage-managers/object-storage-managers.api.module';
 import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
 import { ScopedSecretsApiModule } from './modules/scoped-secrets/scoped-secrets.api.module';
@@ -46,6 +47,7 @@ const OF_CLIENTS = [
   DependencyRepositoriesApiModule,
   MetastoreCatalogsApiModule,
   JobsApiModule,
+  NotebooksApiModule,
   NotebookInstancesApiModule,
   ClustersApiModule,
   WorkspacesApiModule,

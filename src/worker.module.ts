@@ -5,6 +5,7 @@ import { HealthModule } from './modules/health/health.module';
 import { IamWorkerModule } from './modules/iam/iam.worker.module';
 import { JobsWorkerModule } from './modules/jobs/jobs.worker.module';
 import { LogsWorkerModule } from './modules/logs/logs.worker.module';
+import { NotebooksWorkerModule } from './modules/notebooks/notebooks.worker.module';
 import { ObjectStorageManagersWorkerModule } from './modules/object-storage-managers/object-storage-managers.worker.module';
 import { NotebookInstancesWorkerModule } from './modules/notebook-instances/notebook-instances.worker.module';
 import { RunChannelsWorkerModule } from './modules/run-channels/run-channels.worker.module';
@@ -29,6 +30,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     CloudEnvsWorkerModule,
     ClustersWorkerModule,
     JobsWorkerModule,
+    NotebooksWorkerModule,
     RunChannelsWorkerModule,
     NotebookInstancesWorkerModule,
     WorkspacesWorkerModule,

@@ -7,7 +7,7 @@ export interface Dependencies {
 }
 
 /** Who names packages and repositories: the beginning of the codes of its refusals. */
-export type NamesDependencies = 'CLUSTER' | 'JOB_CONF';
+export type NamesDependencies = 'CLUSTER' | 'JOB_CONF' | 'NOTEBOOK_CONF';
 
 const MAX_URL = 1024;
 

@@ -2,21 +2,15 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { foreignSqlArgument, SQL_ARGUMENTS } from '../../../libs/spark/sql-arguments';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
+import { invalid } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
-import { idText, type Message, openEnded, readAudit, writeAudit } from '../../platform/http/answers';
-import { assertChanges } from '../../platform/http/changes';
+import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
-import { describeSelector, type RecordSelector, selectorFrom } from '../../platform/http/selector';
-import type { Tx, Values } from '../../platform/persistence/sql';
-import { Transactions } from '../../platform/persistence/transactions';
+import { type RecordSelector, selectorFrom } from '../../platform/http/selector';
 import { keysToWire, toWire } from '../../platform/product/product-name';
-import { inWorkspace, type WorkspaceScope } from '../../platform/resources/workspace-resource-repository';
-import { ClusterSlotsService } from '../clusters/cluster-slots.service';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
-import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
-import { ClusterWorkspacesService } from '../workspaces/cluster-workspaces.service';
-import { WorkspacesService } from '../workspaces/workspaces.service';
+import { assertFilesInWorkspace, ConfParts, ConfsOfKind } from './confs-of-kind';
 import {
   type CreateJobConf,
   type JobConfListItem,
@@ -30,23 +24,20 @@ import {
 } from './dto/job-conf.dto';
 import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
-import { assertArchiveFolder, assertInWorkspace, assertKeytab } from './file-reference';
+import { assertArchiveFolder, assertKeytab } from './file-reference';
 import { exportJobConf } from './job-conf-documents';
 import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage, type RunnableLanguage } from './job-types';
-import { filesNamed } from './run-spec';
 import { splitArguments } from './split-arguments';
 
 /** What to run in a workspace and how; the runs themselves are in `RunsService`. */
 @Injectable()
-export class JobConfsService {
-  constructor(
-    private readonly transactions: Transactions,
-    private readonly repository: JobConfsRepository,
-    private readonly workspaces: WorkspacesService,
-    private readonly clusters: ClusterSlotsService,
-    private readonly clusterWorkspaces: ClusterWorkspacesService,
-    private readonly dependencies: DependencyRepositoriesService,
-  ) {}
+export class JobConfsService extends ConfsOfKind<JobConfWrite> {
+  protected readonly who = 'JOB_CONF';
+  protected readonly runs = 'jobs';
+
+  constructor(parts: ConfParts, repository: JobConfsRepository) {
+    super(parts, repository);
+  }
 
   async list(
     scope: TenantScope,
@@ -54,24 +45,7 @@ export class JobConfsService {
     query: JobConfListQuery | JobConfSearchQuery,
   ): Promise<Page<JobConfListItem>> {
     const partOfName = 'job_conf_name' in query ? query.job_conf_name : undefined;
-    const page = await this.repository.list(
-      inWorkspace(scope, workspace),
-      query,
-      (conditions) => {
-        conditions
-          .onlyEnabled(query.enable)
-          .only('cluster_id', query.cluster_ids)
-          .only('job_type', query.job_type)
-          .only('language', query.job_type_langs)
-          .only('created_by_user_id', query.created_by_ids)
-          .only('modified_by_user_id', query.modified_by_ids);
-        this.repository.lastRunIs(query.last_run_status)(conditions);
-      },
-      partOfName,
-    );
-    if (partOfName !== undefined && page.result_set.total_objects === 0) {
-      throw notFound('JOB_CONF.NOT_FOUND', `No job configuration of the workspace has "${partOfName}" in its name.`);
-    }
+    const page = await this.page(scope, workspace, query, partOfName);
     return {
       ...page,
       data: page.data.map((row) => ({
@@ -88,68 +62,23 @@ export class JobConfsService {
 
   async create(scope: TenantScope, workspace: WorkspaceContext, body: CreateJobConf): Promise<JobConfWrite> {
     const settings = settingsOf(body);
-    const language =
-      (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
-    const rule = checkSettings(language, settings);
+    const given = (body.job_type as JobLanguage | undefined) ?? inferLanguage(settings.command, settings.rawScalaCode);
+    const { type: job_type, language } = checkSettings(given, settings);
     checkConf('JOB_CONF', settings.conf);
-    return this.transactions.run(async (tx) => {
-      await this.workspaces.lockActive(tx, workspace.workspaceId);
-      await this.dependencies.check('JOB_CONF', scope, settings, tx);
-      const row = await this.repository.insert(tx, inWorkspace(scope, workspace), {
-        cluster_id: await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster')),
-        name: body.name,
-        job_type: rule.type,
-        language: rule.language,
-        max_concurrency: body.max_concurrency,
-        unfinished_runs: body.max_concurrency === 0 ? null : 0,
-        settings,
-      });
-      return write(row);
-    });
+    const { name, max_concurrency } = body;
+    const conf = { name, job_type, language, max_concurrency, settings };
+    return this.parts.transactions.run(async (tx) =>
+      write(await this.add(tx, scope, workspace, conf, selectorFrom(body, 'cluster'))),
+    );
   }
 
-  /** Runs that were submitted before keep what they began with. */
-  async update(
+  update(
     scope: TenantScope,
     workspace: WorkspaceContext,
     selector: RecordSelector,
     body: UpdateJobConf,
   ): Promise<JobConfWrite> {
-    assertChanges(body);
-    return this.change(scope, workspace, selector, async (tx, place, row) => {
-      if (openEnded(row.to_date) !== null) {
-        throw conflict('JOB_CONF.DISABLED', `The job configuration "${row.name}" is disabled. Enable it first.`);
-      }
-      const settings = settingsOf(body, row.settings);
-      checkSettings(row.language as RunnableLanguage, settings);
-      // Not what the record had before: older releases let users set more.
-      checkConf('JOB_CONF', body.conf);
-      await this.dependencies.check('JOB_CONF', scope, body, tx);
-      const movesTo = body.cluster_id !== undefined || body.cluster_name !== undefined;
-      return this.repository.update(tx, place, row.job_conf_id, {
-        name: body.name,
-        settings,
-        cluster_id: movesTo
-          ? await this.usableCluster(tx, scope, workspace, selectorFrom(body, 'cluster'))
-          : row.cluster_id,
-        ...(await this.limit(tx, row, body.max_concurrency)),
-      });
-    });
-  }
-
-  async delete(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<Message> {
-    return this.transactions.run(async (tx) => {
-      const { place, row } = await this.locked(tx, scope, workspace, selector);
-      const unfinished = await this.repository.unfinishedRuns(tx, row.job_conf_id, 1);
-      if (unfinished > 0) {
-        throw conflict(
-          'JOB_CONF.IN_USE',
-          `The job configuration "${row.name}" has jobs that have not ended. Stop them, or wait for them, first.`,
-        );
-      }
-      await this.repository.delete(tx, place, row);
-      return { message: `The job configuration "${row.name}" (id ${row.job_conf_id}) is deleted.` };
-    });
+    return this.updateConf(scope, workspace, selector, body, body.name);
   }
 
   /** Opens a configuration as a document. */
@@ -165,69 +94,12 @@ export class JobConfsService {
     };
   }
 
-  enable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfWrite> {
-    return this.setActive(scope, workspace, selector, true);
+  protected write(row: JobConfRow): JobConfWrite {
+    return write(row);
   }
 
-  /** No new run can be submitted; those that were go on. */
-  disable(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<JobConfWrite> {
-    return this.setActive(scope, workspace, selector, false);
-  }
-
-  /** Id of the cluster that the selector names; 404 if the tenant has none, 409 if it does not serve the workspace. */
-  async usableCluster(
-    tx: Tx,
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-  ): Promise<number> {
-    const cluster = await this.clusters.find(tx, scope.tenantId, selector);
-    if (!cluster) throw notFound('CLUSTER.NOT_FOUND', `There is no cluster with ${describeSelector(selector)}.`);
-    await this.clusterWorkspaces.assertServes(tx, cluster, workspace);
-    return cluster.cluster_id;
-  }
-
-  private setActive(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-    active: boolean,
-  ): Promise<JobConfWrite> {
-    return this.change(scope, workspace, selector, async (tx, place, row) => {
-      if ((openEnded(row.to_date) === null) === active) {
-        const state = active ? 'enabled' : 'disabled';
-        throw conflict('JOB_CONF.INVALID_STATE', `The job configuration "${row.name}" is already ${state}.`);
-      }
-      await this.repository.setEnd(tx, place, row.job_conf_id, active);
-      return this.repository.get(place, { id: row.job_conf_id }, tx);
-    });
-  }
-
-  private change(
-    scope: TenantScope,
-    workspace: WorkspaceContext,
-    selector: RecordSelector,
-    work: (tx: Tx, place: WorkspaceScope, row: JobConfRow) => Promise<JobConfRow>,
-  ): Promise<JobConfWrite> {
-    return this.transactions.run(async (tx) => {
-      const { place, row } = await this.locked(tx, scope, workspace, selector);
-      return write(await work(tx, place, row));
-    });
-  }
-
-  /** The configuration for a change of it: until `tx` ends nobody submits a run of it. */
-  private async locked(tx: Tx, scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector) {
-    await this.workspaces.lockActive(tx, workspace.workspaceId);
-    const place = inWorkspace(scope, workspace);
-    return { place, row: await this.repository.get(place, selector, tx, true) };
-  }
-
-  /** Columns of a changed limit: its runs are counted as long as it has one. */
-  private async limit(tx: Tx, row: JobConfRow, limit: number | undefined): Promise<Values<JobConf>> {
-    if (limit === undefined) return {};
-    if (limit === 0) return { max_concurrency: limit, unfinished_runs: null };
-    const unfinished = row.unfinished_runs ?? (await this.repository.unfinishedRuns(tx, row.job_conf_id, null));
-    return { max_concurrency: limit, unfinished_runs: unfinished };
+  protected check(language: JobConf['language'], settings: Required<JobSettings>): void {
+    checkSettings(language as RunnableLanguage, settings);
   }
 }
 
@@ -252,7 +124,7 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
   checkArguments(language, settings.arguments ?? '');
   for (const archive of settings.archives ?? []) assertArchiveFolder(archive);
   if (settings.keytab !== null) assertKeytab(settings.keytab);
-  for (const file of filesNamed(settings, {})) if (file !== '') assertInWorkspace(file);
+  assertFilesInWorkspace(settings);
   return rule;
 }
 

@@ -7,3 +7,6 @@ export { NotebookConfsRepository } from './job-confs.repository';
 export { type AskedRun, RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
 export { NotebookRunsRepository, type RunDetailRow, RunsRepository } from './runs.repository';
 export { isFinished, RUN_STATUSES, type RunStatus } from './run-state';
+export { assertFilesInWorkspace, ConfParts, ConfsOfKind } from './confs-of-kind';
+export { JobSettings, settingsOf } from './dto/job-conf.dto';
+export { type JobConfRow } from './job-confs.repository';

@@ -8,6 +8,7 @@ import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ScopedSecretsModule } from '../scoped-secrets/scoped-secrets.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { ClusterChangesSubscriber } from './cluster-changes.subscriber';
+import { ConfParts } from './confs-of-kind';
 import { JobConfsRepository, NotebookConfsRepository } from './job-confs.repository';
 import { JobConfsService } from './job-confs.service';
 import { RunMetricsService } from './run-metrics.service';
@@ -29,6 +30,7 @@ import { RunsService } from './runs.service';
     ScopedSecretsModule,
   ],
   providers: [
+    ConfParts,
     JobConfsService,
     JobConfsRepository,
     RunParts,
@@ -42,6 +44,7 @@ import { RunsService } from './runs.service';
     ClusterChangesSubscriber,
   ],
   exports: [
+    ConfParts,
     JobConfsService,
     JobConfsRepository,
     NotebookConfsRepository,

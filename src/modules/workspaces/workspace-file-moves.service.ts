@@ -13,6 +13,7 @@ import {
   type WorkspaceFileRow,
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
+import { FileUses } from './file-uses';
 import { notADirectory, WorkspaceFilesService } from './workspace-files.service';
 import { WorkspaceRoom } from './workspace-room';
 
@@ -53,6 +54,7 @@ export class WorkspaceFileMovesService {
     private readonly transactions: Transactions,
     private readonly repository: WorkspaceFilesRepository,
     private readonly files: WorkspaceFilesService,
+    private readonly uses: FileUses,
   ) {
     this.room = new WorkspaceRoom(config.storage.workspaceQuotaBytes);
   }
@@ -99,9 +101,10 @@ export class WorkspaceFileMovesService {
   }
 
   private moveTo(scope: TenantScope, workspace: WorkspaceContext, selector: FileSelector, target: Target) {
-    return this.relocate(scope, workspace, selector, target, (tx, { source }, path) =>
-      this.repository.moveTree(tx, scope, source, path),
-    );
+    return this.relocate(scope, workspace, selector, target, async (tx, { source }, path) => {
+      await this.uses.assertMayMove(tx, source, path);
+      await this.repository.moveTree(tx, scope, source, path);
+    });
   }
 
   /** Ends what the destination replaces, makes its parents, and has `act` do the rest. */
@@ -123,6 +126,7 @@ export class WorkspaceFileMovesService {
       const replaced = await this.repository.byPath(tx, workspace.workspaceId, path);
       if (replaced) {
         assertReplaceable(source, replaced, overwrite);
+        await this.uses.assertUnused(tx, replaced);
         unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
       }
       const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);

@@ -197,11 +197,12 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  /** Which of the given blobs a current file of any workspace has. */
+  /** Which of the given blobs a current file of any workspace has, or notebooks, whose large contents lie here, too. */
   async blobKeysInUse(keys: readonly string[]): Promise<Set<string>> {
     const used = await rows<{ blob_key: NonNullable<WorkspaceFile['blob_key']> }>(
       this.dataSource.manager,
-      `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'`,
+      `SELECT blob_key FROM workspace_files WHERE blob_key = ANY($1) AND to_date = 'infinity'
+       UNION ALL SELECT blob_key FROM notebook_contents WHERE blob_key = ANY($1)`,
       [keys],
     );
     return new Set(used.map((row) => row.blob_key));

@@ -29,6 +29,7 @@ import {
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
 import { readFile, writeFile } from './workspace-file-answers';
+import { FileUses } from './file-uses';
 import { WorkspaceRoom } from './workspace-room';
 import { WorkspacesService } from './workspaces.service';
 
@@ -49,6 +50,7 @@ export class WorkspaceFilesService {
     private readonly repository: WorkspaceFilesRepository,
     private readonly workspaces: WorkspacesService,
     private readonly blobs: BlobStore,
+    private readonly uses: FileUses,
   ) {
     const { workspaceMaxUploads, workspaceQuotaBytes } = config.storage;
     this.slots = new UploadSlots(workspaceMaxUploads, 'WORKSPACE.TOO_MANY_UPLOADS');
@@ -114,10 +116,10 @@ export class WorkspaceFilesService {
       await this.bodyOf(upload).compare();
       return this.transactions.repeat();
     }
-    const used = await this.transactions.read(async (tx) => {
+    const { existing, used } = await this.transactions.read(async (tx) => {
       const existing = await this.assertWritable(tx, workspace, path, overwrite);
       const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
-      return bytes - sizeOf(existing);
+      return { existing, used: bytes - sizeOf(existing) };
     });
     const { announcedBytes, bodyBytes } = upload;
     const expected = announcedBytes ?? bodyBytes;
@@ -130,7 +132,7 @@ export class WorkspaceFilesService {
       const body = this.bodyOf(upload, (receivedBytes) => claim.hold(receivedBytes));
       const blob = await this.store(body, expected);
       body.addToIdempotency();
-      const kept = await this.keep(scope, workspace, { path, overwrite }, blob);
+      const kept = await this.keep(scope, workspace, { path, overwrite, existing }, blob);
       grownBy = kept.grownBy;
       return kept.answer;
     } finally {
@@ -138,23 +140,30 @@ export class WorkspaceFilesService {
     }
   }
 
-  /** Gives a blob its row, or removes it; also removes the one that it replaces. */
+  /**
+   * Gives a blob its row, or removes it; also removes the one that it replaces.
+   * @param existing the file before the upload
+   */
   private async keep(
     scope: TenantScope,
     workspace: WorkspaceContext,
-    { path, overwrite }: { path: string; overwrite: boolean },
+    { path, overwrite, existing }: { path: string; overwrite: boolean; existing: WorkspaceFileRow | null },
     blob: StoredBlob,
   ): Promise<{ answer: WorkspaceFileWrite; grownBy: number }> {
     let isUsed = false;
     let replaced: WorkspaceFileRow | null = null;
     let unused: string[] = [];
     try {
+      const open = () => ofStore(this.blobs.read(blob.key));
+      const takesIn = await this.uses.read(scope, existing, { sizeBytes: blob.size, open });
       const answer = await this.transactions.run(async (tx) => {
         isUsed = false;
         const { bytes } = await this.lock(tx, workspace);
         replaced = await this.assertWritable(tx, workspace, path, overwrite);
         this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
         const row = await this.put(tx, scope, workspace, path, { blob, replaced });
+        if (takesIn && replaced?.workspace_file_id === existing?.workspace_file_id) await takesIn(tx);
+        else if (replaced) await this.uses.assertUnused(tx, replaced);
         unused = await this.repository.unusedBlobs(tx, blobKeyOf(replaced));
         isUsed = true;
         return writeFile(row);
@@ -171,6 +180,7 @@ export class WorkspaceFilesService {
     const answer = await this.transactions.run(async (tx) => {
       await this.lock(tx, workspace);
       const file = await this.repository.select(scope, workspace, selector, tx);
+      await this.uses.assertUnused(tx, file);
       const { count, blobKeys } = await this.repository.closeTree(tx, scope, file);
       unused = blobKeys;
       const what = file.is_dir ? `directory "${file.path}" with ${count - 1} entries` : `file "${file.path}"`;
@@ -178,6 +188,43 @@ export class WorkspaceFilesService {
     });
     await this.discard(unused);
     return answer;
+  }
+
+  /** The file or directory at a path; null without one. */
+  async at(workspace: WorkspaceContext, path: string, tx?: Tx): Promise<WorkspaceFileRow | null> {
+    const find = (inTx: Tx) => this.repository.byPath(inTx, workspace.workspaceId, path);
+    return tx ? find(tx) : this.transactions.read(find);
+  }
+
+  /**
+   * Writes bytes of the platform's own making into the store. Whoever asks {@link place}s them, or has them
+   * {@link discard}ed.
+   */
+  async stage(content: Readable): Promise<StoredBlob> {
+    return ofStore(this.blobs.write(content, this.config.http.maxUploadBytes));
+  }
+
+  /**
+   * Makes staged bytes the content of a file, which may exist, in a transaction that began with {@link lock}. Answers
+   * the file and what to discard once the transaction has committed.
+   */
+  async place(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    path: string,
+    blob: StoredBlob,
+  ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
+    const replaced = await this.assertWritable(tx, workspace, path, true);
+    const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
+    this.room.assertRoomFor(bytes - sizeOf(replaced) + blob.size);
+    const file = await this.put(tx, scope, workspace, path, { blob, replaced });
+    return { file, unused: await this.repository.unusedBlobs(tx, blobKeyOf(replaced)) };
+  }
+
+  /** Opens a file for the platform's own use. */
+  async read(file: WorkspaceFileRow): Promise<ZipContent> {
+    return this.contentOf(file);
   }
 
   /** Opens a file, or a directory. */

@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { WORKSPACE_AUTHORIZER } from '../../platform/auth/authentication';
 import { ClustersModule } from '../clusters/clusters.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClusterWorkspacesRepository } from './cluster-workspaces.repository';
 import { ClusterWorkspacesService } from './cluster-workspaces.service';
+import { FileUses } from './file-uses';
 import { WorkspaceFileMovesService } from './workspace-file-moves.service';
 import { WorkspaceFilesRepository } from './workspace-files.repository';
 import { WorkspaceFilesService } from './workspace-files.service';
@@ -11,7 +13,7 @@ import { WorkspacesRepository } from './workspaces.repository';
 import { WorkspacesService } from './workspaces.service';
 
 @Module({
-  imports: [ClustersModule, ReferenceDataModule],
+  imports: [ClustersModule, ReferenceDataModule, DiscoveryModule],
   providers: [
     ClusterWorkspacesService,
     ClusterWorkspacesRepository,
@@ -20,6 +22,7 @@ import { WorkspacesService } from './workspaces.service';
     WorkspaceFilesService,
     WorkspaceFileMovesService,
     WorkspaceFilesRepository,
+    FileUses,
     { provide: WORKSPACE_AUTHORIZER, useExisting: WorkspacesService },
   ],
   exports: [

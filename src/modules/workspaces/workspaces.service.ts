@@ -37,10 +37,9 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   ): Promise<WorkspaceContext> {
     const scope = { tenantId: principal.tenantId, userId: principal.userId, username: principal.username };
     const row = await this.repository.get(scope, selector);
-    if (!isTenantAdmin(principal)) {
-      assertHolds(await this.repository.permissionOf(row.workspace_id, principal.userId), needed);
-    }
-    return contextOf(row);
+    if (isTenantAdmin(principal)) return { ...contextOf(row), permission: 'MANAGE' };
+    const permission = assertHolds(await this.repository.permissionOf(row.workspace_id, principal.userId), needed);
+    return { ...contextOf(row), permission };
   }
 
   async reauthorize(entries: readonly WorkspaceEntry[]): Promise<(WorkspaceContext | DomainError)[]> {
@@ -129,8 +128,8 @@ export class WorkspacesService implements WorkspaceAuthorizer {
   }
 }
 
-function assertHolds(held: WorkspacePermission | null, needed: WorkspacePermission): void {
-  if (held !== null && includesPermission(held, needed)) return;
+function assertHolds(held: WorkspacePermission | null, needed: WorkspacePermission): WorkspacePermission {
+  if (held !== null && includesPermission(held, needed)) return held;
   const text = `This operation needs ${needed} on the workspace.`;
   throw forbidden('WORKSPACE.PERMISSION_REQUIRED', text, { needed, held });
 }

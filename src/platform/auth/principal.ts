@@ -1,4 +1,4 @@
-import type { Role } from './roles';
+import type { Role, WorkspacePermission } from './roles';
 
 /** The caller of a request. */
 export interface Principal {
@@ -31,6 +31,8 @@ export interface WorkspaceContext {
   description: string | null;
   /** False once disabled. */
   active: boolean;
+  /** What the caller may do there; absent where the platform itself acts. */
+  permission?: WorkspacePermission;
 }
 
 export function isTenantAdmin(principal: Pick<Principal, 'roles'>): boolean {

@@ -10,6 +10,6 @@ import { Upgrades } from './upgrades/upgrades';
 @Global()
 @Module({
   providers: [LargeBodyTurns, JsonParser, LiveAccess, RequestBodies, Streams, Upgrades],
-  exports: [LiveAccess, RequestBodies, Streams, Upgrades],
+  exports: [JsonParser, LiveAccess, RequestBodies, Streams, Upgrades],
 })
 export class HttpModule {}

@@ -1,0 +1,31 @@
+export type JsonObject = Record<string, unknown>;
+
+/** What is nested deeper would overflow the stack of whoever writes it as JSON. */
+export const MOST_LEVELS = 100;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a parsed JSON value has no more than so many levels; takes time that grows with its size only. */
+export function isShallow(value: unknown, levels = MOST_LEVELS): boolean {
+  const pending: { value: unknown; level: number }[] = [{ value, level: 0 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    if (next.level >= levels) return false;
+    for (const inner of Object.values(next.value)) pending.push({ value: inner, level: next.level + 1 });
+  }
+  return true;
+}
+
+/** A text of nbformat, which may be given in lines; null for anything else. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value) || !value.every((line) => typeof line === 'string')) return null;
+  return value.join('');
+}
+
+/** The object without some of its keys. */
+export function without(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.has(key)));
+}

@@ -1,0 +1,193 @@
+import { isObject, isShallow, type JsonObject, textOf } from './json';
+
+export interface StreamOutput extends JsonObject {
+  output_type: 'stream';
+  name: 'stdout' | 'stderr';
+  text: string;
+}
+
+export interface DataOutput extends JsonObject {
+  output_type: 'display_data' | 'execute_result';
+  /** By media type: texts, but JSON values where the type is one of JSON. */
+  data: JsonObject;
+  metadata: JsonObject;
+}
+
+export interface ErrorOutput extends JsonObject {
+  output_type: 'error';
+  ename: string;
+  evalue: string;
+  traceback: string[];
+}
+
+/** An output of a cell as nbformat 4.5 has it, with its texts in one piece each. */
+export type NbOutput = StreamOutput | DataOutput | ErrorOutput;
+
+export const SHOWN_TYPES = ['text', 'html', 'image'] as const;
+export type ShownType = (typeof SHOWN_TYPES)[number];
+
+/** An output as the API shows it. */
+export interface ShownOutput {
+  type: ShownType;
+  /** Of an image its data URL. */
+  Celloutput: string;
+}
+
+/** Base64 in notebooks; SVG is text. */
+const BASE64_IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const SVG = 'image/svg+xml';
+const TEXTS = ['text/plain', 'text/markdown', 'text/latex'];
+const JSON_TYPE = /^application\/(?:[\w.+-]*\+)?json$/;
+
+/* eslint-disable no-control-regex -- what terminals are told begins with a control character */
+const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
+/* eslint-enable no-control-regex */
+
+/** An output that somebody claims to be one, or null: whatever a kernel or a file says may be anything. */
+export function readOutput(given: unknown): NbOutput | null {
+  if (!isObject(given) || !isShallow(given)) return null;
+  switch (given['output_type']) {
+    case 'stream':
+      return readStream(given);
+    case 'display_data':
+    case 'execute_result':
+      return readData(given, given['output_type']);
+    case 'error':
+      return readError(given);
+    default:
+      return null;
+  }
+}
+
+function readStream(given: JsonObject): StreamOutput | null {
+  const text = textOf(given['text']);
+  if (text === null) return null;
+  return { output_type: 'stream', name: given['name'] === 'stderr' ? 'stderr' : 'stdout', text };
+}
+
+function readData(given: JsonObject, output_type: DataOutput['output_type']): DataOutput | null {
+  const { data, metadata, execution_count: count, ...rest } = given;
+  if (!isObject(data)) return null;
+  const texts: JsonObject = {};
+  for (const [type, value] of Object.entries(data)) {
+    const content = JSON_TYPE.test(type) ? value : textOf(value);
+    if (content !== null && content !== undefined) texts[type] = content;
+  }
+  const counted = output_type === 'execute_result' ? { execution_count: executionCount(count) } : {};
+  return { ...rest, output_type, data: texts, metadata: isObject(metadata) ? metadata : {}, ...counted };
+}
+
+function readError(given: JsonObject): ErrorOutput {
+  const { ename, evalue, traceback, ...rest } = given;
+  const lines = Array.isArray(traceback) ? traceback.filter((line) => typeof line === 'string') : [];
+  return { ...rest, output_type: 'error', ename: wordOf(ename), evalue: wordOf(evalue), traceback: lines };
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** How often something ran, as far as the value says so. */
+export function executionCount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : null;
+}
+
+/** An output as the API shows it: a picture before HTML before text. */
+export function shown(output: NbOutput): ShownOutput {
+  switch (output.output_type) {
+    case 'stream':
+      return { type: 'text', Celloutput: output.text };
+    case 'error':
+      return { type: 'text', Celloutput: errorText(output) };
+    default:
+      return shownData(output.data);
+  }
+}
+
+function errorText({ ename, evalue, traceback }: ErrorOutput): string {
+  const text = traceback.length > 0 ? traceback.join('\n') : `${ename}: ${evalue}`;
+  return text.replaceAll(ANSI, '');
+}
+
+function shownData(data: JsonObject): ShownOutput {
+  for (const type of BASE64_IMAGES) {
+    const content = data[type];
+    if (typeof content !== 'string') continue;
+    return { type: 'image', Celloutput: `data:${type};base64,${content.replaceAll(/\s/g, '')}` };
+  }
+  const svg = data[SVG];
+  if (typeof svg === 'string') {
+    return { type: 'image', Celloutput: `data:${SVG};base64,${Buffer.from(svg).toString('base64')}` };
+  }
+  const html = data['text/html'];
+  if (typeof html === 'string') return { type: 'html', Celloutput: html };
+  for (const type of TEXTS) {
+    const content = data[type];
+    if (typeof content === 'string') return { type: 'text', Celloutput: content };
+  }
+  const [other] = Object.values(data);
+  return {
+    type: 'text',
+    Celloutput: typeof other === 'string' ? other : other === undefined ? '' : JSON.stringify(other),
+  };
+}
+
+const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp|svg\+xml))((?:;[\w.-]+(?:=[\w.-]+)?)*),/i;
+
+/** The output that somebody shows; null for an image that is no data URL of one. */
+export function fromShown({ type, Celloutput: content }: ShownOutput): NbOutput | null {
+  switch (type) {
+    case 'text':
+      return { output_type: 'stream', name: 'stdout', text: content };
+    case 'html':
+      return displayed('text/html', content);
+    case 'image':
+      return fromDataUrl(content);
+  }
+}
+
+function fromDataUrl(url: string): NbOutput | null {
+  const [head, media = '', parameters = ''] = DATA_URL.exec(url.slice(0, 256)) ?? [];
+  if (head === undefined) return null;
+  const body = url.slice(head.length);
+  const isBase64 = /;base64$/i.test(parameters);
+  const type = media.toLowerCase();
+  if (type !== SVG) return isBase64 && isBase64Text(body) ? displayed(type, body) : null;
+  if (isBase64) return isBase64Text(body) ? displayed(SVG, Buffer.from(body, 'base64').toString()) : null;
+  try {
+    return displayed(SVG, decodeURIComponent(body));
+  } catch {
+    return null;
+  }
+}
+
+function isBase64Text(text: string): boolean {
+  return /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text);
+}
+
+function displayed(type: string, content: string): DataOutput {
+  return { output_type: 'display_data', data: { [type]: content }, metadata: {} };
+}
+
+/** Outputs in which one stream follows itself only where another output stands between. */
+export function mergedStreams(outputs: readonly NbOutput[]): NbOutput[] {
+  const merged: NbOutput[] = [];
+  let texts: string[] = [];
+  const end = () => {
+    const last = merged.at(-1);
+    if (last?.output_type === 'stream' && texts.length > 0) last.text = texts.join('');
+    texts = [];
+  };
+  for (const output of outputs) {
+    const last = merged.at(-1);
+    if (output.output_type === 'stream' && last?.output_type === 'stream' && last.name === output.name) {
+      texts.push(output.text);
+      continue;
+    }
+    end();
+    merged.push({ ...output });
+    if (output.output_type === 'stream') texts = [output.text];
+  }
+  end();
+  return merged;
+}

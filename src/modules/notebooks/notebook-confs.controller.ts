@@ -1,0 +1,260 @@
+import { Body, Controller, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Allow } from '../../platform/auth/access';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { Message } from '../../platform/http/answers';
+import { sendContent } from '../../platform/http/file-answer';
+import { Answers, Operation } from '../../platform/http/operation';
+import { type Page } from '../../platform/http/page';
+import { IdParam } from '../../platform/http/parameters';
+import {
+  CloneNotebookConfQuery,
+  CreateNotebookConf,
+  NotebookConfListItem,
+  NotebookConfListQuery,
+  NotebookConfRead,
+  NotebookConfSearchQuery,
+  NotebookConfSelector,
+  NotebookConfWrite,
+  UpdateNotebookCells,
+  UpdateNotebookCellsQuery,
+  UpdateNotebookConf,
+} from './dto/notebook-conf.dto';
+import { NotebookCellsService } from './notebook-cells.service';
+import { NotebookConfsService } from './notebook-confs.service';
+import { MOST_NOTEBOOK_BYTES, MOST_VALUES } from './notebook-reader.service';
+
+const tag = 'Notebooks';
+const base = '/workspace/{workspace_id}/notebook';
+const view = Allow.workspace('VIEW');
+const edit = Allow.workspace('EDIT');
+
+/** What notebooks are described by, and their cells. */
+@Controller()
+export class NotebookConfsController {
+  constructor(
+    private readonly confs: NotebookConfsService,
+    private readonly cells: NotebookCellsService,
+  ) {}
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/confs/search`,
+    id: 'searchNotebookConfs',
+    summary: 'Search notebook configurations by part of the name',
+    description: 'If nothing is found, the answer is 404.',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookConfListItem),
+  })
+  search(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSearchQuery,
+  ): Promise<Page<NotebookConfListItem>> {
+    return this.confs.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/confs`,
+    id: 'listNotebookConfs',
+    summary: 'List notebook configurations, newest first',
+    tag,
+    access: view,
+    answer: Answers.page(NotebookConfListItem),
+  })
+  list(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfListQuery,
+  ): Promise<Page<NotebookConfListItem>> {
+    return this.confs.list(scope, workspace, query);
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/conf`,
+    id: 'createNotebookConf',
+    summary: 'Create a notebook configuration, with a file of the workspace as its notebook',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    errors: [409],
+  })
+  create(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Body() body: CreateNotebookConf,
+  ): Promise<NotebookConfWrite> {
+    return this.confs.create(scope, workspace, body);
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/conf`,
+    id: 'getNotebookConf',
+    summary: 'Get a notebook configuration by id or name, with its cells and their outputs',
+    tag,
+    access: view,
+    answer: Answers.one(NotebookConfRead),
+  })
+  get(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+  ): Promise<NotebookConfRead> {
+    return this.confs.get(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf`,
+    id: 'updateNotebookConf',
+    summary: 'Update a notebook configuration; instances started before keep what they began with',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  update(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+    @Body() body: UpdateNotebookConf,
+  ): Promise<NotebookConfWrite> {
+    return this.confs.update(scope, workspace, query.selector(), body);
+  }
+
+  @Operation({
+    method: 'DELETE',
+    path: `${base}/conf`,
+    id: 'deleteNotebookConf',
+    summary: 'Delete a notebook configuration without unfinished instances; its file stays',
+    tag,
+    access: edit,
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+  })
+  delete(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+  ): Promise<Message> {
+    return this.confs.delete(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/conf/export`,
+    id: 'exportNotebookConf',
+    summary: 'Export a notebook as an .ipynb file, with the outputs as they are now',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async export(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.confs.export(scope, workspace, query.selector()));
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf/enable`,
+    id: 'enableNotebookConf',
+    summary: 'Enable a notebook configuration',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  enable(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+  ): Promise<NotebookConfWrite> {
+    return this.confs.enable(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'PUT',
+    path: `${base}/conf/disable`,
+    id: 'disableNotebookConf',
+    summary: 'Disable a notebook configuration: no new instance of it can be started',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    status: 201,
+    errors: [409],
+  })
+  disable(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: NotebookConfSelector,
+  ): Promise<NotebookConfWrite> {
+    return this.confs.disable(scope, workspace, query.selector());
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/conf/clone`,
+    id: 'cloneNotebookConf',
+    summary: 'Copy a notebook configuration and its cells without outputs',
+    tag,
+    access: edit,
+    answer: Answers.one(NotebookConfWrite),
+    errors: [409],
+  })
+  clone(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: CloneNotebookConfQuery,
+  ): Promise<NotebookConfWrite> {
+    const { new_notebook_name: name, clone_file_path: path } = query;
+    return this.confs.clone(scope, workspace, query.selector(), { name, path });
+  }
+
+  @Operation({
+    method: 'POST',
+    path: `${base}/{notebook_conf_id}/update`,
+    id: 'updateNotebookCells',
+    summary: 'Store the cells of a notebook with their outputs',
+    description:
+      'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of a cell that an unfinished instance executes stay, unless they are cleared without run_id.',
+    tag,
+    access: Allow.workspace('RUN'),
+    answer: Answers.message,
+    status: 201,
+    errors: [409],
+    document: { maxBytes: MOST_NOTEBOOK_BYTES, maxValues: MOST_VALUES },
+  })
+  updateCells(
+    @IdParam('workspace_id') _id: number,
+    @IdParam('notebook_conf_id') notebookConfId: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @Query() query: UpdateNotebookCellsQuery,
+    @Body() body: UpdateNotebookCells,
+  ): Promise<Message> {
+    const { run_id: runId } = query;
+    return this.cells.update(scope, workspace, notebookConfId, { cells: body.cells, runId });
+  }
+}

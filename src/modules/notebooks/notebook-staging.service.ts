@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import type { StoredBlob } from '../../../libs/object-storage/blob-store';
+import {
+  type CellOutputs,
+  ipynbText,
+  NO_OUTPUTS,
+  type NotebookDocument,
+  type WrittenOutputs,
+} from '../../../libs/notebooks/ipynb';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { conflict, invalid } from '../../platform/errors/domain-error';
+import { normalizePath } from '../../platform/files/file-path';
+import type { Tx } from '../../platform/persistence/sql';
+import type { WorkspaceFileRow } from '../workspaces/file-use.contract';
+import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
+import { NotebookDocumentsRepository } from './notebook-documents.repository';
+import { NotebookDocumentsService, type StagedDocument } from './notebook-documents.service';
+import { NotebookOutputsService, type StagedOutputs } from './notebook-outputs.service';
+
+export const ENDING = '.ipynb';
+
+/** A notebook that shall be one of a configuration, with what of it is on its way into the store. */
+export interface StagedNotebook {
+  path: string;
+  document: StagedDocument;
+  outputs: StagedOutputs[];
+  /** The file that it was read from; null if it is to be written. */
+  adopted: WorkspaceFileRow | null;
+  /** What is to be written. */
+  blob: StoredBlob | null;
+}
+
+/** The path of a notebook's file; throws a 400 for one that it cannot have. */
+export function notebookPath(given: string): string {
+  const path = normalizePath(given);
+  if (path.endsWith(ENDING) && path !== ENDING && !path.endsWith(`/${ENDING}`)) return path;
+  throw invalid('NOTEBOOK_CONF.INVALID_PATH', `The file "${given}" of a notebook must end in ${ENDING}.`);
+}
+
+/** JSON of outputs that are in memory, with commas between. */
+export function outputsText({ outputs, executionCount }: CellOutputs): WrittenOutputs {
+  return { executionCount, outputs: outputs.map((output, index) => (index === 0 ? '' : ',') + JSON.stringify(output)) };
+}
+
+/** Makes notebooks of configurations: what is large before the transaction, and the rows in it. */
+@Injectable()
+export class NotebookStagingService {
+  constructor(
+    private readonly files: WorkspaceFilesService,
+    private readonly documents: NotebookDocumentsService,
+    private readonly repository: NotebookDocumentsRepository,
+    private readonly outputs: NotebookOutputsService,
+  ) {}
+
+  /** @param adopted the file that it was read from; without one it becomes a file at the path */
+  async stage(
+    tenantId: string,
+    path: string,
+    { document, outputs }: { document: NotebookDocument; outputs: ReadonlyMap<string, CellOutputs> },
+    adopted: WorkspaceFileRow | null = null,
+  ): Promise<StagedNotebook> {
+    const staged: StagedOutputs[] = [];
+    for (const [id, given] of outputs) {
+      staged.push(await this.outputs.stage(tenantId, id, given.outputs, given.executionCount));
+    }
+    const text = ipynbText(document, ({ id }) => {
+      const given = outputs.get(id);
+      return given ? outputsText(given) : NO_OUTPUTS;
+    });
+    return {
+      path,
+      document: await this.documents.stage(tenantId, document),
+      outputs: staged,
+      adopted,
+      blob: adopted ? null : await this.files.stage(Readable.from(text, { objectMode: false })),
+    };
+  }
+
+  /**
+   * Gives a new configuration its notebook, in a transaction that has locked the files of the workspace; answers what of
+   * the store to discard after it.
+   * @param overwrite whether the file may replace another one
+   */
+  async begin(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    notebookConfId: number,
+    staged: StagedNotebook,
+    overwrite = false,
+  ): Promise<string[]> {
+    const { file, unused } = await this.fileOf(tx, scope, workspace, staged, overwrite);
+    const { tenantId, userId } = scope;
+    const owner = { tenantId, userId, notebookConfId, fileId: file.workspace_file_id };
+    await this.documents.begin(tx, owner, staged.document);
+    await this.outputs.replace(tx, tenantId, notebookConfId, staged.outputs);
+    return unused;
+  }
+
+  /** Removes bytes that became no file after all. */
+  async discard({ blob }: StagedNotebook): Promise<void> {
+    if (blob) await this.files.discard([blob.key]);
+  }
+
+  private async fileOf(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    { path, adopted, blob }: StagedNotebook,
+    overwrite: boolean,
+  ): Promise<{ file: WorkspaceFileRow; unused: string[] }> {
+    const file = await this.files.at(workspace, path, tx);
+    if (file) await this.assertFree(tx, file);
+    if (blob && (!file || overwrite)) return this.files.place(tx, scope, workspace, path, blob);
+    if (file && file.blob_key === adopted?.blob_key) return { file, unused: [] };
+    throw conflict('NOTEBOOK_CONF.FILE_CHANGED', `The file "/${path}" has just been changed. Try again.`);
+  }
+
+  private async assertFree(tx: Tx, file: WorkspaceFileRow): Promise<void> {
+    if (!(await this.repository.ofFile(file.workspace_file_id, tx))) return;
+    throw conflict('NOTEBOOK_CONF.PATH_IN_USE', `The file "/${file.path}" is the notebook of another configuration.`);
+  }
+}
