@@ -191,13 +191,6 @@ export class NotebookConfWrite extends IntersectionType(NotebookConfOwn, WriteAu
   @Field.idText() workspace_id: string;
 }
 
-export class NotebookConfSummary extends NotebookSettingsAnswer {
-  @Field.id() notebook_conf_id: number;
-  @Field.text() notebook_name: string;
-  @Field.oneOf(NOTEBOOK_TYPES) notebook_type: NotebookType;
-  @Field.object(() => JobTypeRef) spark_job_type: JobTypeRef;
-}
-
 export class ExportedCells {
   @Field.unreadObjects(() => NotebookCell, { default: [], maxItems: MOST_CELLS }) cells: unknown[] = [];
 }

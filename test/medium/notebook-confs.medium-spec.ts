@@ -1,0 +1,589 @@
+import { MOST_CELLS } from '../../libs/notebooks/ipynb';
+import type { NbOutput } from '../../libs/notebooks/outputs';
+import { NotebookDocumentsService } from '../../src/modules/notebooks/notebook-documents.service';
+import { NotebookOutputsService } from '../../src/modules/notebooks/notebook-outputs.service';
+import { WorkspaceFilesService } from '../../src/modules/workspaces/workspace-files.service';
+import { Estate } from './harness/estate';
+import { type Caller, People, refusal } from './harness/people';
+import { insertPlain } from './harness/records';
+import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
+
+interface ShownCell {
+  cell_uuid: string;
+  code: string;
+  output: { type: string; Celloutput: string }[];
+}
+
+const PNG = Buffer.from('a picture').toString('base64');
+
+// Real: the whole API, PostgreSQL and the store of files. Left out: kernels, in whose place the test gives outputs.
+describe('notebook configurations', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let people: People;
+  let caller: Caller;
+  let cluster: number;
+  let workspace: number;
+  let base: string;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+    caller = await people.everywhere(await people.tenant());
+    const estate = new Estate(people, caller);
+    cluster = await estate.id('cluster', await estate.parts());
+    // Without nodes: runs wait.
+    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    const made = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
+    workspace = Number(made.body.workspace_id);
+    base = `/workspace/${workspace}/notebook`;
+  });
+
+  const create = (name: string, changes: object = {}) =>
+    caller.call('POST', `${base}/conf`, {
+      notebook_name: name,
+      notebook_type: 'python3',
+      cluster_id: cluster,
+      ...changes,
+    });
+  const made = async (name: string, changes: object = {}): Promise<number> => {
+    const answer = await create(name, changes);
+    expect(answer).toMatchObject({ status: 200 });
+    return Number(answer.body.notebook_conf_id);
+  };
+  const get = async (id: number) => (await caller.call('GET', `${base}/conf?notebook_conf_id=${id}`)).body;
+  const cellsOf = async (id: number): Promise<ShownCell[]> => (await get(id)).notebook_cells.cells;
+  const post = (id: number, cells: unknown, by = caller, query = '') =>
+    by.call('POST', `${base}/${id}/update${query}`, { cells });
+  const code = (cell_uuid: string, text: string, more: object = {}) => ({ cell_uuid, code: text, ...more });
+  const bytes = async (path: string): Promise<{ status: number; name: string | null; text: string }> => {
+    const response = await fetch(api.urlOf(path), { headers: { authorization: `Bearer ${caller.token}` } });
+    return {
+      status: response.status,
+      name: response.headers.get('content-disposition'),
+      text: await response.text(),
+    };
+  };
+  const exported = async (id: number) =>
+    JSON.parse((await bytes(`${base}/conf/export?notebook_conf_id=${id}`)).text) as Record<string, never>;
+  const file = async (path: string) =>
+    JSON.parse((await bytes(`/workspace/file/download?workspace_id=${workspace}&file_path=${path}`)).text) as Record<
+      string,
+      never
+    >;
+  const upload = async (path: string, content: unknown, query = '&overwrite=true'): Promise<TestAnswer> => {
+    const url = `/workspace/files?workspace_id=${workspace}&path=${encodeURIComponent(path)}${query}`;
+    const response = await fetch(api.urlOf(url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/octet-stream' },
+      body: typeof content === 'string' ? content : JSON.stringify(content),
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const files = (method: string, path: string, query: string) =>
+    caller.call(method, `/workspace/file${path}?workspace_id=${workspace}${query}`);
+  const ipynb = (...cells: object[]) => ({ cells, metadata: { author: 'x' }, nbformat: 4, nbformat_minor: 5, more: 1 });
+  const member = async (permission: string): Promise<Caller> => {
+    const { tenantId } = (
+      await api.database.query('SELECT tenant_id AS "tenantId" FROM workspaces WHERE workspace_id = $1', [workspace])
+    )[0] as { tenantId: string };
+    const by = await people.member(tenantId);
+    await api.database.query(
+      `INSERT INTO user_workspace_permissions (tenant_id, workspace_id, user_id, permission) VALUES ($1, $2, $3, $4)`,
+      [tenantId, workspace, by.userId, permission],
+    );
+    return by;
+  };
+  const revisions = async (id: number) =>
+    (
+      await api.database.query<{ n: number }[]>('SELECT count(*) AS n FROM notebook_revisions WHERE job_conf_id = $1', [
+        id,
+      ])
+    )[0]?.n;
+  const run = async (id: number): Promise<number> => {
+    const [conf] = await api.database.query<Record<string, never>[]>('SELECT * FROM job_confs WHERE job_conf_id = $1', [
+      id,
+    ]);
+    const answer = await caller.call('POST', base, { notebook_conf_id: id });
+    expect([conf?.['kind'], answer.status]).toEqual(['notebook', 200]);
+    return Number(answer.body.notebook_id);
+  };
+  const end = (runId: number) =>
+    api.database.query(`UPDATE runs SET ended_at = platform_now(), status = 'COMPLETED' WHERE run_id = $1`, [runId]);
+  const outputs = () => api.app.get(NotebookOutputsService);
+  const inTx = <T>(work: (tx: typeof api.database.manager) => Promise<T>) => api.database.transaction(work);
+
+  it('are made with an empty notebook, found by id, name and part of the name, and listed', async () => {
+    const answer = await create('explore', { driver_memory: '1g', conf: ['spark.a=1'], notebook_type: 'PYTHON3' });
+    const id = Number(answer.body.notebook_conf_id);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        notebook_conf_id: String(id),
+        notebook_name: 'explore',
+        notebook_type: 'python3',
+        notebook_path: '/explore.ipynb',
+        cluster_id: String(cluster),
+        max_concurrency: 0,
+        spark_job_type: { job_type: 'NOTEBOOK', language: 'Python3' },
+        driver_memory: '1g',
+        executor_memory: null,
+      },
+    });
+    expect(await caller.call('GET', `${base}/conf?notebook_name=explore`)).toMatchObject({
+      status: 200,
+      body: { notebook_conf_id: id, notebook_cells: { cells: [] }, cluster_info: { cluster_id: cluster } },
+    });
+    expect(await file('explore.ipynb')).toMatchObject({ cells: [], nbformat: 4, nbformat_minor: 5 });
+    await made('other', { notebook_type: 'sql' });
+    const list = async (query: string) =>
+      (await caller.call('GET', `${base}/confs${query}`)).body.data.map(
+        (one: Record<string, string>) => one['notebook_name'],
+      );
+    expect(await list('')).toEqual(['other', 'explore']);
+    expect(await list('?job_type_langs=SQL')).toEqual(['other']);
+    expect(await list('?cluster_ids=999999')).toEqual([]);
+    expect(await list('/search?notebook_name=XPLO')).toEqual(['explore']);
+    const nothing = await caller.call('GET', `${base}/confs/search?notebook_name=nothing`);
+    expect(refusal(nothing)).toEqual([404, 'NOTEBOOK_CONF.NOT_FOUND']);
+    // Jobs have names of their own.
+    expect(await caller.call('GET', `/workspace/${workspace}/spark/job/confs`)).toMatchObject({ body: { data: [] } });
+  });
+
+  it.each<[string, object, [number, string]]>([
+    ['another ending', { notebook_path: '/a.txt' }, [400, 'NOTEBOOK_CONF.INVALID_PATH']],
+    ['no name before the ending', { notebook_path: '/a/.ipynb' }, [400, 'NOTEBOOK_CONF.INVALID_PATH']],
+    ['a place outside', { notebook_path: '../a.ipynb' }, [400, 'FILE.INVALID_PATH']],
+    ['a directory', { notebook_path: '/folder.ipynb' }, [400, 'NOTEBOOK_CONF.INVALID_PATH']],
+    ['a file in a file', { notebook_path: '/text.ipynb/a.ipynb' }, [409, 'FILE.NOT_A_DIRECTORY']],
+    ['a file that is no notebook', { notebook_path: '/text.ipynb' }, [400, 'FILE.NOT_A_NOTEBOOK']],
+    ["another's file", { notebook_path: '/taken.ipynb' }, [409, 'NOTEBOOK_CONF.PATH_IN_USE']],
+    ['a name that is taken', { notebook_name: 'taken', notebook_path: '/b.ipynb' }, [409, 'RECORD.DUPLICATE_NAME']],
+    ['no cluster', { cluster_id: 999_999 }, [404, 'CLUSTER.NOT_FOUND']],
+    ["a property of the platform's", { conf: ['spark.master=x'] }, [400, 'NOTEBOOK_CONF.PROPERTY_OWNED']],
+    ['a package that is none', { packages: ['x'] }, [400, 'NOTEBOOK_CONF.INVALID_PACKAGE']],
+    ['a file outside the workspace', { files: ['../x'] }, [400, 'FILE.INVALID_PATH']],
+    ['an unknown language', { notebook_type: 'r' }, [400, 'REQUEST.INVALID']],
+  ])('are not made with %s, and leave no file', async (_what, changes, expected) => {
+    await made('taken');
+    await upload('text.ipynb', 'no notebook');
+    await files('POST', 's', '&path=folder.ipynb&is_dir=true');
+    const before = (await files('GET', '/usage', '')).body;
+    expect(refusal(await create('new', changes))).toEqual(expected);
+    expect((await files('GET', '/usage', '')).body).toEqual(before);
+  });
+
+  it('adopt a file with its outputs, and answer it as it was but for ids', async () => {
+    const stream = { output_type: 'stream', name: 'stderr', text: ['a\n', 'b'] };
+    const picture = { output_type: 'display_data', data: { 'image/png': PNG, 'text/plain': ['x'] }, metadata: {} };
+    const table = {
+      output_type: 'execute_result',
+      data: { 'text/html': '<b>', 'application/json': { a: [1] } },
+      metadata: {},
+      execution_count: 3,
+    };
+    const failed = { output_type: 'error', ename: 'E', evalue: 'v', traceback: ['\u001b[31mE\u001b[0m: v', 'line'] };
+    const given = ipynb(
+      {
+        id: 'first',
+        cell_type: 'code',
+        source: ['a = 1\n', 'a'],
+        metadata: { x: 1 },
+        execution_count: 7,
+        outputs: [stream, picture, table, failed],
+      },
+      { cell_type: 'markdown', source: '# Title', metadata: {}, attachments: { 'a.png': {} } },
+      { cell_type: 'raw', source: 'raw \u0000', metadata: {}, odd: { kept: true } },
+    );
+    await upload('dir/adopted.ipynb', given);
+    const id = await made('adopts', { notebook_path: 'dir/adopted.ipynb' });
+    expect(await get(id)).toMatchObject({ notebook_path: '/dir/adopted.ipynb' });
+    const cells = await cellsOf(id);
+    expect(cells).toMatchObject([
+      {
+        cell_uuid: 'first',
+        code: 'a = 1\na',
+        cell_type: 'code',
+        metadata: { x: 1 },
+        output: [
+          { type: 'text', Celloutput: 'a\nb' },
+          { type: 'image', Celloutput: `data:image/png;base64,${PNG}` },
+          { type: 'html', Celloutput: '<b>' },
+          { type: 'text', Celloutput: 'E: v\nline' },
+        ],
+      },
+      { code: '# Title', cell_type: 'markdown', attachments: { 'a.png': {} }, output: [] },
+      { code: 'raw \u0000', cell_type: 'markdown', odd: { kept: true } },
+    ]);
+    const out = await exported(id);
+    expect(out).toMatchObject({
+      metadata: { author: 'x' },
+      more: 1,
+      cells: [
+        {
+          id: 'first',
+          source: 'a = 1\na',
+          execution_count: 7,
+          outputs: [{ ...stream, text: 'a\nb' }, {}, table, failed],
+        },
+        { cell_type: 'markdown' },
+        { cell_type: 'raw', odd: { kept: true } },
+      ],
+    });
+    // Sent back as they came, nothing changes, and nothing is written.
+    expect((await post(id, cells)).body.message).toContain('has not changed');
+    expect([await revisions(id), await exported(id)]).toEqual([1, out]);
+    const { name } = await bytes(`${base}/conf/export?notebook_conf_id=${id}`);
+    expect(name).toBe('attachment; filename="adopts.ipynb"');
+  });
+
+  it('take code with EDIT, as a revision and in the file, and outputs alone with RUN', async () => {
+    const id = await made('cells');
+    const first = [code('a', '1', { metadata: { x: 1 }, extra: [1] }), code('b', '# t', { cell_type: 'markdown' })];
+    expect(await post(id, first)).toMatchObject({ status: 201, body: { message: expect.any(String) } });
+    expect(await cellsOf(id)).toEqual([
+      { cell_uuid: 'a', code: '1', cell_type: 'code', metadata: { x: 1 }, output: [], extra: [1] },
+      { cell_uuid: 'b', code: '# t', cell_type: 'markdown', metadata: {}, output: [] },
+    ]);
+    expect(await file('cells.ipynb')).toMatchObject({ cells: [{ id: 'a', source: '1', outputs: [] }, { id: 'b' }] });
+    const runner = await member('RUN');
+    const shown = [
+      { type: 'text', Celloutput: 'one' },
+      { type: 'text', Celloutput: 'two' },
+      { type: 'html', Celloutput: '<i>' },
+      { type: 'image', Celloutput: `data:image/png;base64,${PNG}` },
+    ];
+    const withOutputs = [{ ...first[0], output: shown }, first[1]];
+    expect((await post(id, withOutputs, runner)).status).toBe(201);
+    expect((await post(id, withOutputs, runner)).body.message).toContain('has not changed');
+    expect((await cellsOf(id))[0]?.output).toEqual(shown);
+    expect(await revisions(id)).toBe(2);
+    // The file is as of the last save of code.
+    expect(await file('cells.ipynb')).toMatchObject({ cells: [{ outputs: [] }, {}] });
+    for (const changed of [
+      [code('a', '2'), first[1]],
+      [first[1], first[0]],
+      [first[0]],
+      [...first, code('c', '')],
+      [{ ...first[0], metadata: {} }, first[1]],
+      [{ ...first[0], cell_type: 'markdown' }, first[1]],
+    ]) {
+      expect(refusal(await post(id, changed, runner))).toEqual([403, 'WORKSPACE.PERMISSION_REQUIRED']);
+    }
+    const viewer = await member('VIEW');
+    expect(refusal(await post(id, first, viewer))).toEqual([403, 'WORKSPACE.PERMISSION_REQUIRED']);
+    const editor = await member('EDIT');
+    expect((await post(id, [first[1], { ...first[0], code: '2', output: shown }], editor)).status).toBe(201);
+    expect((await cellsOf(id)).map(({ code: text, output }) => [text, output.length])).toEqual([
+      ['# t', 0],
+      ['2', 4],
+    ]);
+    expect(await file('cells.ipynb')).toMatchObject({ cells: [{ id: 'b' }, { id: 'a', outputs: [{}, {}, {}, {}] }] });
+    expect(await get(id)).toMatchObject({ modified_by: { user_id: editor.userId } });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no list', {}, 'REQUEST.INVALID'],
+    ['what is no object', [1], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['no id', [{ code: '' }], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['an id that is none', [code('a b', '')], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['an id twice', [code('a', ''), code('a', '')], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['code that is no text', [{ cell_uuid: 'a', code: 1 }], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['an unknown type', [code('a', '', { cell_type: 'raw' })], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    ['outputs that are none', [code('a', '', { output: [{ type: 'text' }] })], 'NOTEBOOK_CONF.INVALID_CELLS'],
+    [
+      'an image that is none',
+      [code('a', '', { output: [{ type: 'image', Celloutput: 'x' }] })],
+      'NOTEBOOK_CONF.INVALID_CELLS',
+    ],
+    ['too many', Array.from({ length: MOST_CELLS + 1 }, (_, index) => code(`c${index}`, '')), 'REQUEST.INVALID'],
+  ])('refuse cells with %s', async (_what, cells, expected) => {
+    const id = await made('hostile');
+    expect(refusal(await post(id, cells))).toEqual([400, expected]);
+    expect(await cellsOf(id)).toEqual([]);
+  });
+
+  it('change in settings, are disabled, enabled and deleted; the file stays and can be adopted again', async () => {
+    const id = await made('changes', { driver_memory: '1g' });
+    const of = (path = '') => `${base}/conf${path}?notebook_conf_id=${id}`;
+    expect(
+      await caller.call('PUT', of(), { driver_memory: null, notebook_name: 'changed', max_concurrency: 1 }),
+    ).toMatchObject({
+      status: 201,
+      body: { notebook_name: 'changed', driver_memory: null, notebook_path: '/changes.ipynb', max_concurrency: 1 },
+    });
+    expect(refusal(await caller.call('PUT', of(), {}))).toEqual([400, 'REQUEST.EMPTY_UPDATE']);
+    expect(refusal(await caller.call('PUT', of(), { notebook_type: 'sql' }))).toEqual([400, 'REQUEST.INVALID']);
+    expect((await caller.call('PUT', of('/disable'))).status).toBe(201);
+    expect(refusal(await caller.call('PUT', of('/disable')))).toEqual([409, 'NOTEBOOK_CONF.INVALID_STATE']);
+    expect(refusal(await caller.call('PUT', of(), { driver_memory: '2g' }))).toEqual([409, 'NOTEBOOK_CONF.DISABLED']);
+    expect(refusal(await post(id, [code('a', '')]))).toEqual([409, 'NOTEBOOK_CONF.DISABLED']);
+    expect((await caller.call('PUT', of('/enable'))).status).toBe(201);
+    await post(id, [code('a', 'kept')]);
+    const runId = await run(id);
+    expect(refusal(await caller.call('DELETE', of()))).toEqual([409, 'NOTEBOOK_CONF.IN_USE']);
+    const revision = await inTx((tx) => api.app.get(NotebookDocumentsService).currentRevision(tx, id));
+    await end(runId);
+    expect(await caller.call('DELETE', of())).toMatchObject({ status: 201 });
+    expect(refusal(await caller.call('GET', of()))).toEqual([404, 'NOTEBOOK_CONF.NOT_FOUND']);
+    expect(await revisions(id)).toBe(1);
+    const tenants = await api.database.query<{ tenant_id: string }[]>('SELECT tenant_id FROM runs WHERE run_id = $1', [
+      runId,
+    ]);
+    const opened = await api.app
+      .get(NotebookDocumentsService)
+      .exportRevision(tenants[0]?.tenant_id ?? '', revision ?? 0, 'then');
+    expect(opened.name).toBe('then.ipynb');
+    const again = await made('again', { notebook_path: '/changes.ipynb' });
+    expect(await cellsOf(again)).toMatchObject([{ cell_uuid: 'a', code: 'kept' }]);
+  });
+
+  it('are cloned with their cells and without outputs', async () => {
+    const id = await made('original', { driver_memory: '1g', max_concurrency: 2 });
+    await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: 'x' }] })]);
+    const clone = (query: string) => caller.call('POST', `${base}/conf/clone?notebook_name=original&${query}`);
+    const answer = await clone('new_notebook_name=copy');
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { notebook_name: 'copy', notebook_path: '/copy.ipynb', driver_memory: '1g', max_concurrency: 2 },
+    });
+    expect(await cellsOf(Number(answer.body.notebook_conf_id))).toEqual([
+      { cell_uuid: 'a', code: '1', cell_type: 'code', metadata: {}, output: [] },
+    ]);
+    expect((await cellsOf(id))[0]?.output).toHaveLength(1);
+    expect(refusal(await clone('new_notebook_name=more&clone_file_path=copy.ipynb'))).toEqual([409, 'FILE.EXISTS']);
+    expect(refusal(await clone('new_notebook_name=copy&clone_file_path=b.ipynb'))).toEqual([
+      409,
+      'RECORD.DUPLICATE_NAME',
+    ]);
+    expect((await clone('new_notebook_name=more&clone_file_path=/deep/er.ipynb')).body.notebook_path).toBe(
+      '/deep/er.ipynb',
+    );
+  });
+
+  it('go with their file: uploads are revisions, renames and moves carry the path, and it cannot be deleted', async () => {
+    const id = await made('file', { notebook_path: '/dir/file.ipynb' });
+    await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: 'x' }] }), code('gone', '')]);
+    const uploaded = await upload(
+      'dir/file.ipynb',
+      ipynb({ id: 'a', cell_type: 'code', source: '2', metadata: {}, outputs: [] }),
+    );
+    expect(uploaded.status).toBe(200);
+    expect(await cellsOf(id)).toEqual([{ cell_uuid: 'a', code: '2', cell_type: 'code', metadata: {}, output: [] }]);
+    expect(await revisions(id)).toBe(3);
+    for (const wrong of [
+      '',
+      '[]',
+      '{"cells":[]}',
+      '{"cells":[],"nbformat":3}',
+      `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`,
+    ]) {
+      expect(refusal(await upload('dir/file.ipynb', wrong))).toEqual([400, 'FILE.NOT_A_NOTEBOOK']);
+    }
+    expect(await cellsOf(id)).toMatchObject([{ code: '2' }]);
+    expect((await files('PUT', '/rename', '&file_path=dir/file.ipynb&file_name=other.ipynb')).status).toBe(201);
+    expect((await get(id)).notebook_path).toBe('/dir/other.ipynb');
+    expect((await files('PUT', '/rename', '&file_path=dir&file_name=moved')).status).toBe(201);
+    expect((await get(id)).notebook_path).toBe('/moved/other.ipynb');
+    const asText = await files('PUT', '/rename', '&file_path=moved/other.ipynb&file_name=other.txt');
+    expect(refusal(asText)).toEqual([409, 'FILE.IS_NOTEBOOK']);
+    for (const path of ['moved', 'moved/other.ipynb']) {
+      expect(refusal(await files('DELETE', '', `&file_path=${path}`))).toEqual([409, 'FILE.IS_NOTEBOOK']);
+    }
+    await upload('else.ipynb', 'x');
+    const over = await files(
+      'PUT',
+      '/move',
+      '&source_file_path=else.ipynb&destination_file_path=moved/other.ipynb&overwrite=true',
+    );
+    expect(refusal(over)).toEqual([409, 'FILE.IS_NOTEBOOK']);
+    expect((await files('POST', '/copy', '&source_file_path=moved&destination_file_path=copied')).status).toBe(200);
+    expect((await files('DELETE', '', '&file_path=copied')).status).toBe(201);
+    await post(id, [code('a', '3')]);
+    expect(await file('moved/other.ipynb')).toMatchObject({ more: 1, cells: [{ source: '3' }] });
+  });
+
+  it('keep the revisions that instances began with, and the newest twenty others', async () => {
+    const id = await made('many');
+    await post(id, [code('a', 'named')]);
+    const kept = await inTx((tx) => api.app.get(NotebookDocumentsService).currentRevision(tx, id));
+    for (let count = 0; count < 25; count += 1) await post(id, [code('a', String(count))]);
+    expect(await revisions(id)).toBe(21);
+    const left = await api.database.query<{ notebook_revision_id: number }[]>(
+      'SELECT notebook_revision_id FROM notebook_revisions WHERE job_conf_id = $1 ORDER BY 1 LIMIT 1',
+      [id],
+    );
+    expect(left).toEqual([{ notebook_revision_id: kept }]);
+  });
+
+  describe('and the outputs of their instances', () => {
+    let id: number;
+    let runId: number;
+    const at = (cellUuid = 'a', of = runId) => ({ notebookConfId: id, cellUuid, runId: of });
+    const print = (text: string, name: 'stdout' | 'stderr' = 'stdout'): NbOutput => ({
+      output_type: 'stream',
+      name,
+      text,
+    });
+    const append = (...given: NbOutput[]) => inTx((tx) => outputs().append(tx, at(), given));
+    const shown = async () => (await cellsOf(id))[0]?.output.map(({ Celloutput: text }) => text);
+
+    beforeEach(async () => {
+      id = await made('runs');
+      await post(id, [
+        code('a', '1', { output: [{ type: 'text', Celloutput: 'before' }] }),
+        code('m', '', { cell_type: 'markdown' }),
+      ]);
+      runId = await run(id);
+      expect(await inTx((tx) => outputs().begin(tx, at()))).toBe(true);
+    });
+
+    it('are written as they come, streams in one piece each', async () => {
+      expect(await shown()).toEqual([]);
+      await append(print('a'), print('b'));
+      await append(print('\u0000 "c"\\\n'), print('e', 'stderr'));
+      await append(print('f', 'stderr'), { output_type: 'display_data', data: { 'text/html': '<b>' }, metadata: {} });
+      await append(print('g'));
+      await inTx((tx) => outputs().executionCount(tx, at(), 4));
+      expect(await shown()).toEqual(['ab\u0000 "c"\\\n', 'ef', '<b>', 'g']);
+      expect((await exported(id))['cells'][0]).toMatchObject({
+        execution_count: 4,
+        outputs: [{ name: 'stdout', text: 'ab\u0000 "c"\\\n' }, { name: 'stderr', text: 'ef' }, {}, { text: 'g' }],
+      });
+      await inTx((tx) => outputs().clear(tx, at()));
+      expect(await shown()).toEqual([]);
+    });
+
+    it('are of code cells that the notebook has, and of the run that executed them last', async () => {
+      const found = await inTx((tx) => outputs().cells(tx, id, ['a', 'm', 'none']));
+      expect([...found]).toEqual(
+        expect.arrayContaining([
+          ['a', 'code'],
+          ['m', 'markdown'],
+        ]),
+      );
+      expect(found.size).toBe(2);
+      for (const cell of ['m', 'none']) expect(await inTx((tx) => outputs().begin(tx, at(cell)))).toBe(false);
+      const second = await run(id);
+      await inTx((tx) => outputs().begin(tx, at('a', second)));
+      expect(await append(print('late'))).toBe(false);
+      expect(await inTx((tx) => outputs().executionCount(tx, at(), 1))).toBe(false);
+      expect(await shown()).toEqual([]);
+    });
+
+    it("are the server's while the instance lasts: what a client sends back does not replace them", async () => {
+      await append(print('of the server'));
+      const sent = (text: string) => [
+        code('a', '1', { output: [{ type: 'text', Celloutput: text }] }),
+        code('m', '', { cell_type: 'markdown' }),
+      ];
+      expect((await post(id, sent('less'), caller, `?run_id=${runId}`)).status).toBe(201);
+      expect(await shown()).toEqual(['of the server']);
+      const cleared = [code('a', '1'), code('m', '', { cell_type: 'markdown' })];
+      await post(id, cleared, caller, `?run_id=${runId}`);
+      expect(await shown()).toEqual(['of the server']);
+      await post(id, cleared);
+      expect(await shown()).toEqual([]);
+      await append(print('goes on'));
+      expect(await shown()).toEqual(['goes on']);
+      await end(runId);
+      await post(id, sent('mine'));
+      expect(await shown()).toEqual(['mine']);
+    });
+
+    it('are cut with a line that says so when they are too many or too large', async () => {
+      await append(print('x'.repeat(11 * 2 ** 20)));
+      const [out = '', why = ''] = (await shown()) ?? [];
+      expect([out.length > 9 * 2 ** 20, out.length <= 10 * 2 ** 20]).toEqual([true, true]);
+      expect(why).toContain('10 MiB');
+      await append(print('y'));
+      expect(await shown()).toHaveLength(2);
+      await inTx((tx) => outputs().begin(tx, at()));
+      const html = (index: number): NbOutput => ({
+        output_type: 'display_data',
+        data: { 'text/html': `${index}` },
+        metadata: {},
+      });
+      await append(...Array.from({ length: 120 }, (_, index) => html(index)));
+      const many = (await shown()) ?? [];
+      expect([many.length, many.at(-1)]).toEqual([101, expect.stringContaining('100 outputs')]);
+    });
+
+    it('lie in the store by their hash when they are large, once, and are swept when nobody has them', async () => {
+      const picture = (text: string): NbOutput => ({
+        output_type: 'display_data',
+        data: { 'image/png': Buffer.from(text.repeat(300_000)).toString('base64') },
+        metadata: {},
+      });
+      await append(picture('a'), picture('b'), picture('a'));
+      const contents = () =>
+        api.database.query<{ sha256: string; blob_key: string }[]>('SELECT * FROM notebook_contents');
+      const before = (await contents()).length;
+      expect(before).toBeGreaterThanOrEqual(2);
+      const sent = await shown();
+      expect(sent?.map((text) => text.length)).toEqual([expect.any(Number), sent?.[0]?.length, sent?.[0]?.length]);
+      const out = (await exported(id))['cells'][0] as { outputs: NbOutput[] };
+      expect(out.outputs[1]).toEqual(picture('b'));
+      const keys = (await contents()).map(({ blob_key }) => blob_key);
+      await api.app.get(WorkspaceFilesService).sweep();
+      expect((await bytes(`${base}/conf/export?notebook_conf_id=${id}`)).status).toBe(200);
+      expect(keys).toHaveLength(before);
+    });
+
+    it('are as whole as the transaction that writes them', async () => {
+      await expect(
+        inTx(async (tx) => {
+          await outputs().append(tx, at(), [print('never')]);
+          throw new Error('rolled back');
+        }),
+      ).rejects.toThrow('rolled back');
+      expect(await shown()).toEqual([]);
+      const [row] = await api.database.query<{ output_bytes: number }[]>(
+        'SELECT output_bytes FROM notebook_documents WHERE job_conf_id = $1',
+        [id],
+      );
+      expect(row?.output_bytes).toBe(0);
+    });
+  });
+
+  it('of thirty MiB are sent and read', async () => {
+    const id = await made('large');
+    const text = 'x'.repeat(29 * 2 ** 20);
+    expect((await post(id, [code('a', '1', { output: [{ type: 'text', Celloutput: text }] })])).status).toBe(201);
+    expect((await cellsOf(id))[0]?.output[0]?.Celloutput.length).toBe(text.length);
+    const more = await post(id, [code('a', 'x'.repeat(31 * 2 ** 20))]);
+    expect(refusal(more)).toEqual([413, 'REQUEST.TOO_LARGE']);
+    expect((await post(id, [code('a', text)])).status).toBe(201);
+    expect((await cellsOf(id))[0]?.code.length).toBe(text.length);
+  }, 120_000);
+
+  it('are of one workspace and tenant', async () => {
+    const id = await made('mine');
+    const other = await caller.call('POST', '/workspace', { name: people.unique('workspace') });
+    const there = `/workspace/${other.body.workspace_id}/notebook`;
+    expect(refusal(await caller.call('GET', `${there}/conf?notebook_conf_id=${id}`))).toEqual([
+      404,
+      'NOTEBOOK_CONF.NOT_FOUND',
+    ]);
+    expect(refusal(await caller.call('POST', `${there}/${id}/update`, { cells: [] }))).toEqual([
+      404,
+      'NOTEBOOK_CONF.NOT_FOUND',
+    ]);
+    const job = await insertPlain(api.database.manager, 'job_confs', {
+      tenant_id: (await get(id)).tenant_id,
+      workspace_id: workspace,
+      cluster_id: cluster,
+      name: 'a-job',
+      job_type: 'SPARK_JOB',
+      language: 'Python3',
+      max_concurrency: 0,
+      settings: {},
+    });
+    expect(refusal(await post(Number(job['job_conf_id']), []))).toEqual([404, 'NOTEBOOK_CONF.NOT_FOUND']);
+  });
+});
