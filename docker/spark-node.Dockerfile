@@ -31,7 +31,8 @@ RUN python3 -m venv /opt/python \
   && pip="/opt/python/bin/pip install --no-cache-dir --require-hashes --only-binary :all:" \
   && $pip -r /tmp/requirements/pip.txt \
   && $pip -r /tmp/requirements/spark-build.txt \
-  && $pip -r /tmp/requirements/spark.txt --no-binary pyspark --no-build-isolation
+  && $pip -r /tmp/requirements/spark.txt --no-binary pyspark --no-build-isolation \
+  && $pip -r /tmp/requirements/kernels.txt
 
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # The package of the Java runtime expects the folder of manual pages, which slim images lack.
@@ -85,5 +86,6 @@ WORKDIR /opt/agent
 COPY --from=build /app/dist/libs/contracts contracts
 COPY --from=build /app/dist/libs/spark spark
 COPY --from=build /app/dist/libs/node-agent node-agent
+COPY --from=build /app/dist/libs/run-bridges run-bridges
 USER 0:0
 CMD ["node", "node-agent/main.js", "/etc/spark-node/agent.json"]

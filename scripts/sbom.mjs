@@ -48,6 +48,7 @@ const PYTHON_SCOPES = {
   pip: 'required',
   'spark-build': 'required',
   spark: 'required',
+  kernels: 'required',
   valkey: 'optional',
   bubblewrap: 'optional',
   java: 'optional',

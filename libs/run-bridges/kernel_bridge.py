@@ -28,6 +28,7 @@ PROGRAMS = {"python": ("kernel_python.py", "python3"), "sql": ("kernel_sql.py", 
 
 # How long a kernel may take until it answers, and to end; seconds.
 START_WITHIN = 90
+ASKED_WITHIN = 1
 END_WITHIN = 4
 NUDGE_EVERY = 0.3
 # How long the reply of a request waits for its last output.
@@ -80,21 +81,22 @@ class Kernel:
     def __init__(self, language, generation, folder, work):
         self.generation = generation
         program, _ = PROGRAMS[language]
+        key = os.urandom(32).hex().encode()
         # Relative, since the name of a socket is short.
         self.file, self.connection = write_connection_file(
             fname=os.path.join(folder, "kernel-%d.json" % generation),
             transport="ipc",
             ip="k%d" % generation,
-            key=os.urandom(32).hex().encode(),
+            key=key,
         )
-        env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()))
+        self.session = Session(key=key, signature_scheme=self.connection["signature_scheme"])
+        env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()), PYDEVD_DISABLE_FILE_VALIDATION="1")
         argv = [sys.executable, os.path.join(FOLDER, program), "-f", self.file]
         # A group of its own within the run's session: a signal to the bridge is none to the kernel.
         self.process = subprocess.Popen(
             argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE, preexec_fn=os.setpgrp
         )
         self.tail = Tail(self.process.stderr)
-        self.session = Session(key=self.connection["key"], signature_scheme=self.connection["signature_scheme"])
         context = zmq.Context.instance()
         self.sockets = {}
         for channel, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
@@ -143,13 +145,11 @@ class Kernel:
     def end(self):
         """Ends the process and whatever it started; politely first, so that Spark closes its event log."""
         group = self.process.pid
-        for number, seconds in ((None, END_WITHIN), (signal.SIGTERM, END_WITHIN), (signal.SIGKILL, END_WITHIN)):
-            if number is None:
-                self.session.send(self.sockets["control"], "shutdown_request", {"restart": False})
-            elif not self._signal(group, number):
-                break
-            if self._gone(group, seconds):
-                break
+        self.session.send(self.sockets["control"], "shutdown_request", {"restart": False})
+        if not self._gone(group, ASKED_WITHIN):
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                if not self._signal(group, number) or self._gone(group, END_WITHIN):
+                    break
         self.close()
 
     def close(self):
@@ -335,9 +335,10 @@ class Bridge:
 
     def end_kernel(self, name, why):
         kernel, self.kernel = self.kernel, None
+        # First: whoever waits for answers need not wait for the end of Spark.
+        self.settle(name, why)
         if kernel is not None:
             kernel.end()
-        self.settle(name, why)
 
     def settle(self, name, why):
         """Answers all requests of a kernel that is gone."""
@@ -362,12 +363,13 @@ class Bridge:
         code = kernel.process.poll()
         if code is not None:
             self.take_outputs()
-            tail = kernel.tail.end()
             why = "The kernel ended (%s)." % quoted(code)
             if code == -signal.SIGKILL:
                 why += " Its node may lack memory."
+            if not kernel.ready:
+                why = ("%s %s" % (why, kernel.tail.end())).strip()
             self.end_kernel("KernelDied", why)
-            self.say_state("dead", "%s %s" % (why, tail) if tail and code != 0 else why)
+            self.say_state("dead", why)
             return
         if not kernel.ready:
             if time.monotonic() - kernel.began > START_WITHIN:
@@ -417,7 +419,7 @@ class Bridge:
         parent = message.get("parent_header", {}).get("msg_id")
         is_current = self.current is not None and parent == self.current["header"]["msg_id"]
         own = message.get("parent_header", {}).get("session") == self.kernel.session.session
-        if own:
+        if own or msg_type == "iopub_welcome":
             # The nudges, and whether the kernel is busy with them, are nobody's.
             return
         if channel == "shell" and msg_type == "execute_reply":

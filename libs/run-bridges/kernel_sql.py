@@ -118,11 +118,12 @@ class SqlKernel(Kernel):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.start_of_session = SessionStart()
+        self.is_set = False
 
     def do_execute(self, code, silent, store_history=True, user_expressions=None, allow_stdin=False, **_):
         position = (0, 0)
         try:
-            session = self.start_of_session.wait()
+            session = self.spark()
             for number, (line, statement) in enumerate(statements(code), 1):
                 position = (number, line)
                 self.show(session.sql(statement), silent)
@@ -137,6 +138,14 @@ class SqlKernel(Kernel):
             "payload": [],
             "user_expressions": {},
         }
+
+    def spark(self):
+        session = self.start_of_session.wait()
+        if not self.is_set and session.conf.get("spark.sql.catalogImplementation") == "in-memory":
+            # Without a metastore there are no tables of Hive: those that name no format are Spark's own.
+            session.conf.set("spark.sql.legacy.createHiveTableByDefault", "false")
+        self.is_set = True
+        return session
 
     def show(self, frame, silent):
         columns = frame.columns

@@ -1,6 +1,16 @@
 """The Spark session of a kernel or a function, which begins beside it."""
 
+import glob
+import importlib.util
+import os
+import sys
 import threading
+
+
+def find_pyspark():
+    """Makes PySpark importable where it is no package of this Python: then it lies in Spark's own folder."""
+    if importlib.util.find_spec("pyspark") is None:
+        sys.path.extend(sorted(glob.glob(os.path.join(os.environ["SPARK_HOME"], "python", "lib", "*.zip"))))
 
 
 class FailedSession:
@@ -38,6 +48,7 @@ class SessionStart:
 
     def _begin(self):
         try:
+            find_pyspark()
             from pyspark.sql import SparkSession
 
             self.session = SparkSession.builder.getOrCreate()

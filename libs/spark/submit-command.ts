@@ -7,6 +7,7 @@ import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACT
 import { whyOwned } from './owned-properties';
 import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
 import { redacting, secretProperties, secretVariables } from './run-secrets';
+import { bridgeCommand } from './run-bridges';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
@@ -157,7 +158,8 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     `-Duser.home=${paths.home}`,
     `-Dderby.system.home=${paths.work}`,
   ];
-  const program = programOf(spec, setup);
+  const program = programOf(spec, setup, argv.slice(1));
+  if (program.isWhole) argv.splice(0);
   argv.push(...program.argv);
   files.push(...program.files);
   javaOptions.push(...program.javaOptions);
@@ -171,7 +173,12 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const nodeOrRunOptions = spec.env['SPARK_SUBMIT_OPTS'] ?? nodeEnv['SPARK_SUBMIT_OPTS'] ?? '';
   return {
     argv,
-    env: { ...env, ...stores.env, SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim() },
+    env: {
+      ...env,
+      ...stores.env,
+      ...program.env,
+      SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim(),
+    },
     stdin: program.stdin,
     files,
     notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(keyOf)]),
@@ -184,9 +191,13 @@ interface Program {
   files: GeneratedFile[];
   javaOptions: string[];
   stdin: string;
+  env?: Record<string, string>;
+  /** Whether it takes the place of `spark-submit` and its options. */
+  isWhole?: boolean;
 }
 
-function programOf(spec: RunSpec, { paths, locate }: SubmitSetup): Program {
+function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
+  const { paths, locate } = setup;
   const nothing = { files: [], javaOptions: [], stdin: '' };
   switch (spec.kind) {
     case 'python':
@@ -217,7 +228,11 @@ function programOf(spec: RunSpec, { paths, locate }: SubmitSetup): Program {
       };
     }
     case 'notebook':
-      throw new SubmitError('This node runs no notebooks.');
+      return {
+        ...nothing,
+        ...bridgeCommand(['kernel_bridge.py', kernelLanguage(spec)], options, setup),
+        isWhole: true,
+      };
   }
 }
 
@@ -340,6 +355,11 @@ function clusterProperties(sparkSecret: string | null): [string, string][] {
     ['spark.authenticate.secret', sparkSecret],
     ['spark.network.crypto.enabled', 'true'],
   ];
+}
+
+function kernelLanguage({ kernel }: RunSpec): string {
+  if (kernel && kernel.language !== 'scala') return kernel.language;
+  throw new SubmitError(`This node has no kernel for ${kernel?.language ?? 'a notebook without a language'}.`);
 }
 
 function application(spec: RunSpec): RunFile {

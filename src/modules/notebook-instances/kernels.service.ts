@@ -6,6 +6,7 @@ import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { isFinished, NotebookRunsRepository, type Run, type RunDetailRow } from '../jobs/jobs.contract';
+import { NotebookOutputsService } from '../notebooks/notebook-outputs.service';
 import { RunChannelsService } from '../run-channels/run-channels.service';
 import type { KernelSocket, KernelStatus } from './dto/notebook.dto';
 import type { Kernel } from './entities/kernel.entity';
@@ -17,6 +18,9 @@ import { KernelsRepository } from './kernels.repository';
 /** Requests of an instance that may wait for their answers. */
 const MOST_WAITING = 1_000;
 
+/** Content of the reply for a cell of text. */
+const NOTHING_DONE = { status: 'ok', execution_count: 0, user_expressions: {}, payload: [] };
+
 type LockedKernel = Kernel & Pick<Run, 'status'>;
 
 /** Kernels of notebook instances: their state, and what is asked of them. */
@@ -27,6 +31,7 @@ export class KernelsService {
     private readonly runs: NotebookRunsRepository,
     private readonly kernels: KernelsRepository,
     private readonly channels: RunChannelsService,
+    private readonly outputs: NotebookOutputsService,
   ) {}
 
   async status(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<KernelStatus> {
@@ -88,7 +93,7 @@ export class KernelsService {
    * Sends a client's message to the kernel; what is answered at once, as texts of messages. A request to execute code
    * that was asked before is not executed again: its reply is repeated once there is one.
    */
-  async ask(run: Pick<Run, 'run_id' | 'tenant_id'>, request: ClientRequest): Promise<string[]> {
+  async ask(run: Pick<Run, 'run_id' | 'tenant_id' | 'job_conf_id'>, request: ClientRequest): Promise<string[]> {
     const { msgId, type, message } = request;
     return this.transactions.run(async (tx) => {
       const kernel = await this.kernels.lock(tx, run.run_id);
@@ -98,6 +103,9 @@ export class KernelsService {
         return [];
       }
       if (type === 'execute_request') {
+        const cellType = (await this.outputs.cells(tx, run.job_conf_id, [msgId])).get(msgId);
+        // Text has nothing to execute.
+        if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
         if ((await this.kernels.waiting(tx, run.run_id, MOST_WAITING)) >= MOST_WAITING) {
           throw tooMany('KERNEL.TOO_MANY_REQUESTS', `${MOST_WAITING} requests wait for the kernel already.`);
         }

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
-import { sendLog } from '../../platform/http/file-answer';
+import { sendContent, sendLog } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page, PageQuery } from '../../platform/http/page';
 import { IdParam, WordParam } from '../../platform/http/parameters';
@@ -142,6 +142,25 @@ export class NotebookInstancesController {
   ): Promise<void> {
     const stream = logType as (typeof OUTPUTS)[number];
     await sendLog(response, await this.notebooks.log(scope, workspace, notebookId, stream, query));
+  }
+
+  @Operation({
+    method: 'GET',
+    path: `${base}/notebook/{notebook_id}/download`,
+    id: 'downloadNotebookRun',
+    summary: 'The notebook as it was when the instance began, as an .ipynb file without outputs',
+    tag,
+    access: view,
+    answer: Answers.binary,
+  })
+  async download(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('notebook_id') notebookId: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendContent(response, await this.notebooks.download(scope, workspace, notebookId));
   }
 
   @Operation({

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module';
+import { NotebooksModule } from '../notebooks/notebooks.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { KernelFramesService } from './kernel-frames.service';
 import { KernelsRepository } from './kernels.repository';
@@ -7,7 +8,7 @@ import { KernelsService } from './kernels.service';
 import { NotebookInstancesService } from './notebook-instances.service';
 
 @Module({
-  imports: [JobsModule, RunChannelsModule],
+  imports: [JobsModule, NotebooksModule, RunChannelsModule],
   providers: [KernelsRepository, KernelsService, KernelFramesService, NotebookInstancesService],
   exports: [KernelsRepository, KernelsService, NotebookInstancesService],
 })

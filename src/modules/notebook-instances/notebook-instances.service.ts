@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { notFound } from '../../platform/errors/domain-error';
+import type { FileContent } from '../../platform/files/content';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
 import { selectorFrom } from '../../platform/http/selector';
@@ -17,6 +18,7 @@ import {
   RunsOfKind,
   workflowOf,
 } from '../jobs/jobs.contract';
+import { NotebookDocumentsService } from '../notebooks/notebook-documents.service';
 import type {
   CreateNotebook,
   NotebookConfSummary,
@@ -41,6 +43,7 @@ export class NotebookInstancesService extends RunsOfKind {
     private readonly runs: NotebookRunsRepository,
     confs: NotebookConfsRepository,
     private readonly kernels: KernelsRepository,
+    private readonly documents: NotebookDocumentsService,
   ) {
     super(parts, runs, confs);
   }
@@ -49,8 +52,8 @@ export class NotebookInstancesService extends RunsOfKind {
   async start(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebook): Promise<NotebookCreated> {
     const { arguments: words, conf } = body;
     const selector = selectorFrom({ conf_id: body.notebook_conf_id, conf_name: body.notebook_name }, 'conf');
-    const run = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, (tx, added) =>
-      this.kernels.add(tx, added),
+    const run = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, async (tx, added) =>
+      this.kernels.add(tx, added, await this.documents.currentRevision(tx, added.job_conf_id)),
     );
     return created((await this.begun(run.run_id)) ?? run);
   }
@@ -85,6 +88,16 @@ export class NotebookInstancesService extends RunsOfKind {
   async get(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<NotebookRead> {
     const run = await this.row(scope, workspace, notebookId);
     return read(run, (await this.kernels.of([run.run_id])).get(run.run_id));
+  }
+
+  /** Opens the notebook as it was when the instance began, as an .ipynb file. */
+  async download(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<FileContent> {
+    const run = await this.row(scope, workspace, notebookId);
+    const revision = (await this.kernels.of([run.run_id])).get(run.run_id)?.notebook_revision_id ?? null;
+    if (revision === null) {
+      throw notFound('NOTEBOOK_REVISION.NOT_FOUND', `The notebook ${notebookId} began without a document.`);
+    }
+    return this.documents.exportRevision(scope.tenantId, revision, run.job_conf_snapshot.name);
   }
 
   /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */

@@ -7,6 +7,9 @@ import { STORED_KERNEL_STATES, type StoredKernelState } from '../kernel-state';
 @Index('ix_kernels_last_activity', ['last_activity'])
 @Check('ck_kernels_state', oneOf('state', STORED_KERNEL_STATES))
 @ForeignKey('Run', ['tenant_id', 'run_id'], ['tenant_id', 'run_id'], { name: 'fk_kernels_run' })
+@ForeignKey('NotebookRevision', ['tenant_id', 'notebook_revision_id'], ['tenant_id', 'notebook_revision_id'], {
+  name: 'fk_kernels_revision',
+})
 export class Kernel {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @Col.uuid() tenant_id: string;
@@ -19,4 +22,6 @@ export class Kernel {
   @Col.time({ default: () => 'platform_now()' }) last_activity: Date;
   /** How many requests to execute code it has been sent. */
   @Col.bigint({ default: 0 }) requests: number;
+  /** What the notebook was when its instance began; null for a configuration without one. */
+  @Col.bigint({ nullable: true }) notebook_revision_id: number | null;
 }

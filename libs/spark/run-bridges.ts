@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunPaths, SparkRuntime } from './submit-command';
+import type { GeneratedFile } from './scala-repl';
+
+const FOLDER = join(__dirname, '..', 'run-bridges');
+
+/** A program of `run-bridges`, in the place of `spark-submit`, which it calls when it begins Spark. */
+export interface BridgeCommand {
+  argv: string[];
+  env: Record<string, string>;
+  files: GeneratedFile[];
+}
+
+/**
+ * The start of a program of `run-bridges`.
+ * @param options what `spark-submit` is called with
+ */
+export function bridgeCommand(
+  [program, ...words]: [string, ...string[]],
+  options: readonly string[],
+  { runtime, paths }: { runtime: SparkRuntime; paths: RunPaths },
+): BridgeCommand {
+  const folder = `${paths.generated}/bridge`;
+  const programs = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));
+  return {
+    argv: [runtime.python, `${folder}/${program}`, ...words],
+    // PySpark divides it as a shell would.
+    env: { PYSPARK_SUBMIT_ARGS: [...options.map(quoted), 'pyspark-shell'].join(' ') },
+    // The sandbox of a run sees nothing of the agent's own folder.
+    files: programs.map((name) => ({ path: `${folder}/${name}`, content: readFileSync(join(FOLDER, name), 'utf8') })),
+  };
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'"'"'`)}'`;
+}
