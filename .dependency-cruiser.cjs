@@ -24,6 +24,7 @@ const layers = [
   ['catalog-browsing'],
   ['jobs'],
   ['notebooks'],
+  ['workspace-documents'],
   ['run-channels'],
   ['notebook-instances'],
   ['agents'],

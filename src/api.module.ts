@@ -25,6 +25,7 @@ import { ObjectStorageManagersApiModule } from './modules/object-storage-manager
 import { ReferenceDataApiModule } from './modules/reference-data/reference-data.api.module';
 import { ScopedSecretsApiModule } from './modules/scoped-secrets/scoped-secrets.api.module';
 import { VolumeConfsApiModule } from './modules/volume-confs/volume-confs.api.module';
+import { WorkspaceDocumentsApiModule } from './modules/workspace-documents/workspace-documents.api.module';
 import { WorkspacesApiModule } from './modules/workspaces/workspaces.api.module';
 import { WorkspacesModule } from './modules/workspaces/workspaces.module';
 import { AccessGuard } from './platform/auth/access.guard';
@@ -51,6 +52,7 @@ const OF_CLIENTS = [
   NotebookInstancesApiModule,
   ClustersApiModule,
   WorkspacesApiModule,
+  WorkspaceDocumentsApiModule,
   ScopedSecretsApiModule,
   CatalogSecretsApiModule,
   CatalogBrowsingApiModule,

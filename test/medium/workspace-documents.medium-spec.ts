@@ -74,7 +74,7 @@ describe('a workspace as a document', () => {
     }
     const first = await exported(from);
     expect(first.disposition).toMatch(/^attachment; filename="workspace-\d+\.platform"$/);
-    expect(first.document).toMatchObject({ format_version: 1, workspace: { description: 'of somebody' } });
+    expect(first.document).toMatchObject({ format_version: 2, workspace: { description: 'of somebody' } });
     expect(first.document.spark_job_confs).toMatchObject(confs);
     const to = await workspace();
     expect((await send(to, first.document, `&cluster_name=${clusterName}`)).body).toMatchObject({
@@ -111,7 +111,7 @@ describe('a workspace as a document', () => {
     const id = await workspace();
     const old = { workspace: {}, spark_job_confs: [{ name: 'old', job_type: 'Python3', command: 'a.py' }] };
     expect((await send(id, old)).body.imported.spark_job_confs).toBe(1);
-    expect(refusal(await send(id, { ...named('new'), format_version: 2 }))).toEqual([
+    expect(refusal(await send(id, { ...named('new'), format_version: 3 }))).toEqual([
       400,
       'WORKSPACE_DOCUMENT.VERSION_UNKNOWN',
     ]);
@@ -176,11 +176,128 @@ describe('a workspace as a document', () => {
         ['spark_job_conf', 'path', 'FILE.INVALID_PATH'],
         ['spark_job_conf', 'owned', 'JOB_CONF.PROPERTY_OWNED'],
         ['spark_job_conf', '', 'REQUEST.INVALID'],
-        ['notebook_conf', 'notebook', 'NOTEBOOK_CONF.UNSUPPORTED'],
+        ['notebook_conf', 'notebook', 'REQUEST.INVALID'],
         ['spark_job_conf', 'taken', 'RECORD.DUPLICATE_NAME'],
       ].sort(),
     );
     expect(await names(id)).toEqual(['good', 'taken']);
+  });
+
+  describe('of notebooks', () => {
+    const cells = [
+      {
+        cell_uuid: 'first',
+        code: 'a = 1',
+        cell_type: 'code',
+        metadata: { x: 1 },
+        output: [
+          { type: 'text', Celloutput: 'one' },
+          { type: 'html', Celloutput: '<b>' },
+          { type: 'image', Celloutput: `data:image/png;base64,${Buffer.from('p').toString('base64')}` },
+        ],
+        more: [1],
+      },
+      { cell_uuid: 'second', code: '# Title', cell_type: 'markdown', metadata: {}, output: [] },
+    ];
+    const notebooks = (...confs: object[]): Document => ({ ...named(), format_version: 2, notebook_confs: confs });
+    const notebook = (name: string, changes: object = {}) => ({
+      notebook_name: name,
+      notebook_type: 'python3',
+      notebook_cells: { cells },
+      ...changes,
+    });
+    const got = async (id: number, name: string) =>
+      (await caller.call('GET', `/workspace/${id}/notebook/conf?notebook_name=${name}`)).body;
+    const usage = async (id: number) => (await caller.call('GET', `/workspace/file/usage?workspace_id=${id}`)).body;
+
+    it('has their settings and cells with outputs, the same after a round trip, and no secrets', async () => {
+      const [from, to] = [await workspace(), await workspace()];
+      const given = notebooks(
+        notebook('first', {
+          conf: ['spark.a=1', 'spark.my.password=x'],
+          notebook_path: '/dir/a.ipynb',
+          max_concurrency: 2,
+        }),
+        notebook('second', { notebook_type: 'sql', notebook_cells: null }),
+      );
+      expect((await send(from, given)).body).toMatchObject({
+        imported: { spark_job_confs: 0, notebook_confs: 2 },
+        failed: [],
+      });
+      const { document } = await exported(from);
+      expect(document.notebook_confs).toMatchObject([
+        { ...notebook('first'), notebook_path: '/dir/a.ipynb', conf: ['spark.a=1', 'spark.my.password='] },
+        {
+          notebook_name: 'second',
+          notebook_path: '/second.ipynb',
+          notebook_type: 'sql',
+          notebook_cells: { cells: [] },
+        },
+      ]);
+      expect((await send(to, document)).status).toBe(200);
+      expect((await exported(to)).document.notebook_confs).toEqual(document.notebook_confs);
+      expect(await got(to, 'first')).toMatchObject({ cluster_id: cluster, notebook_cells: { cells } });
+      expect(await usage(to)).toMatchObject({ file_count: 2, directory_count: 1 });
+    });
+
+    it('replaces a notebook with overwrite as another revision of the same file', async () => {
+      const id = await workspace();
+      await send(id, notebooks(notebook('a')));
+      const before = await got(id, 'a');
+      const changed = notebooks(notebook('a', { notebook_cells: { cells: cells.slice(1) }, driver_memory: '1g' }));
+      expect(refusal(await send(id, changed))).toEqual([409, 'RECORD.DUPLICATE_NAME']);
+      expect(await got(id, 'a')).toEqual(before);
+      expect((await send(id, changed, `&cluster_id=${cluster}&overwrite=true`)).body.imported.notebook_confs).toBe(1);
+      expect(await got(id, 'a')).toMatchObject({
+        notebook_conf_id: before.notebook_conf_id,
+        driver_memory: '1g',
+        notebook_cells: { cells: [cells[1]] },
+      });
+      expect(await usage(id)).toMatchObject({ file_count: 1 });
+    });
+
+    it('imports what it can when permissive, and leaves nothing of the rest', async () => {
+      const id = await workspace();
+      await send(id, notebooks(notebook('taken')));
+      const before = await usage(id);
+      const document = notebooks(
+        notebook('taken', { notebook_path: '/other.ipynb' }),
+        notebook('file', { notebook_path: '/taken.ipynb' }),
+        notebook('inside', { notebook_path: '/taken.ipynb/a.ipynb' }),
+        notebook('good'),
+        notebook('good', { notebook_path: '/more.ipynb' }),
+        notebook('path', { notebook_path: '/good.ipynb' }),
+        notebook('text', { notebook_path: '/good.txt' }),
+        notebook('cells', { notebook_cells: { cells: [{ cell_uuid: 'a' }] } }),
+        notebook('extra', { notebook_conf_id: 1 }),
+        notebook('owned', { conf: ['spark.master=x'] }),
+      );
+      expect((await send(id, document)).status).toBe(400);
+      expect(await usage(id)).toEqual(before);
+      const { body } = await send(id, document, `&cluster_id=${cluster}&permissive=true`);
+      expect(body.imported).toEqual({ spark_job_confs: 0, notebook_confs: 1 });
+      expect(
+        body.failed.map(({ kind, name, error_code: code }: Record<string, string>) => [kind, name, code]).sort(),
+      ).toEqual(
+        [
+          ['notebook_conf', 'taken', 'RECORD.DUPLICATE_NAME'],
+          ['notebook_conf', 'file', 'NOTEBOOK_CONF.PATH_IN_USE'],
+          ['notebook_conf', 'inside', 'FILE.NOT_A_DIRECTORY'],
+          ['notebook_conf', 'good', 'WORKSPACE_DOCUMENT.NAME_TWICE'],
+          ['notebook_conf', 'path', 'WORKSPACE_DOCUMENT.NAME_TWICE'],
+          ['notebook_conf', 'text', 'NOTEBOOK_CONF.INVALID_PATH'],
+          ['notebook_conf', 'cells', 'NOTEBOOK_CONF.INVALID_CELLS'],
+          ['notebook_conf', 'extra', 'REQUEST.INVALID'],
+          ['notebook_conf', 'owned', 'NOTEBOOK_CONF.PROPERTY_OWNED'],
+        ].sort(),
+      );
+      expect(await usage(id)).toMatchObject({ file_count: 2 });
+      expect(await got(id, 'good')).toMatchObject({ notebook_cells: { cells } });
+      const file = await fetch(api.urlOf(`/workspace/file/download?workspace_id=${id}&file_path=good.ipynb`), {
+        headers: { authorization: `Bearer ${caller.token}` },
+      });
+      expect(await file.json()).toMatchObject({ nbformat: 4, cells: [{ id: 'first' }, { id: 'second' }] });
+    });
   });
 
   it('obeys associations, permissions and disabled workspaces', async () => {
@@ -209,7 +326,7 @@ describe('a workspace as a document', () => {
     expect(await post(deep)).toEqual([400, 'REQUEST.INVALID', expect.stringContaining('deeper')]);
     const twice = '{"workspace":{},"spark_job_confs":[{"name":"a","job_type":"SQL","name":"b"}]}';
     expect(await post(twice)).toEqual([400, 'REQUEST.MALFORMED_JSON', expect.stringContaining('twice')]);
-    expect(await post(`{"workspace":{"name":"${'a'.repeat(17 << 20)}"}}`)).toEqual([
+    expect(await post(`{"workspace":{"name":"${'a'.repeat(31 << 20)}"}}`)).toEqual([
       413,
       'REQUEST.TOO_LARGE',
       expect.any(String),

@@ -25,7 +25,8 @@ export async function readJobConf(given: unknown): Promise<JobConfExport> {
   return validated(JobConfExport, keysFromWire(fields));
 }
 
-function withoutSecrets(settings: Required<JobSettings>): Required<JobSettings> {
+/** The settings with names of what looks secret and without its values. */
+export function withoutSecrets(settings: Required<JobSettings>): Required<JobSettings> {
   const { conf, driver_java_options: javaOptions, extra_info: extra } = settings;
   return {
     ...settings,

@@ -118,14 +118,14 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
     );
   }
 
-  /** Inserts the configurations, or replaces those of the same names; answers the names of those that it wrote. */
+  /** Inserts the configurations, or replaces those of the same names; answers those that it wrote. */
   async import(
     tx: Tx,
     { tenantId, userId, workspace }: WorkspaceScope,
     clusterId: number,
     confs: readonly ImportedJobConf[],
     overwrite: boolean,
-  ): Promise<string[]> {
+  ): Promise<Pick<JobConf, 'job_conf_id' | 'name'>[]> {
     if (overwrite) {
       // Nobody submits a run of what changes, as with any other change.
       await tx.query(
@@ -134,7 +134,7 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
         [workspace.workspaceId, confs.map(({ name }) => name)],
       );
     }
-    const written = await rows<Pick<JobConf, 'name'>>(
+    return rows<Pick<JobConf, 'job_conf_id' | 'name'>>(
       tx,
       `INSERT INTO job_confs AS t (tenant_id, workspace_id, kind, cluster_id, name, job_type, language, max_concurrency,
          unfinished_runs, settings, created_by_user_id, modified_by_user_id)
@@ -144,10 +144,9 @@ export class ConfsRepository extends WorkspaceResourceRepository<JobConf, JobCon
          settings jsonb)) WITH ORDINALITY AS given (name, job_type, language, max_concurrency, settings, place)
        ORDER BY place
        ON CONFLICT (workspace_id, kind, name) WHERE to_date = 'infinity' ${overwrite ? REPLACE : 'DO NOTHING'}
-       RETURNING t.name`,
+       RETURNING t.job_conf_id, t.name`,
       [tenantId, workspace.workspaceId, clusterId, userId, jsonb(confs)],
     );
-    return written.map(({ name }) => name);
   }
 
   /** Those whose newest run has one of the statuses; all without any. */

@@ -128,7 +128,7 @@ export class NotebookCellsService {
     if (!cell && given.length === 0) return null;
     if (cell && (await this.outputs.isShown(tenantId, notebookConfId, cell, given))) return null;
     const before = cell ? await this.outputs.read(tenantId, notebookConfId, id) : [];
-    const outputs = given.map((one, index) => outputOf(one, before[index], `The output ${index + 1} of "${id}"`));
+    const outputs = given.map((one, index) => outputOf(one, before[index], id, index));
     return this.outputs.stage(tenantId, id, outputs, given.length > 0 ? (cell?.execution_count ?? null) : null);
   }
 
@@ -199,14 +199,22 @@ export class NotebookCellsService {
 }
 
 /** What a client shows is the output that it was made of, if it still is. */
-function outputOf(given: ShownOutput, before: NbOutput | undefined, where: string): NbOutput {
+function outputOf(given: ShownOutput, before: NbOutput | undefined, cellUuid: string, index: number): NbOutput {
   if (before) {
     const { type, Celloutput: content } = shown(before);
     if (type === given.type && content === given.Celloutput) return before;
   }
+  return sentOutput(given, cellUuid, index);
+}
+
+/** An output that a client sends; throws a 400 for an image that is none. */
+export function sentOutput(given: ShownOutput, cellUuid: string, index: number): NbOutput {
   const output = fromShown(given);
   if (output) return output;
-  throw invalid('NOTEBOOK_CONF.INVALID_CELLS', `${where} is no image: a data URL of PNG, JPEG, GIF, WebP or SVG is.`);
+  throw invalid(
+    'NOTEBOOK_CONF.INVALID_CELLS',
+    `The output ${index + 1} of the cell "${cellUuid}" is no image: a data URL of PNG, JPEG, GIF, WebP or SVG is.`,
+  );
 }
 
 function assertMayEdit({ permission }: WorkspaceContext, row: JobConfRow): void {

@@ -57,6 +57,11 @@ export class NotebookDocumentsService {
     return ipynbFile(name, document, ({ id }) => reader.written(id));
   }
 
+  /** Paths of the notebooks' files, by the ids of their configurations. */
+  paths(notebookConfIds: readonly number[], tx?: Tx): Promise<Map<number, string>> {
+    return this.repository.paths(notebookConfIds, tx);
+  }
+
   async current(notebookConfId: number, tx?: Tx): Promise<CurrentNotebook> {
     const current = await this.repository.current(notebookConfId, tx);
     if (!current) throw new Error(`The notebook configuration ${notebookConfId} has no notebook`);

@@ -16,6 +16,7 @@ import type { WorkspaceFileRow } from '../workspaces/file-use.contract';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService, type StagedDocument } from './notebook-documents.service';
+import { NotebookOutputsRepository } from './notebook-outputs.repository';
 import { NotebookOutputsService, type StagedOutputs } from './notebook-outputs.service';
 
 export const ENDING = '.ipynb';
@@ -51,6 +52,7 @@ export class NotebookStagingService {
     private readonly documents: NotebookDocumentsService,
     private readonly repository: NotebookDocumentsRepository,
     private readonly outputs: NotebookOutputsService,
+    private readonly outputsRepository: NotebookOutputsRepository,
   ) {}
 
   /** @param adopted the file that it was read from; without one it becomes a file at the path */
@@ -98,6 +100,29 @@ export class NotebookStagingService {
     return unused;
   }
 
+  /** Gives a configuration, which may have a notebook already, another one; otherwise as {@link begin}. */
+  async replace(
+    tx: Tx,
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    notebookConfId: number,
+    staged: StagedNotebook,
+  ): Promise<string[]> {
+    const current = await this.outputsRepository.lock(tx, notebookConfId);
+    if (!current || !staged.blob) return this.begin(tx, scope, workspace, notebookConfId, staged, true);
+    const { tenantId, userId } = scope;
+    const path = (await this.repository.paths([notebookConfId], tx)).get(notebookConfId) ?? '';
+    await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged.document);
+    const cells = await this.outputs.rows(notebookConfId, tx);
+    const given = new Set(staged.outputs.map(({ outputs }) => outputs.cell_uuid));
+    const cleared = [...cells.values()].filter(({ cell_uuid, pieces, is_running }) => {
+      return pieces > 0 && !is_running && !given.has(cell_uuid);
+    });
+    const empty = await Promise.all(cleared.map(({ cell_uuid: id }) => this.outputs.stage(tenantId, id, [], null)));
+    await this.outputs.replace(tx, tenantId, notebookConfId, [...staged.outputs, ...empty]);
+    return (await this.files.place(tx, scope, workspace, path, staged.blob)).unused;
+  }
+
   /** Removes bytes that became no file after all. */
   async discard({ blob }: StagedNotebook): Promise<void> {
     if (blob) await this.files.discard([blob.key]);
@@ -114,6 +139,7 @@ export class NotebookStagingService {
     if (file) await this.assertFree(tx, file);
     if (blob && (!file || overwrite)) return this.files.place(tx, scope, workspace, path, blob);
     if (file && file.blob_key === adopted?.blob_key) return { file, unused: [] };
+    if (file && blob && !overwrite) throw conflict('FILE.EXISTS', `"${path}" already exists.`);
     throw conflict('NOTEBOOK_CONF.FILE_CHANGED', `The file "/${path}" has just been changed. Try again.`);
   }
 

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
-import { NotebookCellsService } from './notebook-cells.service';
 import { NotebookConfsController } from './notebook-confs.controller';
 import { NotebookConfsService } from './notebook-confs.service';
 import { NotebookFileUse } from './notebook-file-use';
@@ -10,7 +9,7 @@ import { NotebooksModule } from './notebooks.module';
 
 @Module({
   imports: [NotebooksModule, JobsModule, WorkspacesModule],
-  providers: [NotebookConfsService, NotebookCellsService, NotebookReader, NotebookFileUse],
+  providers: [NotebookConfsService, NotebookReader, NotebookFileUse],
   controllers: [NotebookConfsController],
 })
 export class NotebooksApiModule {}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { NotebookCellsService } from './notebook-cells.service';
 import { NotebookContentsRepository } from './notebook-contents.repository';
 import { NotebookContentsService } from './notebook-contents.service';
 import { NotebookDocumentsRepository } from './notebook-documents.repository';
@@ -12,6 +13,7 @@ import { NotebookStagingService } from './notebook-staging.service';
 @Module({
   imports: [JobsModule, WorkspacesModule],
   providers: [
+    NotebookCellsService,
     NotebookContentsRepository,
     NotebookContentsService,
     NotebookDocumentsRepository,
@@ -21,6 +23,7 @@ import { NotebookStagingService } from './notebook-staging.service';
     NotebookStagingService,
   ],
   exports: [
+    NotebookCellsService,
     NotebookContentsRepository,
     NotebookDocumentsRepository,
     NotebookDocumentsService,

@@ -12,7 +12,7 @@ import {
   WorkspaceImportQuery,
   WorkspaceImportResult,
 } from './dto/workspace-document.dto';
-import { SETTING_NAMES } from './dto/job-conf.dto';
+import { SETTING_NAMES } from '../jobs/jobs.contract';
 import { WorkspaceDocumentsService } from './workspace-documents.service';
 
 const tag = 'Workspaces';
@@ -28,7 +28,8 @@ export class WorkspaceDocumentsController {
     path: '/workspace/export',
     id: 'exportWorkspace',
     summary: 'Export a workspace as a JSON file, a WorkspaceExport',
-    description: 'Conf values, Java properties and extra_info whose names look secret are exported empty.',
+    description:
+      'Conf values, Java properties and extra_info whose names look secret are exported empty. Notebooks have their cells with outputs.',
     tag,
     access: Allow.workspace('VIEW'),
     answer: Answers.binary,
@@ -47,12 +48,13 @@ export class WorkspaceDocumentsController {
     path: '/workspace/import',
     id: 'importWorkspace',
     summary: 'Import a WorkspaceExport into a workspace',
-    description: 'Its job configurations belong to the cluster that the query names.',
+    description:
+      'Its configurations belong to the cluster that the query names. Notebooks become files of the workspace.',
     tag,
     access: Allow.workspace('EDIT'),
     answer: Answers.one(WorkspaceImportResult),
     errors: [409],
-    document: { maxBytes: 16 * MIB, maxValues: MOST_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
+    document: { maxBytes: 30 * MIB, maxValues: MOST_CONFIGURATIONS * (SETTING_NAMES.length + 16) },
   })
   import(
     @CurrentScope() scope: TenantScope,

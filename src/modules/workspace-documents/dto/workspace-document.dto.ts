@@ -1,9 +1,10 @@
 import { Example, Field, Param } from '../../../platform/http/fields';
 import { RecordSelectorQuery } from '../../../platform/http/selector';
-import { JobConfExport } from './job-conf.dto';
+import { JobConfExport } from '../../jobs/jobs.contract';
+import { NotebookConfExport } from '../../notebooks/notebooks.contract';
 
 /** Version of the documents that this release writes; it also reads those of earlier ones. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /** Configurations of each kind in one document. */
 export const MOST_CONFIGURATIONS = 10_000;
@@ -14,7 +15,7 @@ export class WorkspaceExportQuery extends RecordSelectorQuery('workspace') {
 }
 
 export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
-  @Param.id({ description: 'The cluster of the imported job configurations, by id' }) cluster_id?: number;
+  @Param.id({ description: 'The cluster of the imported configurations, by id' }) cluster_id?: number;
   @Param.text({ description: 'The same by name' }) cluster_name?: string;
   @Param.boolean({ default: false, description: 'true replaces configurations of the same name' })
   overwrite: boolean = false;
@@ -25,10 +26,6 @@ export class WorkspaceImportQuery extends RecordSelectorQuery('workspace') {
 export class ExportedWorkspace {
   @Field.text({ optional: true, maxLength: 64 }) name?: string;
   @Field.description() description?: string | null;
-}
-
-export class NotebookConfExport {
-  @Field.text({ maxLength: 64 }) notebook_name: string;
 }
 
 /** A workspace as a document, which `exportWorkspace` writes and `importWorkspace` reads. */

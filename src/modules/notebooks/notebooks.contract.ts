@@ -1,0 +1,3 @@
+export { NotebookConfExport } from './dto/notebook-conf.dto';
+export { type DocumentedNotebook, exportNotebookConf, readNotebookConf } from './notebook-conf-documents';
+export type { StagedNotebook } from './notebook-staging.service';
