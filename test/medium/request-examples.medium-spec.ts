@@ -101,6 +101,10 @@ const STEPS: Record<string, string> = {
   createJobConf: '',
   updateJobConf: '?job_conf_name=example-job',
   createJob: '',
+  createNotebookConf: '',
+  updateNotebookConf: '?notebook_name=example-notebook',
+  updateNotebookCells: '',
+  createNotebook: '',
 };
 
 /** Operations that answer what a server of somebody else's says: there is none. */
@@ -162,7 +166,8 @@ describe('the examples of requests', () => {
       const answer = await api.call(method, url, { token: id === 'login' ? undefined : token, body });
       const isAnswered = NEED_SERVER.has(id) ? answer.body?.error_code?.startsWith('METASTORE.') : answer.status < 300;
       if (!isAnswered) failed.push(`${id} ${url} ${answer.status} ${JSON.stringify(answer.body)}`);
-      for (const name of ['user_id', 'group_id']) if (answer.body?.[name]) ids[name] ??= String(answer.body[name]);
+      for (const name of ['user_id', 'group_id', 'notebook_conf_id'])
+        if (answer.body?.[name]) ids[name] ??= String(answer.body[name]);
       await arrive(api);
     }
     expect(failed).toEqual([]);

@@ -53,6 +53,8 @@ const UNREACHABLE: Record<string, number> = {
   checkCredentialsConf: 400,
   // No server may be called there.
   fetchUnityCatalogs: 400,
+  // There is a kernel only in an instance that runs.
+  ...Object.fromEntries(['startOrGetKernel', 'interruptKernel', 'restartKernel'].map((id) => [id, 409])),
   // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
   ...Object.fromEntries(
     [

@@ -3,7 +3,7 @@ import { KINDS } from '../../samples';
 import { hiveSite, unityDetails } from '../../samples/metastore-catalog';
 import { REFERENCE } from '../../samples/reference';
 import { LOGIN_NAME, PASSWORD } from './callers';
-import { MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
+import { CELL_SOURCE, MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
 
 interface Schema {
   $ref?: string;
@@ -73,6 +73,7 @@ const ALIASES: Record<string, string> = {
   exclude_cluster_id: 'cluster_id',
   mount_ids: 'mount_id',
   job_conf_ids: 'job_conf_id',
+  notebook_conf_ids: 'notebook_conf_id',
   user_ids: 'user_id',
   group_ids: 'group_id',
   source_file_id: 'file_id',
@@ -92,6 +93,7 @@ const ADDRESS_NAMES: ReadonlySet<string> = new Set([
     ...[`metastore_catalog_secret_${scope}_id`, `metastore_secrets_${scope}_id`],
     `object_storage_secrets_${scope}_id`,
   ]),
+  ...['notebook_conf_id', 'notebook_name', 'notebook_id', 'notebook_conf_ids'],
   ...['file_id', 'file_path', 'file_name', 'source_file_id', 'source_file_path', 'job_application_id'],
 ]);
 
@@ -100,6 +102,8 @@ const OTHER_IDS = [
   ...['created_by_ids', 'modified_by_ids', 'machine_type_ids', 'spark_infra_version_ids'],
   ...['aws_access_key_id', 'client_id', 'private_key_id', 'project_id', 'subscription_id'],
   ...['encryption_type_id', 'network_project_id', 'correlation_id'],
+  // Of outputs that a client sends: all that counts is whether one is named.
+  'run_id',
 ];
 
 /** Ids in the operation's request of which it is not said what they name. */
@@ -114,7 +118,16 @@ export function unknownIds({ parameters, body }: Operation): string[] {
 const TAKES_SECRET = /^(create|update)(Tenant|Workspace|User)Secret$/;
 
 /** Pairs of which one is given to select a record, and which lists take as optional filters. */
-const FILTERS_OF_LISTS = ['metastore_catalog', 'cluster_conf', 'job_conf', 'file', 'user', 'group', 'tenant'];
+const FILTERS_OF_LISTS = [
+  'metastore_catalog',
+  'cluster_conf',
+  'job_conf',
+  'notebook_conf',
+  'file',
+  'user',
+  'group',
+  'tenant',
+];
 
 /** Values of parameters and body fields that name no tenant's record: reference data, and what is made up. */
 const CONSTANTS: Record<string, unknown> = {
@@ -154,6 +167,10 @@ const MORE: Record<string, Record<string, unknown>> = {
     workspace: {},
     spark_job_confs: [{ name: 'imported', job_type: 'Python3', command: 'job.py' }],
   },
+  updateNotebookConf: { driver_memory: '1g' },
+  updateNotebookCells: {
+    cells: [{ cell_uuid: 'cell', code: CELL_SOURCE, output: [{ type: 'text', Celloutput: 'done' }] }],
+  },
   // The zone is of this provider.
   getProviderAvailabilityZone: { cloud_provider_id: 0 },
   login: { username: LOGIN_NAME, password: PASSWORD },
@@ -183,13 +200,17 @@ function operationName(kind: string): string {
 const CATALOG_TYPES = ['Hive', 'Glue', 'Unity'] as const;
 
 /** Body fields that name what is yet to be made. */
-const NEW_NAMES: Record<string, string> = Object.fromEntries(
-  KINDS.map(([kind, { nameField = 'name' }]) => [`create${operationName(kind)}`, nameField]),
-);
+const NEW_NAMES: Record<string, string> = {
+  ...Object.fromEntries(KINDS.map(([kind, { nameField = 'name' }]) => [`create${operationName(kind)}`, nameField])),
+  createNotebookConf: 'notebook_name',
+  // Selected by its id only, since the body has the same name.
+  updateNotebookConf: 'notebook_name',
+};
 
 /** Optional parameters and body fields without which the generated request is none. */
 const ALWAYS_GIVEN: Record<string, string> = {
   listClusterMounts: 'cluster_id',
+  updateNotebookConf: 'notebook_conf_id',
   assignTenantUserRole: 'tenant_id',
   assignTenantGroupRole: 'tenant_id',
   removeTenantUserRole: 'tenant_id',
@@ -238,6 +259,8 @@ const INSTEAD: Record<string, (records: TenantRecords) => object> = {
   associateClusterWorkspace: ({ clusters }) => clusters.stopped,
   deleteJobConf: ({ jobConfs }) => jobConfs.idle,
   enableJobConf: ({ jobConfs }) => jobConfs.disabled,
+  deleteNotebookConf: ({ notebookConfs }) => notebookConfs.idle,
+  enableNotebookConf: ({ notebookConfs }) => notebookConfs.disabled,
   ...Object.fromEntries(
     ['listObjectStorageFiles', 'searchObjectStorageFiles', 'getObjectStorageFile', 'deleteObjectStorageFile']
       .concat('downloadObjectStorageFile')
@@ -353,7 +376,7 @@ function addressable({ id, parameters, body }: Operation): GivenAddress[] {
 }
 
 function prefixOf(name: string): string {
-  return name.replace(/_(id|name|path)$/, '');
+  return name.replace(/^notebook_name$/, 'notebook_conf_name').replace(/_(id|name|path)$/, '');
 }
 
 function partnerOf(address: GivenAddress, all: readonly GivenAddress[]): GivenAddress | undefined {

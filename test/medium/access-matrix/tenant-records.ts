@@ -26,6 +26,9 @@ export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
 
 const ID_STEP = 10_000_000;
 
+/** Of the one cell of each notebook. */
+export const CELL_SOURCE = 'spark.range(1)';
+
 export function roleId(role: (typeof ROLES)[number]): number {
   return ROLES.indexOf(role);
 }
@@ -54,6 +57,8 @@ export interface TenantRecords {
   disabledWorkspace: WorkspaceRef;
   /** Without jobs. */
   jobConfs: Record<'idle' | 'disabled', JobConfRef>;
+  /** Without instances. */
+  notebookConfs: Record<'idle' | 'disabled', NotebookConfRef>;
   /** A file of the object storage manager. */
   storageFile: { file_id: number; file_path: string; file_name: string };
   /** A metastore catalog of each type, which no cluster has. */
@@ -72,6 +77,11 @@ export interface WorkspaceRef {
 interface JobConfRef {
   job_conf_id: number;
   job_conf_name: string;
+}
+
+interface NotebookConfRef {
+  notebook_conf_id: number;
+  notebook_name: string;
 }
 
 /** Where the object storage managers of the tenants have their buckets. */
@@ -182,12 +192,15 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
       nodeId: clusters.nodeId,
       disabledWorkspace: work.disabled,
       jobConfs: work.jobConfs,
+      notebookConfs: work.notebooks.confs,
       catalogs,
       openedCatalog: opened.catalog,
       otherWorkspace: work.other,
     },
     logs: [
-      ...(['stdout', 'stderr'] as const).map((stream) => ({ kind: 'run' as const, id: work.runId, stream })),
+      ...[work.runId, work.notebooks.values.notebook_id].flatMap((id) =>
+        (['stdout', 'stderr'] as const).map((stream) => ({ kind: 'run' as const, id, stream })),
+      ),
       ...(['stdout', 'stderr'] as const).map((stream) => ({ kind: 'node' as const, id: clusters.nodeId, stream })),
     ],
   };
@@ -396,7 +409,7 @@ async function insertWorkflow({ rows, insert, nextId, text }: Inserting, job: ob
   return instanceId;
 }
 
-/** A workspace with a file, a job configuration and a waiting run; and a disabled workspace. */
+/** A workspace with a file, configurations of a job and a notebook and a waiting run of each; and a disabled workspace. */
 async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_id: number; group_id: number }) {
   const { rows, tenantId, text, blob, nextId, nameOf, insert, named } = into;
   const workspace = await named('workspaces', 'workspace');
@@ -446,12 +459,15 @@ async function insertWork(into: Inserting, cluster: ClusterRef, people: { user_i
     status: 'SUBMITTED',
     reason: `${text} reason`,
   });
+  const notebooks = await insertNotebooks(into, conf);
   return {
     runId,
+    notebooks,
     values: {
       ...workspace,
       ...secret,
       ...jobConf,
+      ...notebooks.values,
       ...{ job_id: runId, job_application_id: applicationId },
       ...{ file_id: fileId, file_path: fileName, file_name: fileName },
     },
@@ -475,4 +491,62 @@ async function insertJobConf(
     ...values,
   });
   return { job_conf_id: id, job_conf_name: name };
+}
+
+/** A notebook configuration with a waiting instance, one without any, and a disabled one. */
+async function insertNotebooks(
+  into: Inserting,
+  conf: { settings: object; cluster_id: number; workspace_id: string | number | undefined },
+) {
+  const { rows, tenantId, text, insert } = into;
+  const notebook = await insertNotebookConf(into, conf);
+  const { notebook_conf_id: id, notebook_name: name } = notebook.ref;
+  const instanceId = await insertWorkflow(into, { workflow_type_id: 0, cluster_id: conf.cluster_id });
+  const runId = await insert('runs', 'run_id', {
+    workspace_id: conf.workspace_id,
+    kind: 'notebook',
+    job_conf_id: id,
+    cluster_id: conf.cluster_id,
+    status: 'SUBMITTED',
+    job_conf_snapshot: { job_conf_id: id, name, job_type: 'NOTEBOOK', language: 'Python3', settings: conf.settings },
+    workflow_job_instance_id: instanceId,
+    arguments: text,
+  });
+  await rows.add('kernels', { run_id: runId, tenant_id: tenantId, notebook_revision_id: notebook.revisionId });
+  return {
+    values: { ...notebook.ref, notebook_id: runId },
+    confs: {
+      idle: (await insertNotebookConf(into, conf)).ref,
+      disabled: (await insertNotebookConf(into, { ...conf, to_date: new Date() })).ref,
+    },
+  };
+}
+
+/** With a notebook of one cell. */
+async function insertNotebookConf(
+  { rows, tenantId, text, blob, nameOf, insert }: Inserting,
+  values: { settings: object; workspace_id: string | number | undefined } & Record<string, unknown>,
+): Promise<{ ref: NotebookConfRef; revisionId: number }> {
+  const name = nameOf('notebook');
+  const path = `${name}.ipynb`;
+  const of = { kind: 'notebook', job_type: 'NOTEBOOK', language: 'Python3', max_concurrency: 0 };
+  const confId = await insert('job_confs', 'job_conf_id', { name, ...of, ...values });
+  const fileId = await insert('workspace_files', 'workspace_file_id', {
+    workspace_id: values.workspace_id,
+    ...{ path, parent_path: '', name: path, is_dir: false },
+    ...{ size_bytes: blob.size, sha256: blob.sha256, blob_key: blob.key },
+  });
+  const cell = { id: 'cell', cell_type: 'code', metadata: { note: text }, source: CELL_SOURCE };
+  const document = JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 });
+  const revisionId = await insert('notebook_revisions', 'notebook_revision_id', {
+    job_conf_id: confId,
+    ...{ sha256: text, size_bytes: document.length, document, is_kept: true },
+  });
+  await rows.add('notebook_documents', {
+    tenant_id: tenantId,
+    job_conf_id: confId,
+    ...{ workspace_file_id: fileId, notebook_revision_id: revisionId },
+  });
+  await rows.add('notebook_cells', { job_conf_id: confId, cell_uuid: 'cell', cell_type: 'code' });
+  return { ref: { notebook_conf_id: confId, notebook_name: name }, revisionId };
 }
