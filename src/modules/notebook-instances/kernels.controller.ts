@@ -121,10 +121,10 @@ export class KernelsController {
     readsRawQuery: true,
   })
   @ApiQuery({
-    name: 'platform_session',
+    name: '{product}_session',
     required: false,
     schema: { type: 'string' },
-    description: 'The bearer token of the request',
+    description: 'The bearer token of the request; {product} is the name of the product in lower case',
   })
   prepare(
     @IdParam('workspace_id') _id: number,
