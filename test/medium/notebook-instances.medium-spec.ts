@@ -4,17 +4,11 @@ import { eventually } from '../../libs/testing/eventually';
 import { IdleKernels } from '../../src/modules/notebook-instances/workflows/idle-kernels';
 import { KernelsRepository } from '../../src/modules/notebook-instances/kernels.repository';
 import { NotebookInstancesService } from '../../src/modules/notebook-instances/notebook-instances.service';
-import { WebSocket } from 'ws';
+import { KernelTestClient as Client } from '../../libs/testing/kernel-client';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { startWholeApi, type TestApi } from './harness/test-api';
-
-interface Message {
-  msg_type: string;
-  parent_header: { msg_id: string };
-  content: { status?: string; text?: string; execution_count?: number };
-}
 
 interface Asked {
   op: string;
@@ -28,38 +22,6 @@ const until = (expected: () => unknown) =>
     await expected();
     return true;
   });
-
-/** A client of a kernel, which keeps what it is sent. */
-class Client {
-  readonly said: Message[] = [];
-  code: number | null = null;
-
-  private constructor(readonly socket: WebSocket) {
-    socket.on('message', (data: Buffer) => this.said.push(JSON.parse(data.toString()) as Message));
-    socket.on('close', (code) => (this.code = code));
-  }
-
-  static async open(url: string, headers: Record<string, string> = {}): Promise<Client> {
-    const client = new Client(new WebSocket(url.replace(/^http/, 'ws'), { headers }));
-    await new Promise<void>((resolve, reject) => {
-      client.socket.once('open', resolve);
-      client.socket.once('error', reject);
-    });
-    return client;
-  }
-
-  execute(msgId: string, code: string): void {
-    this.socket.send(JSON.stringify({ header: { msg_id: msgId, msg_type: 'execute_request' }, content: { code } }));
-  }
-
-  replies(msgId: string): Message[] {
-    return this.said.filter((one) => one.msg_type === 'execute_reply' && one.parent_header.msg_id === msgId);
-  }
-
-  texts(): (string | undefined)[] {
-    return this.said.filter((one) => one.msg_type === 'stream').map((one) => one.content.text);
-  }
-}
 
 // Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
 describe('notebook instances', () => {

@@ -1,0 +1,62 @@
+import { WebSocket } from 'ws';
+import { eventually } from './eventually';
+
+/** A message of a kernel, as far as tests look at it. */
+export interface SaidMessage {
+  msg_type: string;
+  parent_header: { msg_id: string };
+  content: {
+    status?: string;
+    text?: string;
+    execution_count?: number;
+    ename?: string;
+    evalue?: string;
+    data?: Record<string, string>;
+  };
+}
+
+/** A client of a kernel, which keeps what it is sent. */
+export class KernelTestClient {
+  readonly said: SaidMessage[] = [];
+  /** Of the close; null while the socket is open. */
+  code: number | null = null;
+
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', (data: Buffer) => this.said.push(JSON.parse(data.toString()) as SaidMessage));
+    socket.on('close', (code) => (this.code = code));
+    socket.on('error', () => undefined);
+  }
+
+  /** Throws when the socket is refused. */
+  static async open(url: string): Promise<KernelTestClient> {
+    const socket = new WebSocket(url.replace(/^http/, 'ws'));
+    const opened = new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+    const client = new KernelTestClient(socket);
+    await opened;
+    return client;
+  }
+
+  execute(msgId: string, code: string): void {
+    this.socket.send(JSON.stringify({ header: { msg_id: msgId, msg_type: 'execute_request' }, content: { code } }));
+  }
+
+  replies(msgId: string): SaidMessage[] {
+    return this.said.filter((one) => one.msg_type === 'execute_reply' && one.parent_header.msg_id === msgId);
+  }
+
+  /** The first reply to a request, once it has come. */
+  replied(msgId: string, timeoutMs = 120_000): Promise<SaidMessage> {
+    const what = `a reply to ${msgId}`;
+    return eventually(() => Promise.resolve(this.replies(msgId)[0]), { timeoutMs, everyMs: 20, what });
+  }
+
+  /** What was printed, for one request or for all. */
+  texts(msgId?: string): string[] {
+    const streams = this.said.filter((one) => one.msg_type === 'stream');
+    const asked = streams.filter((one) => msgId === undefined || one.parent_header.msg_id === msgId);
+    return asked.map((one) => one.content.text ?? '');
+  }
+}

@@ -1,0 +1,213 @@
+import { eventually } from '../../libs/testing/eventually';
+import { KernelTestClient } from '../../libs/testing/kernel-client';
+import type { ApiClient, Json } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
+import { PlatformUnderTest } from './harness/platform';
+
+let platform: PlatformUnderTest;
+let admin: ApiClient;
+let base: string;
+let clusterId: number;
+const clients: KernelTestClient[] = [];
+
+const code = (cell_uuid: string, text: string) => ({ cell_uuid, cell_type: 'code', code: text, output: [] });
+
+beforeAll(async () => {
+  platform = await PlatformUnderTest.start({ name: 'notebooks' });
+  admin = await platform.admin();
+  const { workspace_id } = await admin.post('/workspace', { name: 'research' });
+  base = `/workspace/${workspace_id}`;
+  const estate = await describeEstate(admin, platform.runtime.sparkVersion);
+  clusterId = await createCluster(admin, estate, 'small');
+  await startCluster(admin, clusterId);
+});
+
+afterEach(() => clients.splice(0).forEach(({ socket }) => socket.terminate()));
+
+afterAll(async () => {
+  if (clusterId) await destroyCluster(admin, clusterId);
+  await platform?.close();
+});
+
+async function describeNotebook(name: string, type: string, cells: object[]): Promise<number> {
+  const body = { notebook_name: name, notebook_type: type, cluster_id: clusterId, driver_memory: '512m' };
+  const { notebook_conf_id: id } = await admin.post(`${base}/notebook/conf`, body);
+  await admin.post(`${base}/notebook/${id}/update`, { cells }, 201);
+  return Number(id);
+}
+
+async function start(confId: number): Promise<number> {
+  const { notebook_id: id } = await admin.post(`${base}/notebook`, { notebook_conf_id: confId });
+  await eventually(
+    async () => {
+      const { notebook_status: status, reason } = await admin.get(`${base}/notebook/${id}`);
+      if (!['SUBMITTED', 'RUNNING'].includes(status)) throw new Error(`The notebook is ${status}: ${reason}`);
+      return status === 'RUNNING';
+    },
+    { timeoutMs: 60_000, what: `notebook ${id} RUNNING` },
+  );
+  return Number(id);
+}
+
+async function connect(id: number): Promise<KernelTestClient> {
+  const path = `${base}/notebook/${id}/kernel/ws/any_session/${admin.currentToken}`;
+  const client = await KernelTestClient.open(`${platform.baseUrl}/api/v1${path}`);
+  clients.push(client);
+  return client;
+}
+
+async function outputsOf(confId: number, cellUuid: string): Promise<{ type: string; Celloutput: string }[]> {
+  const conf = await admin.get(`${base}/notebook/conf`, { notebook_conf_id: confId });
+  const cell = (conf.notebook_cells.cells as Json[]).find((one) => one.cell_uuid === cellUuid);
+  return (cell?.output ?? []) as { type: string; Celloutput: string }[];
+}
+
+async function ended(id: number, status = 'STOPPED'): Promise<Json> {
+  return eventually(
+    async () => {
+      const found = await admin.get(`${base}/notebook/${id}`);
+      return found.notebook_status === status ? found : null;
+    },
+    { timeoutMs: 60_000, what: `notebook ${id} ${status}` },
+  );
+}
+
+const kernelProcesses = () => platform.nodeProcesses().filter(({ command }) => command.includes('kernel_'));
+const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info as Json;
+
+describe('a Python notebook', () => {
+  it('executes its cells with Spark and keeps what they say, whoever looks on', async () => {
+    const conf = await describeNotebook('counts', 'python3', [
+      code('one', 'print("hello")\n40 + 2'),
+      { cell_uuid: 'two', cell_type: 'markdown', code: '# Text', output: [] },
+      code('three', 'spark.range(1000).selectExpr("sum(id)").first()[0]'),
+      code('four', 'import time\nfor n in range(40):\n    print("line", n, flush=True)\n    time.sleep(0.1)'),
+      code(
+        'five',
+        'from pyspark.sql.functions import udf\nspark.range(3).select(udf(lambda n: 1 // n)("id")).collect()',
+      ),
+    ]);
+    const id = await start(conf);
+    const client = await connect(id);
+    client.execute('one', 'print("hello")\n40 + 2');
+    expect((await client.replied('one')).content).toMatchObject({ status: 'ok', execution_count: 1 });
+    expect(client.texts('one').join('')).toBe('hello\n');
+    client.execute('two', '# Text');
+    expect((await client.replied('two')).content.status).toBe('ok');
+    client.execute('three', 'spark.range(1000).selectExpr("sum(id)").first()[0]');
+    expect((await client.replied('three')).content.status).toBe('ok');
+    expect(
+      client.said.find((one) => one.msg_type === 'execute_result' && one.parent_header.msg_id === 'three'),
+    ).toMatchObject({
+      content: { data: { 'text/plain': '499500' } },
+    });
+    expect(await outputsOf(conf, 'one')).toEqual([
+      { type: 'text', Celloutput: 'hello\n' },
+      { type: 'text', Celloutput: '42' },
+    ]);
+    // Nobody looks on; the cell goes on.
+    client.execute('four', 'import time\nfor n in range(40):\n    print("line", n, flush=True)\n    time.sleep(0.1)');
+    await eventually(() => Promise.resolve(client.texts('four').length > 0));
+    client.socket.terminate();
+    await eventually(async () => (await outputsOf(conf, 'four'))[0]?.Celloutput.includes('line 39'));
+    const again = await connect(id);
+    expect((await again.replied('four')).content.status).toBe('ok');
+    const missed = [...client.texts('four'), ...again.texts('four')].join('');
+    for (let line = 0; line < 40; line += 1) expect(missed).toContain(`line ${line}\n`);
+    again.execute(
+      'five',
+      'from pyspark.sql.functions import udf\nspark.range(3).select(udf(lambda n: 1 // n)("id")).collect()',
+    );
+    expect((await again.replied('five')).content).toMatchObject({ status: 'error' });
+    expect((await outputsOf(conf, 'five')).map(({ Celloutput: text }) => text).join('')).toContain('ZeroDivisionError');
+
+    expect((await admin.post(`${base}/notebook/kill/${id}`, {}, 201)).NotebookKill.notebook_id).toBe(id);
+    await ended(id);
+    await eventually(() => Promise.resolve(again.code === 1000));
+    await eventually(() => Promise.resolve(kernelProcesses().length === 0));
+    const { notebook_application_id: application } = await admin.get(`${base}/notebook/${id}`);
+    expect(application).toMatch(/^(local|app)-/);
+  });
+
+  it('is interrupted with its Spark job, restarted, and told of a kernel that died', async () => {
+    const conf = await describeNotebook('endless', 'python3', [code('one', 'x')]);
+    const id = await start(conf);
+    const client = await connect(id);
+    const endless = 'spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()';
+    client.execute('a', endless);
+    client.execute('b', '1');
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'busy');
+    await eventually(() => Promise.resolve(client.said.some((one) => one.msg_type === 'execute_input')));
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
+    expect((await client.replied('a', 20_000)).content).toMatchObject({ status: 'error', ename: 'KeyboardInterrupt' });
+    expect((await client.replied('b')).content.status).toBe('aborted');
+    client.execute('c', 'spark.range(5).count()');
+    expect((await client.replied('c')).content.status).toBe('ok');
+
+    client.execute('d', 'x = 1\nimport time; time.sleep(600)');
+    client.execute('e', '1');
+    // The socket and the request that follows are two ways to the API.
+    await eventually(() =>
+      Promise.resolve(client.said.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === 'd')),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await admin.post(`${base}/notebook/${id}/kernel/restart`, {}, 201);
+    expect((await client.replied('e')).content.status).toBe('aborted');
+    expect((await client.replied('d')).content.status).not.toBe('ok');
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 60_000 });
+    client.execute('f', 'x');
+    expect((await client.replied('f')).content).toMatchObject({ status: 'error', ename: 'NameError' });
+
+    client.execute('g', 'import os; os.kill(os.getpid(), 9)');
+    expect((await client.replied('g')).content).toMatchObject({ status: 'error', ename: 'KernelDied' });
+    expect(
+      await eventually(async () => ((await kernelOf(id)).kernel_status === 'dead' ? kernelOf(id) : null)),
+    ).toMatchObject({
+      reason: expect.stringContaining('SIGKILL'),
+    });
+    await admin.post(`${base}/notebook/${id}/kernel/startOrGetStatus`, {});
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 60_000 });
+    client.execute('h', '1 + 1');
+    expect((await client.replied('h')).content.status).toBe('ok');
+    await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
+    await ended(id);
+  });
+
+  it('loses and doubles nothing when the API dies', async () => {
+    const text = 'import time\nfor n in range(60):\n    print("n", n, flush=True)\n    time.sleep(0.1)';
+    const conf = await describeNotebook('survives', 'python3', [code('one', text)]);
+    const id = await start(conf);
+    const client = await connect(id);
+    client.execute('one', text);
+    await eventually(() => Promise.resolve(client.texts('one').length > 3));
+    await platform.killApi();
+    await platform.startApi();
+    await platform.waitHealthy();
+    const again = await connect(id);
+    expect((await again.replied('one')).content.status).toBe('ok');
+    const [output] = await outputsOf(conf, 'one');
+    expect(output?.Celloutput).toBe(Array.from({ length: 60 }, (_, n) => `n ${n}\n`).join(''));
+    await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
+    await ended(id);
+  });
+});
+
+describe('an SQL notebook', () => {
+  it('shows the results of its statements as tables', async () => {
+    const text = 'create table pairs as select id, id * id as square from range(3);\nselect * from pairs order by id';
+    const conf = await describeNotebook('tables', 'sql', [code('one', text), code('two', 'select 1;\nselect nothing')]);
+    const id = await start(conf);
+    const client = await connect(id);
+    client.execute('one', text);
+    expect((await client.replied('one')).content.status).toBe('ok');
+    const [table] = await outputsOf(conf, 'one');
+    expect(table).toMatchObject({ type: 'html' });
+    expect(table?.Celloutput).toContain('<td>2</td><td>4</td>');
+    client.execute('two', 'select 1;\nselect nothing');
+    expect((await client.replied('two')).content).toMatchObject({ status: 'error' });
+    expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins in line 2');
+    await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
+    await ended(id);
+  });
+});
