@@ -99,7 +99,8 @@ export function shown(output: NbOutput): ShownOutput {
       return { type: 'text', Celloutput: output.text };
     case 'error':
       return { type: 'text', Celloutput: errorText(output) };
-    default:
+    case 'display_data':
+    case 'execute_result':
       return shownData(output.data);
   }
 }

@@ -14,7 +14,6 @@ import { inWorkspace } from '../../platform/resources/workspace-resource-reposit
 import { type JobConfRow, NotebookConfsRepository } from '../jobs/jobs.contract';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
 import { WorkspacesService } from '../workspaces/workspaces.service';
-import type { NotebookCell } from './dto/notebook-conf.dto';
 import { type CurrentNotebook, NotebookDocumentsRepository } from './notebook-documents.repository';
 import { NotebookDocumentsService } from './notebook-documents.service';
 import { type CellRow, NotebookOutputsRepository } from './notebook-outputs.repository';
@@ -51,14 +50,8 @@ export class NotebookCellsService {
     private readonly outputsRepository: NotebookOutputsRepository,
   ) {}
 
-  async read(notebookConfId: number): Promise<NotebookCell[]> {
-    const cells: NotebookCell[] = [];
-    for await (const cell of this.each(notebookConfId)) cells.push(cell);
-    return cells;
-  }
-
-  /** The same one after the other. */
-  async *each(notebookConfId: number): AsyncGenerator<NotebookCell> {
+  /** Cells as JSON with commas between; few outputs are in memory at once. */
+  async *written(notebookConfId: number): AsyncGenerator<string> {
     const current = await this.documents.current(notebookConfId);
     const document = await this.documents.read(current);
     const rows = await this.outputs.rows(notebookConfId);
@@ -67,7 +60,9 @@ export class NotebookCellsService {
       notebookConfId,
       document.cells.flatMap(({ id }) => rows.get(id) ?? []),
     );
-    for (const cell of document.cells) yield shownCell(cell, await reader.shown(cell.id));
+    for (const [index, cell] of document.cells.entries()) {
+      yield `${index === 0 ? '' : ','}\n${JSON.stringify(shownCell(cell, await reader.shown(cell.id)))}`;
+    }
   }
 
   /**

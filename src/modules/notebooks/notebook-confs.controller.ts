@@ -4,7 +4,7 @@ import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
 import { Message } from '../../platform/http/answers';
-import { sendContent } from '../../platform/http/file-answer';
+import { sendContent, sendJson } from '../../platform/http/file-answer';
 import { Answers, Operation } from '../../platform/http/operation';
 import { type Page } from '../../platform/http/page';
 import { IdParam } from '../../platform/http/parameters';
@@ -103,13 +103,14 @@ export class NotebookConfsController {
     access: view,
     answer: Answers.one(NotebookConfRead),
   })
-  get(
+  async get(
     @IdParam('workspace_id') _id: number,
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
     @Query() query: NotebookConfSelector,
-  ): Promise<NotebookConfRead> {
-    return this.confs.get(scope, workspace, query.selector());
+    @Res() response: Response,
+  ): Promise<void> {
+    await sendJson(response, await this.confs.get(scope, workspace, query.selector()));
   }
 
   @Operation({

@@ -77,11 +77,11 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
     };
   }
 
-  async get(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<NotebookConfRead> {
+  /** A `NotebookConfRead` as the text of JSON: a notebook with its outputs may be large. */
+  async get(scope: TenantScope, workspace: WorkspaceContext, selector: RecordSelector): Promise<AsyncIterable<string>> {
     const row = await this.repository.get(inWorkspace(scope, workspace), selector);
     const paths = await this.documentsRepository.paths([row.job_conf_id]);
-    const cells = await this.cells.read(row.job_conf_id);
-    return { ...read(row, paths.get(row.job_conf_id)), notebook_cells: { cells } };
+    return this.written(row.job_conf_id, read(row, paths.get(row.job_conf_id)));
   }
 
   async create(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebookConf): Promise<NotebookConfWrite> {
@@ -144,6 +144,12 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
     await this.documentsRepository.delete(tx, row.job_conf_id);
   }
 
+  private async *written(notebookConfId: number, head: object): AsyncGenerator<string> {
+    yield `${JSON.stringify(head).slice(0, -1)},"notebook_cells":{"cells":[`;
+    yield* this.cells.written(notebookConfId);
+    yield ']}}';
+  }
+
   private async begin(
     scope: TenantScope,
     workspace: WorkspaceContext,
@@ -180,7 +186,7 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
     }
     if (file.is_dir) throw invalid('NOTEBOOK_CONF.INVALID_PATH', `"/${path}" is a directory.`);
     const open = async () => (await this.files.read(file)).stream;
-    const notebook = await this.reader.read(path, { sizeBytes: file.size_bytes ?? 0, open });
+    const notebook = await this.reader.read(tenantId, path, { sizeBytes: file.size_bytes ?? 0, open });
     return this.staging.stage(tenantId, path, notebook, file);
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { firstRow, returning, type Tx } from '../../platform/persistence/sql';
-import { NotebookContent } from './entities/notebook-content.entity';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
+import type { NotebookContent } from './entities/notebook-content.entity';
 
 /** Large texts of notebooks, by tenant and hash. */
 @Injectable()
@@ -12,7 +13,7 @@ export class NotebookContentsRepository {
   async touch(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<boolean> {
     const touched = await returning(
       tx,
-      `UPDATE notebook_contents SET used_at = platform_now() WHERE tenant_id = $1 AND sha256 = $2 RETURNING sha256`,
+      `UPDATE notebook_contents t SET used_at = platform_now() WHERE ${ofTenant('t', '$1')} AND t.sha256 = $2 RETURNING t.sha256`,
       [tenantId, sha256],
     );
     return touched.length > 0;
@@ -30,7 +31,7 @@ export class NotebookContentsRepository {
   async blobKey(tenantId: string, sha256: string, tx: Tx = this.dataSource.manager): Promise<string | null> {
     const found = await firstRow<Pick<NotebookContent, 'blob_key'>>(
       tx,
-      'SELECT blob_key FROM notebook_contents WHERE tenant_id = $1 AND sha256 = $2',
+      `SELECT t.blob_key FROM notebook_contents t WHERE ${ofTenant('t', '$1')} AND t.sha256 = $2`,
       [tenantId, sha256],
     );
     return found?.blob_key ?? null;
@@ -52,10 +53,10 @@ export class NotebookContentsRepository {
          ORDER BY used_at LIMIT $2 FOR UPDATE SKIP LOCKED),
        gone AS (
          DELETE FROM notebook_contents c USING old
-         WHERE c.tenant_id = old.tenant_id AND c.sha256 = old.sha256
+         WHERE (c.tenant_id, c.sha256) = (old.tenant_id, old.sha256)
            AND NOT EXISTS (SELECT 1 FROM notebook_outputs o WHERE o.sha256 = old.sha256)
            AND NOT EXISTS (SELECT 1 FROM notebook_revisions r
-             WHERE r.tenant_id = old.tenant_id AND r.sha256 = old.sha256 AND r.document IS NULL))
+             WHERE (r.tenant_id, r.sha256) = (old.tenant_id, old.sha256) AND r.document IS NULL))
        SELECT count(*) AS seen, max(used_at) AS last FROM old`,
       [minutes, limit, after],
     );

@@ -9,6 +9,7 @@ import {
   updateRows,
   type Values,
 } from '../../platform/persistence/sql';
+import { ofTenant } from '../../platform/persistence/tenant-condition';
 import type { WorkspaceFileRow } from '../workspaces/file-use.contract';
 import { NotebookDocumentRow } from './entities/notebook-document.entity';
 import { NotebookRevision } from './entities/notebook-revision.entity';
@@ -58,8 +59,8 @@ export class NotebookDocumentsRepository {
   async revision(tenantId: string, revisionId: number): Promise<RevisionText | null> {
     return firstRow<RevisionText>(
       this.dataSource.manager,
-      `SELECT notebook_revision_id, tenant_id, sha256, document FROM notebook_revisions
-       WHERE tenant_id = $1 AND notebook_revision_id = $2`,
+      `SELECT t.notebook_revision_id, t.tenant_id, t.sha256, t.document FROM notebook_revisions t
+       WHERE ${ofTenant('t', '$1')} AND t.notebook_revision_id = $2`,
       [tenantId, revisionId],
     );
   }

@@ -32,7 +32,7 @@ export class NotebookFileUse extends FileUse {
     const current = await this.repository.ofFile(file.workspace_file_id);
     if (!current) return null;
     const { job_conf_id: notebookConfId } = current;
-    const { document, outputs: given } = await this.reader.read(file.path, content);
+    const { document, outputs: given } = await this.reader.read(tenantId, file.path, content);
     const staged = await this.documents.stage(tenantId, document);
     const cells = await this.outputs.rows(notebookConfId);
     const outputs: StagedOutputs[] = [];

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { NotebookError, readIpynb, type ReadNotebook } from '../../../libs/notebooks/ipynb';
 import { invalid } from '../../platform/errors/domain-error';
 import { JsonParser } from '../../platform/http/bodies/json-parser';
+import { FairBulkhead } from '../../platform/process/fair-bulkhead';
 import type { ParsedJson } from '../../platform/http/bodies/parse-json';
 
 const MIB = 1024 * 1024;
@@ -10,22 +11,34 @@ const MIB = 1024 * 1024;
 export const MOST_NOTEBOOK_BYTES = 30 * MIB;
 /** Values in one: in a file each line of code is one. */
 export const MOST_VALUES = 500_000;
+/** Files that are in memory at once, and who waits for that. */
+const READING = { code: 'NOTEBOOK.TOO_MANY_FILES', atOnce: 2, waiting: 32, waitingOfOne: 8, patienceMs: 30_000 };
 const BOUNDS = { values: MOST_VALUES, levels: 100 };
 
 /** Reads .ipynb files, as strangers may have written them. */
 @Injectable()
 export class NotebookReader {
+  private readonly bulkhead = new FairBulkhead(READING);
+
   constructor(private readonly parser: JsonParser) {}
 
-  /** Throws a 400 that says why the file is no notebook. */
-  async read(path: string, { sizeBytes, open }: { sizeBytes: number; open: () => Promise<Readable> }) {
-    if (sizeBytes > MOST_NOTEBOOK_BYTES)
+  /** Throws a 400 that says why the file is no notebook, and a 503 when too many are read at once. */
+  async read(tenantId: string, path: string, { sizeBytes, open }: FileToRead): Promise<ReadNotebook> {
+    if (sizeBytes > MOST_NOTEBOOK_BYTES) {
       throw refused(path, `A notebook has at most ${MOST_NOTEBOOK_BYTES / MIB} MiB.`);
-    const chunks: Buffer[] = [];
-    for await (const chunk of await open()) chunks.push(chunk as Buffer);
-    const parsed = await this.parser.parse(Buffer.concat(chunks), BOUNDS);
-    return notebookOf(path, () => readIpynb(valueOf(parsed)));
+    }
+    return this.bulkhead.run(tenantId, async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of await open()) chunks.push(chunk as Buffer);
+      const parsed = await this.parser.parse(Buffer.concat(chunks), BOUNDS);
+      return notebookOf(path, () => readIpynb(valueOf(parsed)));
+    });
   }
+}
+
+interface FileToRead {
+  sizeBytes: number;
+  open: () => Promise<Readable>;
 }
 
 /** What `read` gives; a 400 for what it says is wrong with the notebook of a file. */

@@ -42,7 +42,7 @@ export class DocumentedNotebooks {
         // Deleted meanwhile.
         if (path === undefined) continue;
         yield `${separator}${JSON.stringify(exportNotebookConf(conf, path)).slice(0, -1)},"notebook_cells":{"cells":[`;
-        yield* this.writtenCells(conf.job_conf_id);
+        yield* this.cells.written(conf.job_conf_id);
         yield ']}}';
         separator = ',\n';
       }
@@ -97,14 +97,6 @@ export class DocumentedNotebooks {
 
   discardReplaced(blobKeys: readonly string[]): Promise<void> {
     return this.files.discard(blobKeys);
-  }
-
-  private async *writtenCells(notebookConfId: number): AsyncGenerator<string> {
-    let separator = '\n';
-    for await (const cell of this.cells.each(notebookConfId)) {
-      yield separator + JSON.stringify(cell);
-      separator = ',\n';
-    }
   }
 }
 

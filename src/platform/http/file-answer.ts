@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import type { FileContent, LogSlice } from '../files/content';
@@ -46,6 +46,15 @@ export async function sendFile(
   await firstByte(source);
   setFileHeaders(response, name, 'application/octet-stream');
   if (sizeBytes !== null) response.setHeader('Content-Length', String(sizeBytes));
+  await transfer(source, response);
+}
+
+/** Sends the text of a JSON answer that is too large to be made at once. Errors as with {@link sendFile}. */
+export async function sendJson(response: Response, text: AsyncIterable<string>): Promise<void> {
+  const source = Readable.from(text, { objectMode: false });
+  response.once('close', () => source.destroy());
+  await firstByte(source);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
   await transfer(source, response);
 }
 
