@@ -196,6 +196,8 @@ describe('notebook instances', () => {
     await until(() => expect(one.replies('cell-1')).toHaveLength(2));
     expect(one.replies('cell-1')[1]?.content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(await asked(id, 1)).toEqual([]);
+    one.execute('cell-1:again', 'print(1)');
+    await until(async () => expect(await asked(id, 1)).toHaveLength(1));
     expect(await admin.call('GET', `${base()}/notebook/${id}/kernel/status`)).toMatchObject({
       status: 200,
       body: { kernel_info: { kernel_status: 'idle', connections: 1 } },
@@ -248,7 +250,13 @@ describe('notebook instances', () => {
     });
     await says(id, kernel('idle', 3));
     expect(await admin.call('POST', `${at}/interrupt`)).toMatchObject({ status: 201 });
-    expect(await asked(id)).toEqual([
+    const client = await connect(id);
+    client.execute('cell', '1');
+    await until(async () => expect(await asked(id, 3)).toHaveLength(1));
+    await admin.call('POST', `${at}/restart`);
+    client.execute('cell', '1');
+    await until(async () => expect((await asked(id, 4)).map(({ op }) => op)).toEqual(['restart', 'message']));
+    expect((await asked(id)).slice(0, 3)).toEqual([
       { op: 'restart', generation: 2 },
       { op: 'restart', generation: 3 },
       { op: 'interrupt' },
