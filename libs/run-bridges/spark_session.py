@@ -17,10 +17,10 @@ class FailedSession:
     """In the place of a session that could not begin: whatever is asked of it says why."""
 
     def __init__(self, reason):
-        self._reason = reason
+        self.reason = reason
 
     def __getattr__(self, name):
-        raise RuntimeError("There is no Spark session: %s" % self._reason)
+        raise RuntimeError("There is no Spark session: %s" % self.reason)
 
 
 class SessionStart:

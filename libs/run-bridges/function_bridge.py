@@ -1,0 +1,225 @@
+"""Serves a function of the workspace to calls that come over the run's channel.
+
+Usage: function_bridge.py DESCRIPTION, a JSON file; the files of the channel are descriptors 3 and 4. Payloads are a line of
+JSON and a body: see ADR 0037.
+"""
+
+import builtins
+import importlib.util
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import zipfile
+
+from run_channel import RunChannel
+
+MIB = 1024 * 1024
+LONGEST_ANSWER = 8 * MIB
+MOST_PROJECT_BYTES = 256 * MIB
+INSTALL_WITHIN = 300
+MOST_LINES = 30
+LONGEST_TEXT = 4_000
+# What the run ends with; the reason is the last line of its log.
+FAILED = 1
+
+
+def fail(reason):
+    print(reason, file=sys.stderr, flush=True)
+    os._exit(FAILED)
+
+
+
+class Calls:
+    """Takes calls from the channel and answers them, as many at once as there are threads."""
+
+    def __init__(self, channel, function, spark, description):
+        self.channel = channel
+        self.function = function
+        self.spark = spark
+        self.most = description["max_request_concurrency"]
+        self.idle = description["idle_timeout_sec"]
+        self.project = description["project"]
+        self.lock = threading.Lock()
+        # Those under way by id: when they end, and whether somebody still waits.
+        self.running = {}
+        # Threads that still run what nobody waits for any longer.
+        self.stuck = 0
+        self.work = queue.Queue()
+        self.last = time.monotonic()
+        for _ in range(self.most):
+            threading.Thread(target=self.serve, daemon=True).start()
+
+    def say(self, header, body=b""):
+        self.channel.send(json.dumps(header).encode() + b"\n" + body)
+
+    def answer(self, call, outcome, body=b""):
+        self.say({"op": "answer", "id": call, "outcome": outcome}, body)
+
+    def run(self):
+        self.say({"op": "ready"})
+        self.last = time.monotonic()
+        while True:
+            payload = self.channel.receive(0.25)
+            if payload is not None:
+                self.take(payload)
+            self.look()
+
+    def take(self, payload):
+        line, _, body = payload.partition(b"\n")
+        header = json.loads(line)
+        call = header["id"]
+        with self.lock:
+            if header["op"] == "cancel":
+                self.leave(call)
+                return
+            if len(self.running) + self.stuck >= self.most:
+                self.answer(call, "full")
+                return
+            self.running[call] = time.monotonic() + header["timeout_ms"] / 1000
+        self.work.put((call, body))
+
+    def look(self):
+        """Ends what took too long, and the run when nobody has called for long enough."""
+        now = time.monotonic()
+        with self.lock:
+            late = [call for call, deadline in self.running.items() if now >= deadline]
+            for call in late:
+                self.leave(call)
+            stuck, busy = self.stuck, bool(self.running)
+        for call in late:
+            self.answer(call, "timeout")
+            self.note(call, now, "timed out")
+        if stuck >= self.most:
+            # Threads cannot be ended: what runs for ever would hold the function's slots for ever.
+            fail("All %d slots of the function are held by calls that did not end in time." % self.most)
+        if busy or stuck:
+            self.last = now
+        elif self.idle is not None and now - self.last >= self.idle:
+            print("Nobody called the function for %d seconds." % self.idle, flush=True)
+            self.spark.stop()
+            os._exit(0)
+
+    def leave(self, call):
+        """Nobody waits for a call any longer; its Spark jobs end, and its thread when it likes."""
+        if self.running.pop(call, None) is None:
+            return
+        self.stuck += 1
+        threading.Thread(target=self.spark.sparkContext.cancelJobGroup, args=(call,), daemon=True).start()
+
+    def serve(self):
+        while True:
+            call, body = self.work.get()
+            began = time.monotonic()
+            try:
+                self.spark.sparkContext.setJobGroup(call, "invocation %s" % call, interruptOnCancel=True)
+                outcome, answer = "ok", self.encoded(self.function(json.loads(body)))
+            except BaseException as error:
+                outcome, answer = "error", self.described(error)
+            with self.lock:
+                awaited = self.running.pop(call, None) is not None
+                if not awaited:
+                    self.stuck -= 1
+                self.last = time.monotonic()
+            if awaited:
+                self.answer(call, outcome, answer)
+                self.note(call, began, "ok" if outcome == "ok" else "failed")
+
+    @staticmethod
+    def note(call, began, outcome):
+        print("invocation %s: %s after %d ms" % (call, outcome, (time.monotonic() - began) * 1000), flush=True)
+
+    @staticmethod
+    def encoded(result):
+        try:
+            text = json.dumps(result, allow_nan=False, ensure_ascii=False).encode("utf-8")
+        except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
+            raise TypeError("The function returned what JSON cannot hold: %s" % error) from None
+        if len(text) > LONGEST_ANSWER:
+            raise ValueError("The function returned %d bytes of JSON; it may return %d." % (len(text), LONGEST_ANSWER))
+        return text
+
+    def described(self, error):
+        """Type, message and the lines of the user's own code, the innermost last."""
+        lines = []
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.startswith(self.project):
+                name = os.path.relpath(frame.filename, self.project)
+                lines.append("%s:%d in %s: %s" % (name, frame.lineno, frame.name, frame.line or ""))
+        told = {"type": type(error).__name__, "message": str(error)[:LONGEST_TEXT], "lines": lines[-MOST_LINES:]}
+        traceback.print_exception(type(error), error, error.__traceback__)
+        return json.dumps(told).encode()
+
+
+def unpacked(archive, folder):
+    """The files of the project below a folder; none may lie elsewhere."""
+    with zipfile.ZipFile(archive) as files:
+        if sum(one.file_size for one in files.infolist()) > MOST_PROJECT_BYTES:
+            fail("The project of the function has more than %d MiB." % (MOST_PROJECT_BYTES // MIB))
+        files.extractall(folder)
+
+
+def installed(requirements, folder):
+    """Installs packages for this run alone; the run ends if that fails."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--target", folder, "-r", requirements]
+    try:
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=INSTALL_WITHIN)
+    except subprocess.TimeoutExpired:
+        fail("The requirements of the function were not installed within %d seconds." % INSTALL_WITHIN)
+    output = result.stdout.decode("utf-8", "replace").strip()
+    print(output, flush=True)
+    if result.returncode != 0:
+        last = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines()[-1:]
+        fail("The requirements of the function could not be installed: %s" % " ".join(last)[:500])
+    sys.path.insert(0, folder)
+
+
+def imported(project, script, name):
+    path = os.path.realpath(os.path.join(project, script))
+    if not path.startswith(os.path.realpath(project) + os.sep) or not os.path.isfile(path):
+        fail("The project of the function has no file %s." % script)
+    sys.path[:0] = [project, os.path.dirname(path)]
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(path))[0], path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        traceback.print_exc()
+        fail("The script %s could not be imported: %s: %s" % (script, type(error).__name__, str(error)[:500]))
+    function = getattr(module, name, None)
+    if not callable(function):
+        fail("The script %s has no function %s." % (script, name))
+    return function
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        description = json.load(file)
+    channel = RunChannel()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: os._exit(0))
+    work = os.getcwd()
+    project = os.path.join(work, "project")
+    unpacked(description["archive"], project)
+    if description["requirements"]:
+        installed(description["requirements"], os.path.join(work, "site-packages"))
+    from spark_session import FailedSession, SessionStart
+
+    session = SessionStart().wait()
+    if isinstance(session, FailedSession):
+        fail("There is no Spark session: %s" % session.reason)
+    builtins.spark = session
+    function = imported(project, description["script"], description["function"])
+    description["project"] = project
+    Calls(channel, function, session, description).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { type CallOutcome, decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
+import { conflict, DomainError, tooMany } from '../../platform/errors/domain-error';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { Transactions } from '../../platform/persistence/transactions';
+import type { FramedRun } from './frame-consumer.contract';
+import { RunChannelsRepository } from './run-channels.repository';
+import { RunChannelsService } from './run-channels.service';
+
+/** Calls that wait in this process, for one run and for all. */
+const MOST_OF_RUN = 1_000;
+const MOST = 10_000;
+/** How often the process looks whether a run has ended. */
+const LOOK_MS = 1_000;
+/** Runs that one statement looks at. */
+const RUNS_AT_ONCE = 1_000;
+/** How long an answer may take beyond the time that the run has for it. */
+const ON_THE_WAY_MS = 10_000;
+
+export interface CallAnswer {
+  id: string;
+  outcome: CallOutcome;
+  body: Buffer;
+}
+
+interface Waiting {
+  resolve: (answer: CallAnswer) => void;
+  reject: (error: Error) => void;
+}
+
+/** Whoever waits for answers of one run, which are read once for all of them. */
+interface Followed {
+  readonly run: CalledRun;
+  readonly waiting: Map<string, Waiting>;
+  /** Number of the last frame that was read; null until it is known where to begin. */
+  after: Promise<number>;
+  reading: Promise<void> | null;
+  again: boolean;
+  stop: () => void;
+}
+
+export type CalledRun = Pick<FramedRun, 'run_id' | 'tenant_id'>;
+
+/**
+ * Calls to the processes of runs. A call is sent once and never again: whoever does not get its answer, since the process of
+ * the API or of the run ended meanwhile, does not know whether it was carried out.
+ */
+@Injectable()
+export class RunCallsService implements OnModuleInit, OnModuleDestroy {
+  private readonly followed = new Map<number, Followed>();
+  private calls = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private looking = false;
+
+  constructor(
+    private readonly channels: RunChannelsService,
+    private readonly repository: RunChannelsRepository,
+    private readonly transactions: Transactions,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.timer);
+  }
+
+  /**
+   * Calls the process of a run and waits for its answer.
+   * @param signal ends the call for a caller who has gone away
+   */
+  async call(
+    run: CalledRun,
+    body: Buffer,
+    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<CallAnswer> {
+    const followed = this.follow(run);
+    if (followed.waiting.size >= MOST_OF_RUN || this.calls >= MOST) {
+      throw tooMany('CALL.TOO_MANY', 'Too many calls wait for answers already. Send it again later.');
+    }
+    const id = randomUUID();
+    this.calls += 1;
+    try {
+      const answered = this.wait(followed, id, timeoutMs + ON_THE_WAY_MS, signal);
+      // What is said from now on counts, so where that begins must be known before.
+      await followed.after;
+      const sent = this.transactions.run((tx) =>
+        this.channels.send(tx, run, encodeCall({ op: 'call', id, timeout_ms: timeoutMs }, body)),
+      );
+      await Promise.race([sent, answered.then(() => undefined)]);
+      return await answered;
+    } catch (error) {
+      if (signal.aborted || isLate(error)) this.cancel(run, id);
+      throw error;
+    } finally {
+      this.calls -= 1;
+      followed.waiting.delete(id);
+      if (followed.waiting.size === 0) this.forget(followed);
+    }
+  }
+
+  private follow(run: CalledRun): Followed {
+    const known = this.followed.get(run.run_id);
+    if (known) return known;
+    const followed: Followed = {
+      run,
+      waiting: new Map(),
+      after: this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER).then(({ last }) => last),
+      reading: null,
+      again: false,
+      stop: this.channels.onFrames(run.run_id, () => this.kick(followed)),
+    };
+    // Whoever waits for it gets the error.
+    followed.after.catch(() => undefined);
+    this.followed.set(run.run_id, followed);
+    return followed;
+  }
+
+  private forget(followed: Followed): void {
+    followed.stop();
+    if (this.followed.get(followed.run.run_id) === followed) this.followed.delete(followed.run.run_id);
+  }
+
+  private wait(followed: Followed, id: string, ms: number, signal: AbortSignal): Promise<CallAnswer> {
+    const answered = new Promise<CallAnswer>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new DomainError('late', 'CALL.TIMEOUT', 'The job did not answer in time.')),
+        ms,
+      );
+      const gone = () => reject(new DomainError('timeout', 'CALL.GONE', 'The caller has gone away.'));
+      const over = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', gone);
+      };
+      signal.addEventListener('abort', gone);
+      followed.waiting.set(id, {
+        resolve: (answer) => {
+          over();
+          resolve(answer);
+        },
+        reject: (error) => {
+          over();
+          reject(error);
+        },
+      });
+      if (signal.aborted) gone();
+    });
+    answered.catch(() => undefined);
+    return answered;
+  }
+
+  private kick(followed: Followed): void {
+    followed.again = true;
+    followed.reading ??= this.read(followed).finally(() => {
+      followed.reading = null;
+      if (followed.again && followed.waiting.size > 0) this.kick(followed);
+    });
+  }
+
+  private async read(followed: Followed): Promise<void> {
+    try {
+      while (followed.again) {
+        followed.again = false;
+        let after = await followed.after;
+        for (;;) {
+          const { frames, last, lost } = await this.channels.frames(followed.run.run_id, after);
+          if (lost) this.fail(followed, lostAnswer());
+          for (const { number, payload } of frames) {
+            after = number;
+            const answer = decodeAnswer(payload);
+            if (answer?.header.op !== 'answer') continue;
+            const { id, outcome } = answer.header;
+            followed.waiting.get(id)?.resolve({ id, outcome, body: Buffer.from(answer.body) });
+          }
+          if (frames.length === 0) after = Math.max(after, Math.min(last, after));
+          followed.after = Promise.resolve(after);
+          if (frames.length === 0) break;
+        }
+      }
+    } catch (error) {
+      this.logger.warn({ err: error, run_id: followed.run.run_id }, 'Answers of a job are read again later');
+    }
+  }
+
+  private fail({ waiting }: Followed, error: Error): void {
+    for (const one of waiting.values()) one.reject(error);
+  }
+
+  /** Ends the calls to runs that have ended, once what they said last was read. */
+  private async look(): Promise<void> {
+    if (this.looking || this.followed.size === 0) return;
+    this.looking = true;
+    try {
+      const ids = [...this.followed.keys()];
+      for (let at = 0; at < ids.length; at += RUNS_AT_ONCE) {
+        for (const id of await this.repository.ended(ids.slice(at, at + RUNS_AT_ONCE))) {
+          const followed = this.followed.get(id);
+          if (!followed) continue;
+          this.kick(followed);
+          await followed.reading;
+          this.fail(followed, conflict('CALL.ENDED', `The job ${id} ended before it answered; its reason says why.`));
+        }
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'Ended jobs are looked for later');
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  private cancel(run: CalledRun, id: string): void {
+    this.transactions
+      .run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id })))
+      .catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
+  }
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'late';
+}
+
+function lostAnswer(): DomainError {
+  return new DomainError('upstream', 'CALL.ANSWER_LOST', 'The answer was lost; the call may have been carried out.');
+}
