@@ -15,6 +15,7 @@ import { DependencyRepositoriesApiModule } from './modules/dependency-repositori
 import { HealthApiModule } from './modules/health/health.api.module';
 import { IamApiModule } from './modules/iam/iam.api.module';
 import { IamModule } from './modules/iam/iam.module';
+import { FunctionsApiModule } from './modules/functions/functions.api.module';
 import { NotebookInstancesApiModule } from './modules/notebook-instances/notebook-instances.api.module';
 import { JobsApiModule } from './modules/jobs/jobs.api.module';
 import { MetastoreCatalogsApiModule } from './modules/metastore-catalogs/metastore-catalogs.api.module';
@@ -50,6 +51,7 @@ const OF_CLIENTS = [
   JobsApiModule,
   NotebooksApiModule,
   NotebookInstancesApiModule,
+  FunctionsApiModule,
   ClustersApiModule,
   WorkspacesApiModule,
   WorkspaceDocumentsApiModule,

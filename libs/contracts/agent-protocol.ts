@@ -136,10 +136,10 @@ export interface RunSecrets {
   fault?: string;
 }
 
-export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook';
+export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook' | 'function';
 
 /** Kinds whose process on the node is sent requests and answers with frames, instead of only running to its end. */
-export const INTERACTIVE_KINDS: readonly RunKind[] = ['notebook'];
+export const INTERACTIVE_KINDS: readonly RunKind[] = ['notebook', 'function'];
 
 /**
  * Everything the agent needs to submit one run. No secret outlives the run's staging folder, but the values of `secrets`,
@@ -184,6 +184,8 @@ export interface RunSpec {
   secrets?: RunSecrets;
   /** Of a notebook. */
   kernel?: { language: 'python' | 'sql' | 'scala' };
+  /** Of a function. */
+  function?: FunctionOfRun;
   driver_memory: string | null;
   driver_cores: number | null;
   driver_java_options: string | null;
@@ -204,6 +206,22 @@ export interface RunSpec {
   timeout_ms: number | null;
   /** Between the polite end (SIGTERM) and the forced one (SIGKILL). */
   kill_grace_ms: number;
+}
+
+/** A function of Python that a run serves. */
+export interface FunctionOfRun {
+  /** Fetched as a zip file of the folder. */
+  project: RunFile;
+  /** Path of the script in that folder. */
+  script: string;
+  name: string;
+  /** A file in the format of pip; null without one. */
+  requirements_file: RunFile | null;
+  /** The same as text. */
+  requirements: string | null;
+  max_request_concurrency: number;
+  /** The run ends after so long without a call; null means never. */
+  idle_timeout_sec: number | null;
 }
 
 export interface DesiredRun {

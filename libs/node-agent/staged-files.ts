@@ -86,7 +86,8 @@ export class StagedFiles {
 
 function namedBy(spec: RunSpec): RunFile[] {
   const lists = [spec.files, spec.jars, spec.py_files, spec.archives, spec.properties_files];
-  return [spec.application, spec.keytab_file ?? null, ...lists.flat()].filter((file) => file !== null);
+  const ofFunction = spec.function ? [spec.function.project, spec.function.requirements_file] : [];
+  return [spec.application, spec.keytab_file ?? null, ...ofFunction, ...lists.flat()].filter((file) => file !== null);
 }
 
 function notFetched({ name }: RunFile, why: string): RunEnd {

@@ -34,7 +34,6 @@ def fail(reason):
     os._exit(FAILED)
 
 
-
 class Calls:
     """Takes calls from the channel and answers them, as many at once as there are threads."""
 

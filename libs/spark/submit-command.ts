@@ -227,6 +227,8 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
         argv: [...main, '-f', path, ...spec.arguments],
       };
     }
+    case 'function':
+      return functionProgram(spec, setup, options);
     case 'notebook':
       return {
         ...nothing,
@@ -355,6 +357,32 @@ function clusterProperties(sparkSecret: string | null): [string, string][] {
     ['spark.authenticate.secret', sparkSecret],
     ['spark.network.crypto.enabled', 'true'],
   ];
+}
+
+function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
+  const { function: served } = spec;
+  if (!served) throw new SubmitError('A function run needs a function.');
+  const { paths, locate } = setup;
+  const [description, requirements] = [`${paths.generated}/function.json`, `${paths.generated}/requirements.txt`];
+  const files: GeneratedFile[] = [];
+  if (served.requirements !== null) files.push({ path: requirements, content: served.requirements });
+  const given = served.requirements_file ? locate(served.requirements_file) : null;
+  const content = JSON.stringify({
+    archive: locate(served.project),
+    script: served.script,
+    function: served.name,
+    requirements: given ?? (served.requirements === null ? null : requirements),
+    max_request_concurrency: served.max_request_concurrency,
+    idle_timeout_sec: served.idle_timeout_sec,
+  });
+  const bridge = bridgeCommand(['function_bridge.py', description], options, setup);
+  return {
+    ...bridge,
+    files: [...bridge.files, ...files, { path: description, content }],
+    javaOptions: [],
+    stdin: '',
+    isWhole: true,
+  };
 }
 
 function kernelLanguage({ kernel }: RunSpec): string {

@@ -142,7 +142,7 @@ export class AgentsService {
     const place = await this.runs.stagedFile(node, runId, file);
     const { tenantId, path } = place;
     return place.kind === 'workspace'
-      ? this.files.openForNode(tenantId, place.workspaceId, path)
+      ? this.files.openForNode(tenantId, place.workspaceId, path, place.isFolder)
       : this.objectStorageFiles.openForNode(tenantId, place.managerId, path);
   }
 }

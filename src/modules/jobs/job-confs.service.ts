@@ -26,7 +26,15 @@ import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import { assertArchiveFolder, assertKeytab } from './file-reference';
 import { exportJobConf } from './job-conf-documents';
-import { inferLanguage, isRunnable, JOB_TYPE_RULES, type JobLanguage, type RunnableLanguage } from './job-types';
+import { checkFunction } from './function-settings';
+import {
+  inferLanguage,
+  isRunnable,
+  JOB_TYPE_RULES,
+  type JobLanguage,
+  type RunnableLanguage,
+  shownLanguage,
+} from './job-types';
 import { splitArguments } from './split-arguments';
 
 /** What to run in a workspace and how; the runs themselves are in `RunsService`. */
@@ -109,19 +117,24 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
     throw invalid('JOB_CONF.TYPE_UNSUPPORTED', `This release does not run ${toWire(language)} jobs.`);
   }
   const rule = JOB_TYPE_RULES[language];
-  const given = { command: settings.command, class_name: settings.class_name, raw_scala_code: settings.rawScalaCode };
-  const label = { command: 'command', class_name: 'class_name', raw_scala_code: 'rawScalaCode' };
+  const given = { ...settings, raw_scala_code: settings.rawScalaCode };
+  const label = (field: string) => (field === 'raw_scala_code' ? 'rawScalaCode' : toWire(field));
   for (const field of rule.needs) {
     if (given[field] === null || given[field].trim() === '') {
-      throw invalid('JOB_CONF.FIELD_REQUIRED', `A ${language} job needs ${label[field]}.`, { field: label[field] });
+      throw invalid('JOB_CONF.FIELD_REQUIRED', `A ${toWire(language)} job needs ${label(field)}.`, {
+        field: label(field),
+      });
     }
   }
   for (const field of rule.refuses) {
     if (given[field] !== null) {
-      throw invalid('JOB_CONF.FIELD_REFUSED', `A ${language} job takes no ${label[field]}.`, { field: label[field] });
+      throw invalid('JOB_CONF.FIELD_REFUSED', `A ${toWire(language)} job takes no ${label(field)}.`, {
+        field: label(field),
+      });
     }
   }
   checkArguments(language, settings.arguments ?? '');
+  if (language === 'PLATFORM_FUNCTIONS') checkFunction(settings);
   for (const archive of settings.archives ?? []) assertArchiveFolder(archive);
   if (settings.keytab !== null) assertKeytab(settings.keytab);
   assertFilesInWorkspace(settings);
@@ -142,7 +155,7 @@ function own(row: JobConfRow) {
   return {
     name: row.name,
     max_concurrency: row.max_concurrency,
-    spark_job_type: { job_type: toWire(row.job_type), language: toWire(row.language) },
+    spark_job_type: { job_type: toWire(row.job_type), language: toWire(shownLanguage(row.language)) },
     ...keysToWire(row.settings),
     tenant_id: row.tenant_id,
   };

@@ -8,7 +8,7 @@ export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL'
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
 /** Types of the contract that this release does not run; a request for one is refused. */
-const UNSUPPORTED = ['THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
+const UNSUPPORTED = ['THRIFT_SQL'] as const;
 export type RunnableLanguage = Exclude<JobLanguage, (typeof UNSUPPORTED)[number]>;
 
 export function isRunnable(language: JobLanguage): language is RunnableLanguage {
@@ -23,12 +23,14 @@ export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
 
+type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_function_name';
+
 interface JobTypeRule {
   type: string;
   /** Shown as the language of the type. */
   language: RunnableLanguage;
   kind: RunKind;
-  needs: readonly ('command' | 'class_name' | 'raw_scala_code')[];
+  needs: readonly ('command' | 'class_name' | 'raw_scala_code' | FunctionSetting)[];
   refuses: readonly ('command' | 'raw_scala_code')[];
 }
 
@@ -49,8 +51,20 @@ export const JOB_TYPE_RULES: Record<RunnableLanguage, JobTypeRule> = {
     needs: ['command', 'class_name'],
     refuses: ['raw_scala_code'],
   },
+  PLATFORM_FUNCTIONS: {
+    type: 'PLATFORM_FUNCTIONS',
+    language: 'PLATFORM_FUNCTIONS',
+    kind: 'function',
+    needs: ['platform_functions_script_path', 'platform_functions_function_name'],
+    refuses: ['command', 'raw_scala_code'],
+  },
   Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
 };
+
+/** The language as answers and lookups have it: functions are Python. */
+export function shownLanguage(language: string): string {
+  return language === 'PLATFORM_FUNCTIONS' ? 'Python3' : language;
+}
 
 /** What the agent runs for a configuration. */
 export function runKindOf(conf: { job_type: string; language: RunnableLanguage | NotebookLanguage }): RunKind {

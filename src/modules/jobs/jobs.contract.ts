@@ -2,6 +2,7 @@ export { JobClusterInfo, JobTypeRef } from './dto/job-conf.dto';
 export { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
 export type { Run } from './entities/run.entity';
 export { checkSettings, clusterInfo } from './job-confs.service';
+export { DEFAULT_TIMEOUT_SECONDS } from './function-settings';
 export { NOTEBOOK_LANGUAGES, type NotebookLanguage } from './job-types';
 export { NotebookConfsRepository } from './job-confs.repository';
 export { type AskedRun, RunParts, RunsOfKind, workflowOf } from './runs-of-kind';

@@ -23,11 +23,14 @@ import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './r
 import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
 
+/** Types of runs that others than their creators drive. */
+const INTERACTIVE_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'];
+
 const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0, events: 0 };
 
 /** Where a file that a node fetches lies. */
 export type StagedFilePlace = { tenantId: string; path: string } & (
-  { kind: 'workspace'; workspaceId: number } | { kind: 'object-storage'; managerId: number }
+  { kind: 'workspace'; workspaceId: number; isFolder: boolean } | { kind: 'object-storage'; managerId: number }
 );
 
 /** What runs need to find their data. */
@@ -102,8 +105,8 @@ export class RunReportsService {
       const message = `The job ${runId} has no file ${index}, or lost it when its cluster was edited.`;
       throw notFound('JOB.FILE_NOT_FOUND', message);
     }
-    const { kind, path } = file;
-    if (kind === 'workspace') return { kind, path, tenantId: run.tenant_id, workspaceId: run.workspace_id };
+    const { kind, path, isFolder = false } = file;
+    if (kind === 'workspace') return { kind, path, isFolder, tenantId: run.tenant_id, workspaceId: run.workspace_id };
     const managerId = cluster.object_storage_manager_id;
     if (managerId !== null) return { kind, path, tenantId: run.tenant_id, managerId };
     // The cluster had one when the run was submitted.
@@ -214,7 +217,8 @@ export class RunReportsService {
  * it has no secrets of a user.
  */
 function asDriven(run: AssignedRun): AssignedRun {
-  return run.kind === 'notebook' ? { ...run, created_by_user_id: null } : run;
+  const isDriven = INTERACTIVE_TYPES.includes(run.job_conf_snapshot.job_type);
+  return isDriven ? { ...run, created_by_user_id: null } : run;
 }
 
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */
@@ -224,11 +228,13 @@ function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
 
 /** Status behind a report of a run that goes on; a job's RUNNING begins when Spark has given it an
  * application id, a notebook's when its node has accepted it. */
-function statusOf(report: RunReport, { kind }: Pick<Run, 'kind'>): RunStatus | null {
+function statusOf(report: RunReport, { kind, job_conf_snapshot: conf }: Run): RunStatus | null {
   switch (report.state) {
     case 'accepted':
       return kind === 'notebook' ? 'RUNNING' : null;
     case 'running':
+      // A function says by itself that it can be called.
+      if (conf.job_type === 'PLATFORM_FUNCTIONS') return null;
       return report.application_id === null && kind === 'job' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';

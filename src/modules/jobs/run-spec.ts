@@ -5,6 +5,7 @@ import { parseConfEntry } from '../clusters/spark-conf.contract';
 import { repositoryUrl } from '../dependency-repositories/dependencies.contract';
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
+import { functionOfRun, projectOf, requirementsFile } from './function-settings';
 import { kernelOf, type NotebookLanguage, runKindOf, type RunnableLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
@@ -35,7 +36,7 @@ export interface SpecInput {
 }
 
 /** A file that the node fetches, and by which key. */
-export type KeyedFile = StagedFile & { key: string };
+export type KeyedFile = StagedFile & { key: string; isFolder?: boolean };
 
 /** Hands out indexes and keys over all files of a run, in a fixed order, so that a later request finds the same file. */
 class FileList {
@@ -53,6 +54,14 @@ class FileList {
         const { file, alias } = splitArchive(text);
         return alias === null ? this.one(file) : { ...this.one(file), alias };
       });
+  }
+
+  /** A folder of the workspace, which is fetched as a zip file. */
+  folder(path: string): RunFile {
+    const file = this.one(`/${path}`);
+    const staged = this.staged[file.index];
+    if (staged) staged.isFolder = true;
+    return { ...file, name: `${lastPart(path)}.zip` };
   }
 
   one(text: string): RunFile {
@@ -100,6 +109,7 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
     ...(input.metastore && { metastore: input.metastore }),
     ...(input.secrets && { secrets: input.secrets }),
     ...(kernel && { kernel }),
+    ...served(input, files),
     ...resources(input),
     // Behind all others, whose indexes agents of older releases go by.
     ...keytab(settings.keytab, files),
@@ -113,8 +123,9 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
 /** Every file that a run of these settings names. */
 export function filesNamed(settings: Required<JobSettings>, cluster: SparkConfig): string[] {
   const { command, keytab } = settings;
+  const requirements = requirementsFile(settings);
   const { archives, ...others } = fileLists(settings, cluster);
-  const single = [command, keytab].filter((text) => text != null);
+  const single = [command, keytab, requirements].filter((text) => text != null);
   return joined(
     single,
     ...Object.values(others),
@@ -170,6 +181,19 @@ function resources({ snapshot: { settings }, node, maxParallelJobs }: SpecInput)
     num_executors: settings.num_executors,
     principal: settings.principal,
     queue: settings.queue,
+  };
+}
+
+/** Behind the files that agents of older releases know. */
+function served({ snapshot: { settings, job_type: type } }: SpecInput, files: FileList): Pick<RunSpec, 'function'> {
+  if (type !== 'PLATFORM_FUNCTIONS') return {};
+  const requirements = requirementsFile(settings);
+  const project = files.folder(projectOf(settings).folder);
+  return {
+    function: functionOfRun(settings, {
+      project,
+      requirements: requirements === null ? null : files.one(requirements),
+    }),
   };
 }
 

@@ -25,6 +25,7 @@ import type { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto'
 import { assertReachable } from './file-reference';
 import type { Run } from './entities/run.entity';
 import type { ConfsRepository } from './job-confs.repository';
+import { shownLanguage } from './job-types';
 import { filesNamed, repositoriesNamed } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { STOPPABLE } from './run-state';
@@ -212,13 +213,13 @@ export abstract class RunsOfKind {
 
   /** 400 for arguments and conf of a single run where the lookup of job types says that its type takes none. */
   private assertTakes(asked: Submission, given: AskedRun): void {
-    const takes = this.parts.referenceData.runtimeSupport(asked.job_type, asked.language);
+    const takes = this.parts.referenceData.runtimeSupport(asked.job_type, shownLanguage(asked.language));
     const refused =
       !takes.arguments && given.arguments ? 'arguments' : !takes.conf && given.conf?.length ? 'conf' : undefined;
     if (refused === undefined) return;
     throw invalid(
       `${this.repository.kind.code}.FIELD_REFUSED`,
-      `A ${toWire(asked.language)} ${this.repository.kind.label} takes no ${refused} for a single run. Set them in the configuration.`,
+      `A ${toWire(shownLanguage(asked.language))} ${this.repository.kind.label} takes no ${refused} for a single run. Set them in the configuration.`,
       { field: refused },
     );
   }

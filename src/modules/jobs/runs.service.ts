@@ -21,6 +21,7 @@ import type {
 } from './dto/job.dto';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { JobConfsRepository } from './job-confs.repository';
+import { shownLanguage } from './job-types';
 import { clusterInfo } from './job-confs.service';
 import { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
 import type { Run } from './entities/run.entity';
@@ -187,7 +188,7 @@ function read(run: RunDetailRow): JobRead {
     job_conf: {
       job_conf_id,
       name,
-      spark_job_type: { job_type: toWire(job_type), language: toWire(language) },
+      spark_job_type: { job_type: toWire(job_type), language: toWire(shownLanguage(language)) },
       ...(visible as Omit<JobRead['job_conf'], 'job_conf_id' | 'name' | 'spark_job_type'>),
     },
     arguments: run.arguments,

@@ -59,14 +59,16 @@ export class KernelsRepository {
 
   /** The kernel and the status of its instance; until `tx` ends neither changes. */
   async lock(tx: Tx, runId: number): Promise<(Kernel & Pick<Run, 'status'>) | null> {
-    return firstRow(
+    // The run first, as where its frames are stored.
+    const run = await firstRow<Pick<Run, 'status'>>(
       tx,
-      prepared(
-        `SELECT k.*, r.status FROM kernels k JOIN runs r ON r.run_id = k.run_id
-         WHERE k.run_id = $1 FOR NO KEY UPDATE OF k FOR SHARE OF r`,
-      ),
+      prepared('SELECT status FROM runs WHERE run_id = $1 FOR SHARE'),
       [runId],
     );
+    const kernel = await firstRow<Kernel>(tx, prepared('SELECT * FROM kernels WHERE run_id = $1 FOR NO KEY UPDATE'), [
+      runId,
+    ]);
+    return run && kernel && { ...kernel, status: run.status };
   }
 
   /** Begins another kernel; its generation. */

@@ -101,14 +101,14 @@ export class RunChannelsRepository {
     );
   }
 
-  /** The run that frames are from, which until `tx` ends cannot end. */
+  /** The run that frames are from, which until `tx` ends nobody else changes. */
   async lockRun(tx: Tx, runId: number): Promise<RunOfFrames | null> {
     return firstRow<RunOfFrames>(
       tx,
       prepared(
         `SELECT run_id, tenant_id, workspace_id, job_conf_id, cluster_id, job_conf_snapshot->>'job_type' AS job_type,
            ended_at IS NOT NULL AS has_ended
-         FROM runs WHERE run_id = $1 FOR SHARE`,
+         FROM runs WHERE run_id = $1 FOR NO KEY UPDATE`,
       ),
       [runId],
     );
@@ -185,6 +185,16 @@ export class RunChannelsRepository {
     if (!first) return { frames: [], log: { last: 0, dropped: 0 } };
     const frames = found.flatMap(({ records }) => (records === null ? [] : decodeRecords(records)));
     return { frames: frames.filter(({ number }) => number > after), log: first };
+  }
+
+  /** Which of the runs have ended. */
+  async ended(runIds: readonly number[]): Promise<number[]> {
+    const found = await rows<Pick<FramedRun, 'run_id'>>(
+      this.dataSource.manager,
+      prepared('SELECT run_id FROM runs WHERE run_id = ANY($1) AND ended_at IS NOT NULL'),
+      [runIds],
+    );
+    return found.map(({ run_id }) => run_id);
   }
 
   /** How many frames the runs have said, of those that have said any. */

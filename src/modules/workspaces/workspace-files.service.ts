@@ -234,13 +234,15 @@ export class WorkspaceFilesService {
     return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
 
-  /** Opens a workspace's file by its path for a node agent. */
-  async openForNode(tenantId: string, workspaceId: number, path: string): Promise<FileContent> {
+  /** Opens a workspace's file by its path for a node agent, or a folder as a zip file. */
+  async openForNode(tenantId: string, workspaceId: number, path: string, isFolder = false): Promise<FileContent> {
     const scope = { tenantId, userId: 0, username: '' };
     const workspace = { workspaceId, name: String(workspaceId), description: null, active: true };
     const file = await this.repository.select(scope, workspace, { file_path: path });
-    if (file.is_dir) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
-    return this.fileContent(file);
+    if (file.is_dir && !isFolder) throw notFound('FILE.NOT_FOUND', `"${path}" is a directory, not a file.`);
+    if (!file.is_dir && isFolder) throw notFound('FILE.NOT_FOUND', `"${path}" is a file, not a directory.`);
+    if (!isFolder) return this.fileContent(file);
+    return { kind: 'directory', name: file.name, entries: this.zipEntries(file), asError: asDomainError };
   }
 
   async usage(workspace: WorkspaceContext): Promise<WorkspaceFileUsage> {

@@ -7,6 +7,8 @@ export type ErrorKind =
   | 'conflict'
   | 'gone'
   | 'timeout'
+  | 'unprocessable'
+  | 'late'
   | 'too-large'
   | 'unsupported-media'
   | 'head-too-large'

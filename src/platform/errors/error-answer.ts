@@ -32,6 +32,9 @@ const STATUS: Record<ErrorKind, number> = {
   conflict: 409,
   timeout: 408,
   gone: 410,
+  // What the caller's own code made of the request.
+  unprocessable: 422,
+  late: 504,
   'too-large': 413,
   'unsupported-media': 415,
   'head-too-large': 431,

@@ -10,7 +10,7 @@ export type Answer =
       items: { type: 'string' | 'object'; additionalProperties?: { type: 'string' } };
       isPaged: boolean;
     }
-  | { kind: 'message' | 'text' | 'binary' | 'none' };
+  | { kind: 'message' | 'text' | 'binary' | 'json' | 'none' };
 
 export interface OperationOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -56,6 +56,7 @@ export const Answers = {
   message: { kind: 'message' } as Answer,
   text: { kind: 'text' } as Answer,
   binary: { kind: 'binary' } as Answer,
+  anyJson: { kind: 'json' } as Answer,
   none: { kind: 'none' } as Answer,
 };
 
@@ -71,10 +72,12 @@ const ERROR_TEXT: Record<number, string> = {
   409: 'Conflicts with the current state or with another record',
   413: 'Body too large',
   415: 'Body of a type that the operation does not accept',
+  422: 'The code of the caller failed; the details have its type, message and lines',
   429: 'Too many attempts, or streams at once; see Retry-After',
   431: 'The head of the request, its address and headers, is too large',
   500: 'Unexpected failure, or a dependency does not answer',
   503: 'A system needed for the answer does not respond, or too much is under way; see Retry-After',
+  504: 'No answer within the time that it may take',
 };
 
 /** The error answers, which the document has once for all operations. */
@@ -238,6 +241,8 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
           content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
         }),
       ];
+    case 'json':
+      return [ApiResponse({ status, description: 'Any JSON', content: { 'application/json': { schema: {} } } })];
     case 'none':
       return [ApiResponse({ status, description: 'Done' })];
   }

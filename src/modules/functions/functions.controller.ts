@@ -1,0 +1,44 @@
+import { Body, Controller, Res } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Allow } from '../../platform/auth/access';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { Answers, Operation } from '../../platform/http/operation';
+import { IdParam } from '../../platform/http/parameters';
+import { FunctionsService } from './functions.service';
+
+/** Functions that jobs serve. */
+@Controller()
+export class FunctionsController {
+  constructor(private readonly functions: FunctionsService) {}
+
+  @Operation({
+    method: 'POST',
+    path: '/workspace/{workspace_id}/spark/job/{job_id}/invoke',
+    id: 'invokeFunction',
+    summary: 'Call the function that a job serves',
+    description:
+      'An extension of this platform. The body is any JSON, which the function gets; the answer is the JSON that it returns. The header `x-invocation-id` names the call in the log of the job.',
+    tag: 'Jobs',
+    access: Allow.workspace('RUN'),
+    answer: Answers.anyJson,
+    errors: [409, 422, 429, 504],
+  })
+  @ApiBody({ required: false, schema: { example: { rows: 3 } } })
+  async invoke(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+    @Body() body: unknown,
+    @Res() response: Response,
+  ): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { id, body: answer } = await this.functions.invoke(scope, workspace, jobId, { body, signal: gone.signal });
+    response.status(200).setHeader('x-invocation-id', id);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(answer);
+  }
+}

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
+import { DEFAULT_TIMEOUT_SECONDS, RunsRepository } from '../jobs/jobs.contract';
+import { RunCallsService } from '../run-channels/run-calls.service';
+
+/** Longest body of an invocation; bytes. */
+const LONGEST_BODY = 8 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = 1;
+
+/** What came of an invocation. */
+export interface Invocation {
+  id: string;
+  /** JSON. */
+  body: Buffer;
+}
+
+/** Invocations of functions that run. */
+@Injectable()
+export class FunctionsService {
+  constructor(
+    private readonly runs: RunsRepository,
+    private readonly calls: RunCallsService,
+  ) {}
+
+  /**
+   * Passes a JSON body to the function of a run. 409 unless it runs, 422 when the function fails, 429 when it has as many
+   * calls as it takes, 504 when it takes too long.
+   */
+  async invoke(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    jobId: number,
+    { body, signal }: { body: unknown; signal: AbortSignal },
+  ): Promise<Invocation> {
+    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+    const { job_type: type, settings } = run.job_conf_snapshot;
+    if (type !== 'PLATFORM_FUNCTIONS') {
+      throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} serves no function.`);
+    }
+    if (run.status !== 'RUNNING') {
+      throw conflict(
+        'FUNCTION.NOT_RUNNING',
+        `The job ${jobId} is ${run.status}; a function is called while it is RUNNING.`,
+        {
+          job_status: run.status,
+        },
+      );
+    }
+    const text = Buffer.from(JSON.stringify(body ?? null));
+    if (text.length > LONGEST_BODY) {
+      throw new DomainError('too-large', 'FUNCTION.TOO_LARGE', `The body of a call may have ${LONGEST_BODY} bytes.`);
+    }
+    const seconds = settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
+    const answer = await this.calls.call(run, text, { timeoutMs: seconds * 1_000, signal });
+    switch (answer.outcome) {
+      case 'ok':
+        return { id: answer.id, body: jsonOf(answer.body) };
+      case 'error':
+        throw failed(answer.body);
+      case 'full':
+        throw tooMany('FUNCTION.FULL', 'The function has as many calls as it takes at once.', RETRY_AFTER_SECONDS);
+      case 'timeout':
+        throw new DomainError('late', 'FUNCTION.TIMEOUT', `The function did not answer within ${seconds} seconds.`);
+      case 'unanswerable':
+        throw new DomainError(
+          'upstream',
+          'FUNCTION.UNANSWERABLE',
+          'The function gave no answer that can be passed on.',
+        );
+    }
+  }
+}
+
+/** The body, if it is JSON: the job can answer whatever it likes. */
+function jsonOf(body: Buffer): Buffer {
+  try {
+    JSON.parse(body.toString('utf8'));
+    return body;
+  } catch {
+    throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
+  }
+}
+
+const LONGEST_TEXT = 4_000;
+const MOST_LINES = 30;
+
+/** What the function raised, as far as it says. */
+function failed(body: Buffer): DomainError {
+  let told: Record<string, unknown> = {};
+  try {
+    const given: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof given === 'object' && given !== null) told = given as Record<string, unknown>;
+  } catch {
+    // Then it says nothing.
+  }
+  const text = (value: unknown, otherwise: string) =>
+    (typeof value === 'string' ? value : otherwise).slice(0, LONGEST_TEXT).toWellFormed();
+  const type = text(told['type'], 'Exception');
+  const message = text(told['message'], '');
+  const given = Array.isArray(told['lines']) ? told['lines'] : [];
+  const lines = given.slice(-MOST_LINES).map((line) => text(line, ''));
+  return new DomainError('unprocessable', 'FUNCTION.FAILED', `${type}: ${message}`, { type, message, lines });
+}
