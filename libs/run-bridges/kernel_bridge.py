@@ -321,6 +321,8 @@ class Bridge:
 
     def begin(self, generation):
         self.generation = generation
+        # What the kernel before was asked may be asked again.
+        self.seen.clear()
         self.say_state("starting")
         try:
             self.kernel = Kernel(self.language, generation, self.folder, self.work)

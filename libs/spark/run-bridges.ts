@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunPaths, SparkRuntime } from './submit-command';
 import type { GeneratedFile } from './scala-repl';
 
 const FOLDER = join(__dirname, '..', 'run-bridges');
@@ -19,7 +18,7 @@ export interface BridgeCommand {
 export function bridgeCommand(
   [program, ...words]: [string, ...string[]],
   options: readonly string[],
-  { runtime, paths }: { runtime: SparkRuntime; paths: RunPaths },
+  { runtime, paths }: { runtime: { python: string }; paths: { generated: string } },
 ): BridgeCommand {
   const folder = `${paths.generated}/bridge`;
   const programs = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));

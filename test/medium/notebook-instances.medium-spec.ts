@@ -196,6 +196,8 @@ describe('notebook instances', () => {
     await until(() => expect(one.replies('cell-1')).toHaveLength(2));
     expect(one.replies('cell-1')[1]?.content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(await asked(id, 1)).toEqual([]);
+    one.execute('cell-1:again', 'print(1)');
+    await until(async () => expect(await asked(id, 1)).toHaveLength(1));
     expect(await admin.call('GET', `${base()}/notebook/${id}/kernel/status`)).toMatchObject({
       status: 200,
       body: { kernel_info: { kernel_status: 'idle', connections: 1 } },
@@ -253,6 +255,13 @@ describe('notebook instances', () => {
       { op: 'restart', generation: 3 },
       { op: 'interrupt' },
     ]);
+    // It knows nothing of what the one before was asked.
+    const client = await connect(id);
+    client.execute('cell', '1');
+    await until(async () => expect(await asked(id, 3)).toHaveLength(1));
+    await admin.call('POST', `${at}/restart`);
+    client.execute('cell', '1');
+    await until(async () => expect((await asked(id, 4)).map(({ op }) => op)).toEqual(['restart', 'message']));
   });
 
   it('answer what nobody else will when they end', async () => {

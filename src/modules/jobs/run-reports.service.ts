@@ -69,11 +69,11 @@ export class RunReportsService {
     version: number,
   ): Promise<DesiredRun[]> {
     if (assigned.length === 0) return [];
-    const untold = assigned.filter((run) => !isTold(run, version));
+    const untold = assigned.filter((run) => !isTold(run, version)).map(asDriven);
     const { mounts, metastores } = await this.storesOf(node, hasMounts, runSettings.metastore_catalog_id, untold);
     const secrets = await this.secretsOf(node, runSettings, untold);
     const givenTo = (run: AssignedRun): RunGiven => {
-      const owner = ownerKey(run);
+      const owner = ownerKey(asDriven(run));
       return { mounts, metastore: metastores.get(owner), secrets: secrets.get(owner) };
     };
     return Promise.all(
@@ -207,6 +207,14 @@ export class RunReportsService {
       throw notFound('JOB.NOT_FOUND', `The job ${runId} does not belong to this node.`);
     return run;
   }
+}
+
+/**
+ * The run as far as secrets are concerned: an interactive one is driven by everybody who may run things in its workspace, so
+ * it has no secrets of a user.
+ */
+function asDriven(run: AssignedRun): AssignedRun {
+  return run.kind === 'notebook' ? { ...run, created_by_user_id: null } : run;
 }
 
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */

@@ -86,7 +86,14 @@ const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_
 /** What a node's agent is told of a run. */
 export type AssignedRun = Pick<
   Run,
-  'run_id' | 'stop_requested' | 'correlation_id' | 'report_seq' | 'workspace_id' | 'created_by_user_id' | SpecColumn
+  | 'run_id'
+  | 'kind'
+  | 'stop_requested'
+  | 'correlation_id'
+  | 'report_seq'
+  | 'workspace_id'
+  | 'created_by_user_id'
+  | SpecColumn
 >;
 /** What describes it besides its cluster. */
 export type SpecColumn = 'job_conf_snapshot' | 'arguments' | 'conf';
@@ -312,7 +319,7 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
     const found = await rows<{ version: number } & (AssignedRun | { run_id: null })>(
       this.dataSource.manager,
       `SELECT n.desired_version AS version, r.run_id, r.stop_requested, r.correlation_id, r.job_conf_snapshot,
-         r.arguments, r.conf, r.report_seq, r.workspace_id, r.created_by_user_id
+         r.arguments, r.conf, r.report_seq, r.kind, r.workspace_id, r.created_by_user_id
        FROM cluster_nodes n LEFT JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL
        WHERE n.node_id = $1 ORDER BY r.run_id`,
       [nodeId],

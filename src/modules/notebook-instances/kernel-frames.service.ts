@@ -4,7 +4,7 @@ import { executionCount, type NbOutput, readOutput } from '../../../libs/noteboo
 import type { Tx } from '../../platform/persistence/sql';
 import { type ExecutedCell, NotebookOutputsService } from '../notebooks/notebook-outputs.service';
 import { type FramedRun, FrameConsumer } from '../run-channels/frame-consumer.contract';
-import { contentOf, type KernelFrame, keptReply, readKernelFrame } from './kernel-messages';
+import { cellOf, contentOf, type KernelFrame, keptReply, readKernelFrame } from './kernel-messages';
 import { type KernelNews, KernelsRepository } from './kernels.repository';
 
 type MessageFrame = Extract<KernelFrame, { op: 'message' }>;
@@ -45,21 +45,21 @@ export class KernelFramesService extends FrameConsumer {
   /** A kernel writes only to cells that somebody had it execute. */
   private async takeOutputs(tx: Tx, run: FramedRun, messages: readonly MessageFrame[]): Promise<void> {
     const parents = [...new Set(messages.flatMap(({ parentId }) => parentId ?? []))];
-    const asked = [...(await this.kernels.asked(tx, run.run_id, parents))];
-    const cells = await this.outputs.cells(tx, run.job_conf_id, asked);
+    const asked = await this.kernels.asked(tx, run.run_id, parents);
+    const cells = await this.outputs.cells(tx, run.job_conf_id, [...new Set([...asked].map(cellOf))]);
     let batch: { at: ExecutedCell; outputs: NbOutput[] } | null = null;
     const flush = async () => {
       if (batch) await this.outputs.append(tx, batch.at, batch.outputs);
       batch = null;
     };
     for (const { type, parentId, message } of messages) {
-      if (parentId === null || cells.get(parentId) !== 'code') continue;
-      const at = { notebookConfId: run.job_conf_id, cellUuid: parentId, runId: run.run_id };
+      if (parentId === null || !asked.has(parentId) || cells.get(cellOf(parentId)) !== 'code') continue;
+      const at = { notebookConfId: run.job_conf_id, cellUuid: cellOf(parentId), runId: run.run_id };
       const content = contentOf(message);
       if (OUTPUT_TYPES.includes(type)) {
         const output = readOutput({ ...content, output_type: type });
         if (!output) continue;
-        if (batch?.at.cellUuid !== parentId) await flush();
+        if (batch?.at.cellUuid !== at.cellUuid) await flush();
         batch ??= { at, outputs: [] };
         batch.outputs.push(output);
         continue;

@@ -125,6 +125,14 @@ function readMessage(frame: Json, generation: number): KernelFrame | null {
   return { op: 'message', generation, message, type, parentId: textOf(objectOf(message['parent_header'])?.['msg_id']) };
 }
 
+/**
+ * The cell that a request means: `msg_id` is its id, perhaps with a colon and more behind it, by which a cell is executed
+ * again.
+ */
+export function cellOf(msgId: string): string {
+  return msgId.split(':', 1)[0] ?? '';
+}
+
 /** Content of a message, with nothing that PostgreSQL could not keep; null when it is too long. */
 export function keptReply(message: Json): Json | null {
   const text = JSON.stringify(objectOf(message['content']) ?? {});

@@ -1,4 +1,5 @@
 import { Controller, Req } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
 import { Allow } from '../../platform/auth/access';
 import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import {
@@ -119,6 +120,12 @@ export class KernelsController {
     answer: Answers.one(KernelSocket),
     readsRawQuery: true,
   })
+  @ApiQuery({
+    name: '{product}_session',
+    required: false,
+    schema: { type: 'string' },
+    description: 'The bearer token of the request; {product} is the name of the product in lower case',
+  })
   prepare(
     @IdParam('workspace_id') _id: number,
     @CurrentScope() scope: TenantScope,
@@ -137,6 +144,9 @@ export class KernelsController {
     tag,
     access: run,
     tokenInPath: 'token',
+    isPublished: true,
+    description:
+      'Each text frame is a message of the Jupyter protocol 5.3. `session_key` ends in `_session`; the token at the end of the path counts instead of a header. A session that connects again is sent what it has missed.',
     errors: [409],
   })
   async connect(

@@ -81,18 +81,19 @@ export class KernelsRepository {
     return row.generation;
   }
 
-  /** Notes a request of the locked kernel; what is known of it if it was asked before. */
+  /** Notes a request of the locked kernel; what is known of it if this kernel was asked before. */
   async ask(
     tx: Tx,
     { run_id, generation }: Pick<Kernel, 'run_id' | 'generation'>,
     msgId: string,
   ): Promise<Pick<KernelRequest, 'answered_at' | 'reply'> | null> {
-    const known = await firstRow<Pick<KernelRequest, 'answered_at' | 'reply'>>(
+    const known = await firstRow<Pick<KernelRequest, 'answered_at' | 'reply' | 'generation'>>(
       tx,
-      prepared('SELECT answered_at, reply FROM kernel_requests WHERE run_id = $1 AND msg_id = $2'),
+      prepared('SELECT answered_at, reply, generation FROM kernel_requests WHERE run_id = $1 AND msg_id = $2'),
       [run_id, msgId],
     );
-    if (known) return known;
+    // A kernel that was begun since knows nothing of it.
+    if (known && known.generation >= generation) return known;
     await tx.query(
       prepared(
         `WITH kernel AS (
@@ -101,7 +102,9 @@ export class KernelsRepository {
          forgotten AS (
            DELETE FROM kernel_requests WHERE run_id = $1 AND answered_at IS NOT NULL
              AND sequence <= (SELECT requests FROM kernel) - ${REMEMBERED})
-         INSERT INTO kernel_requests (run_id, msg_id, sequence, generation) SELECT $1, $2, requests, $3 FROM kernel`,
+         INSERT INTO kernel_requests (run_id, msg_id, sequence, generation) SELECT $1, $2, requests, $3 FROM kernel
+         ON CONFLICT (run_id, msg_id) DO UPDATE SET sequence = excluded.sequence, generation = excluded.generation,
+           asked_at = platform_now(), answered_at = NULL, reply = NULL`,
       ),
       [run_id, msgId, generation],
     );

@@ -11,7 +11,7 @@ import { RunChannelsService } from '../run-channels/run-channels.service';
 import type { KernelSocket, KernelStatus } from './dto/notebook.dto';
 import type { Kernel } from './entities/kernel.entity';
 import { kernelInfo } from './kernel-info';
-import { type ClientRequest, repliesTo } from './kernel-messages';
+import { cellOf, type ClientRequest, repliesTo } from './kernel-messages';
 import { kernelRuns } from './kernel-state';
 import { KernelsRepository } from './kernels.repository';
 
@@ -103,7 +103,7 @@ export class KernelsService {
         return [];
       }
       if (type === 'execute_request') {
-        const cellType = (await this.outputs.cells(tx, run.job_conf_id, [msgId])).get(msgId);
+        const cellType = (await this.outputs.cells(tx, run.job_conf_id, [cellOf(msgId)])).get(cellOf(msgId));
         // Text has nothing to execute.
         if (cellType !== undefined && cellType !== 'code') return repliesTo(msgId, NOTHING_DONE);
         if ((await this.kernels.waiting(tx, run.run_id, MOST_WAITING)) >= MOST_WAITING) {

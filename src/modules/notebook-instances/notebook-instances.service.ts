@@ -5,7 +5,6 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { FileContent } from '../../platform/files/content';
 import { idText, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page } from '../../platform/http/page';
-import { selectorFrom } from '../../platform/http/selector';
 import { toWire } from '../../platform/product/product-name';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import {
@@ -18,6 +17,7 @@ import {
   RunsOfKind,
   workflowOf,
 } from '../jobs/jobs.contract';
+import { notebookSelector } from '../notebooks/notebooks.contract';
 import { NotebookDocumentsService } from '../notebooks/notebook-documents.service';
 import type {
   CreateNotebook,
@@ -51,7 +51,7 @@ export class NotebookInstancesService extends RunsOfKind {
   /** Starts an instance; one that gets a node at once is RUNNING when this answers. */
   async start(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebook): Promise<NotebookCreated> {
     const { arguments: words, conf } = body;
-    const selector = selectorFrom({ conf_id: body.notebook_conf_id, conf_name: body.notebook_name }, 'conf');
+    const selector = notebookSelector(body);
     const run = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, async (tx, added) =>
       this.kernels.add(tx, added, await this.documents.currentRevision(tx, added.job_conf_id)),
     );

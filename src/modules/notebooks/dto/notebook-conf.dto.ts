@@ -79,12 +79,17 @@ export class NotebookConfSelector {
 
   /** The record asked for; throws 400 when neither id nor name is given. */
   selector(): RecordSelector {
-    const { notebook_conf_id: id, notebook_name: name } = this;
-    if (id === undefined && name === undefined) {
-      throw invalid('REQUEST.SELECTOR_MISSING', 'One of notebook_conf_id or notebook_name is required.');
-    }
-    return { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
+    return notebookSelector(this);
   }
+}
+
+/** The configuration that a query or a body names; throws 400 when it names none. */
+export function notebookSelector(asked: { notebook_conf_id?: number; notebook_name?: string }): RecordSelector {
+  const { notebook_conf_id: id, notebook_name: name } = asked;
+  if (id === undefined && name === undefined) {
+    throw invalid('REQUEST.SELECTOR_MISSING', 'One of notebook_conf_id or notebook_name is required.');
+  }
+  return { ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) };
 }
 
 export class CloneNotebookConfQuery extends NotebookConfSelector {

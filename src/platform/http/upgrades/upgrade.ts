@@ -15,6 +15,10 @@ export interface UpgradeOptions {
   access: Access;
   /** The parameter of the path that holds the bearer token, for clients that cannot send a header. */
   tokenInPath?: string;
+  /** Whether the document of the API shows it, as far as it can. */
+  isPublished?: boolean;
+  /** What a caller must know beyond the summary. */
+  description?: string;
   /** Statuses besides the usual ones. */
   errors?: readonly number[];
 }
@@ -25,7 +29,7 @@ export interface UpgradeOptions {
  * `UpgradeHandler`, which gets the socket once the handshake is done. The socket is closed when the caller would no
  * longer be admitted.
  */
-export function Upgrade({ tokenInPath, ...options }: UpgradeOptions): MethodDecorator {
+export function Upgrade({ tokenInPath, isPublished = false, ...options }: UpgradeOptions): MethodDecorator {
   if (tokenInPath !== undefined) declarePathToken(options.path, tokenInPath);
   return applyDecorators(
     takeResponse,
@@ -37,7 +41,7 @@ export function Upgrade({ tokenInPath, ...options }: UpgradeOptions): MethodDeco
       isUpgrade: true,
       // The audit log shows whatever is done over it as this.
       changesRecords: true,
-      internal: true,
+      internal: !isPublished,
     }),
   );
 }

@@ -1,0 +1,98 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NumberedPayload } from '../contracts/channel-records';
+import { RecordReader, RecordWriter } from '../node-agent/channel-files';
+
+/** Answers each request with its length and itself, until there are so many. */
+const ECHO = `
+import sys
+sys.path.insert(0, sys.argv[1])
+from run_channel import RunChannel
+channel = RunChannel()
+for _ in range(int(sys.argv[2])):
+    payload = channel.receive(30)
+    channel.send(b"%d:" % len(payload) + payload)
+`;
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+// Real: Python's end of the channel, and the agent's, over files.
+(hasPython ? describe : describe.skip)('the channel of a process in Python', () => {
+  let folder: string;
+  const requests = () => join(folder, 'requests');
+  const frames = () => join(folder, 'frames');
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'channel-'));
+    for (const file of [requests(), frames()]) writeFileSync(file, '');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function echo(count: number) {
+    const fds = [openSync(requests(), 'r'), openSync(frames(), 'a')];
+    const child = spawn('python3', ['-c', ECHO, __dirname, String(count)], {
+      stdio: ['ignore', 'inherit', 'inherit', ...fds],
+    });
+    fds.forEach(closeSync);
+    return new Promise<number | null>((resolve) => child.once('exit', resolve));
+  }
+
+  /** Sends the payloads as an agent does, and takes what is said meanwhile. */
+  async function carry(payloads: readonly Buffer[], atOnce: number): Promise<NumberedPayload[]> {
+    const ended = echo(payloads.length);
+    const writer = new RecordWriter(requests());
+    const reader = new RecordReader(frames(), 1);
+    const said: NumberedPayload[] = [];
+    let sent = 0;
+    const until = Date.now() + 60_000;
+    while (said.length < payloads.length && Date.now() < until) {
+      if (sent - said.length < atOnce && sent < payloads.length) {
+        writer.append(
+          [{ number: sent + 1, payload: payloads[sent] ?? Buffer.alloc(0) }],
+          said.length,
+          reader.acknowledged,
+        );
+        sent += 1;
+      }
+      said.push(...reader.read(4 * 1024 * 1024));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await ended).toBe(0);
+    return said;
+  }
+
+  it('takes requests in order and numbers what it says', async () => {
+    const said = await carry([Buffer.from('one'), Buffer.alloc(0), Buffer.from('three')], 3);
+    expect(said.map(({ number, payload }) => [number, payload.toString()])).toEqual([
+      [1, '3:one'],
+      [2, '0:'],
+      [3, '5:three'],
+    ]);
+  });
+
+  it('begins long files anew, and loses nothing', async () => {
+    const payloads = Array.from({ length: 60 }, (_, at) => Buffer.alloc(1024 * 1024, at));
+    const said = await carry(payloads, 2);
+    expect(
+      said.every(({ payload }, at) => payload.subarray(payload.indexOf(':') + 1).equals(payloads[at] as Buffer)),
+    ).toBe(true);
+    expect(statSync(requests()).size).toBeLessThan(20 * 1024 * 1024);
+    expect(statSync(frames()).size).toBeLessThan(20 * 1024 * 1024);
+  }, 60_000);
+
+  it('ends with what no agent wrote', () => {
+    writeFileSync(requests(), 'x'.repeat(100));
+    expect(() =>
+      execFileSync(
+        'sh',
+        ['-c', `exec python3 -c "$4" "$1" 1 3<"$2" 4>>"$3"`, 'sh', __dirname, requests(), frames(), ECHO],
+        {
+          stdio: 'pipe',
+        },
+      ),
+    ).toThrow('what no agent writes');
+  });
+});

@@ -1,0 +1,34 @@
+import { type IncomingMessage } from 'node:http';
+import { declarePathToken, takePathToken } from './path-tokens';
+
+const request = (url: string, headers: Record<string, string> = {}) => ({ url, headers }) as unknown as IncomingMessage;
+
+describe('a token in a path', () => {
+  beforeAll(() => declarePathToken('/thing/{thing_id}/ws/{key}/{token}', 'token'));
+
+  it('is moved to the header before anybody reads the path', () => {
+    const asked = request('/api/v1/thing/7/ws/a_session/se%2Bcret?x=1', { authorization: 'Bearer other' });
+    takePathToken(asked);
+    expect(asked.url).toBe('/api/v1/thing/7/ws/a_session/-?x=1');
+    expect(asked.headers.authorization).toBe('Bearer se+cret');
+  });
+
+  it('is taken though it is no proper text', () => {
+    const asked = request('/thing/7/ws/a_session/%E0%A4%A');
+    takePathToken(asked);
+    expect(asked.url).toBe('/thing/7/ws/a_session/-');
+  });
+
+  it.each(['/thing/7/ws', '/thing/7/ws/a_session', '/other?next=/thing/7/ws/a/b', '/thing/7/6/ws/a/b'])(
+    'is not looked for in %s',
+    (url) => {
+      const asked = request(url);
+      takePathToken(asked);
+      expect([asked.url, asked.headers]).toEqual([url, {}]);
+    },
+  );
+
+  it('must be the last part of its path', () => {
+    expect(() => declarePathToken('/a/{token}/b', 'token')).toThrow('last part');
+  });
+});

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { encodeRecords } from '../../libs/contracts/channel-records';
+import { eventually } from '../../libs/testing/eventually';
+import { KernelTestClient } from '../../libs/testing/kernel-client';
+import { insertPlain, makeTenancy, type Tenancy } from '../medium/harness/records';
+import { type Caller, People } from '../medium/harness/people';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+
+const MIB = 1024 * 1024;
+
+// Real: the whole API and PostgreSQL. Left out: the agents and their kernels, in whose place the test speaks.
+describe('whoever has a socket to a kernel, or is one', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let people: People;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  let admin: Caller;
+  let runId: number;
+  const clients: KernelTestClient[] = [];
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi({ HTTP_MAX_JSON_BYTES: String(MIB) }));
+    people = new People(api);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
+    admin = await people.admin(tenancy.tenantId);
+    agent = await TestAgent.ofNewNode(api, tenancy);
+    runId = await notebook();
+  });
+
+  afterEach(() => clients.splice(0).forEach(({ socket }) => socket.terminate()));
+
+  async function notebook(): Promise<number> {
+    const id = await agent.giveRun(tenancy, undefined, 'NOTEBOOK');
+    await api.database.query(`UPDATE runs SET kind = 'notebook', status = 'RUNNING' WHERE run_id = $1`, [id]);
+    await insertPlain(api.database.manager, 'kernels', { run_id: id, tenant_id: tenancy.tenantId, state: 'idle' });
+    return id;
+  }
+
+  const url = (id: number, token: string, workspace = tenancy.workspaceId) =>
+    api.urlOf(`/workspace/${workspace}/notebook/${id}/kernel/ws/any_session/${token}`);
+  async function connect(id = runId, by = admin): Promise<KernelTestClient> {
+    const client = await KernelTestClient.open(url(id, by.token));
+    clients.push(client);
+    return client;
+  }
+  const closed = (client: KernelTestClient) => eventually(() => Promise.resolve(client.code));
+  const works = async () => {
+    const client = await connect();
+    const id = `works-${Math.random()}`;
+    client.execute(id, '1');
+    await eventually(async () => {
+      const [row] = await api.database.query('SELECT 1 FROM kernel_requests WHERE msg_id = $1', [id]);
+      return row;
+    });
+  };
+  const say = async (...payloads: Buffer[]) => {
+    const [log] = (await api.database.query('SELECT last FROM run_frame_logs WHERE run_id = $1', [runId])) as {
+      last: number;
+    }[];
+    const first = (log?.last ?? 0) + 1;
+    const body = encodeRecords(payloads.map((payload, at) => ({ number: first + at, payload })));
+    expect((await agent.send('PUT', `/runs/${runId}/frames`, { body })).status).toBe(200);
+  };
+
+  it('is cut off for what is no message, and nobody else is', async () => {
+    const other = await connect();
+    for (const nonsense of ['', 'nonsense', '[]', 'null', '{}', '{"header":{"msg_type":"execute_request"}}']) {
+      const client = await connect();
+      client.socket.send(nonsense);
+      expect(await closed(client)).toBe(1008);
+    }
+    const binary = await connect();
+    binary.socket.send(Buffer.from([1, 2, 3]));
+    expect(await closed(binary)).toBe(1003);
+    const long = await connect();
+    long.execute('x'.repeat(129), '1');
+    expect(await closed(long)).toBe(1008);
+    const huge = await connect();
+    huge.socket.send('x'.repeat(100 * MIB), () => undefined);
+    expect([1006, 1009]).toContain(await closed(huge));
+    expect(other.code).toBeNull();
+    await works();
+  });
+
+  it('executes nothing with messages of other types', async () => {
+    const client = await connect();
+    for (const type of ['shutdown_request', 'input_reply', 'comm_open', '__proto__', 'toString']) {
+      client.socket.send(JSON.stringify({ msg_type: type, msg_id: type, content: {} }));
+    }
+    await works();
+    expect(client.code).toBeNull();
+    const [{ count }] = await api.database.query('SELECT count(*) FROM run_requests WHERE run_id = $1', [runId]);
+    expect(Number(count)).toBe(1);
+  });
+
+  it('sends thousands of requests and keeps only its own waiting', async () => {
+    const client = await connect();
+    for (let at = 0; at < 5_000; at += 1) client.execute(`cell-${at}`, '1');
+    await eventually(() => Promise.resolve(client.replies('cell-4999')[0]), { timeoutMs: 50_000 });
+    expect(client.replies('cell-4999')[0]?.content).toMatchObject({
+      status: 'error',
+      ename: 'KERNEL.TOO_MANY_REQUESTS',
+    });
+    const [{ count }] = await api.database.query('SELECT count(*) FROM kernel_requests WHERE run_id = $1', [runId]);
+    expect(Number(count)).toBe(1_000);
+  }, 120_000);
+
+  it('does not come to the kernel of another workspace or tenant', async () => {
+    const strange = await makeTenancy(api.database.manager, people.unique('strange'));
+    const stranger = await people.admin(strange.tenantId);
+    await expect(KernelTestClient.open(url(runId, stranger.token))).rejects.toThrow('404');
+    await expect(KernelTestClient.open(url(runId, stranger.token, strange.workspaceId))).rejects.toThrow('404');
+    await expect(KernelTestClient.open(url(runId, '%00%0a'))).rejects.toThrow(/40[01]/);
+    await expect(KernelTestClient.open(url(runId, '%E0%A4%A'))).rejects.toThrow(/40[01]/);
+  });
+
+  it('says what no kernel would, and changes nothing but its own notebook', async () => {
+    const client = await connect();
+    const other = await notebook();
+    const message = (more: object) => Buffer.from(JSON.stringify({ op: 'message', generation: 1, ...more }));
+    await say(
+      Buffer.alloc(0),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('[]'),
+      Buffer.from('{"op":"kernel","generation":1e300,"state":"dead"}'),
+      Buffer.from('{"op":"kernel","generation":2000000000,"state":"dead"}'),
+      Buffer.from('{"op":"kernel","generation":1,"state":"exploded"}'),
+      Buffer.from(JSON.stringify({ op: 'kernel', generation: 1, state: 'dead', reason: '\0\ud800'.repeat(10_000) })),
+      message({ message: null }),
+      message({ message: { msg_type: 'execute_reply', parent_header: { msg_id: 'never asked' }, content: [] } }),
+      message({ message: { msg_type: 'stream', parent_header: { msg_id: 7 }, content: { name: 'stdout', text: {} } } }),
+      message({ message: { msg_type: 'display_data', parent_header: { msg_id: 'x' }, content: { data: 'no' } } }),
+      message({ message: { msg_type: 'status', header: {}, parent_header: {}, content: { execution_state: 'idle' } } }),
+    );
+    await eventually(() => Promise.resolve(client.said.some(({ msg_type: type }) => type === 'status')));
+    const kernels = (await api.database.query('SELECT run_id, state, generation FROM kernels WHERE run_id = ANY($1)', [
+      [runId, other],
+    ])) as { run_id: number; state: string; generation: number }[];
+    expect(new Map(kernels.map((one) => [Number(one.run_id), [one.state, one.generation]]))).toEqual(
+      new Map([
+        [runId, ['dead', 1]],
+        [other, ['idle', 1]],
+      ]),
+    );
+  });
+
+  it('finds no token in what is kept of its requests', async () => {
+    await works();
+    const [{ found }] = await api.database.query(
+      `SELECT count(*) AS found FROM audit_events WHERE audit_events::text LIKE $1`,
+      [`%${admin.token}%`],
+    );
+    expect(Number(found)).toBe(0);
+    const file = process.env['TEST_LOG_FILE'];
+    if (file) expect(readFileSync(file, 'utf8')).not.toContain(admin.token);
+  });
+});
