@@ -1,8 +1,9 @@
 import { MOST_CELLS } from '../../libs/notebooks/ipynb';
 import type { NbOutput } from '../../libs/notebooks/outputs';
+import { NotebookContentsRepository } from '../../src/modules/notebooks/notebook-contents.repository';
 import { NotebookDocumentsService } from '../../src/modules/notebooks/notebook-documents.service';
 import { NotebookOutputsService } from '../../src/modules/notebooks/notebook-outputs.service';
-import { WorkspaceFilesService } from '../../src/modules/workspaces/workspace-files.service';
+import { WorkspaceFilesRepository } from '../../src/modules/workspaces/workspace-files.repository';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { insertPlain } from './harness/records';
@@ -477,15 +478,17 @@ describe('notebook configurations', () => {
       expect((await post(id, sent('less'), caller, `?run_id=${runId}`)).status).toBe(201);
       expect(await shown()).toEqual(['of the server']);
       const cleared = [code('a', '1'), code('m', '', { cell_type: 'markdown' })];
-      await post(id, cleared, caller, `?run_id=${runId}`);
-      expect(await shown()).toEqual(['of the server']);
-      await post(id, cleared);
-      expect(await shown()).toEqual([]);
-      await append(print('goes on'));
-      expect(await shown()).toEqual(['goes on']);
+      for (const query of [`?run_id=${runId}`, '']) {
+        await post(id, cleared, caller, query);
+        expect(await shown()).toEqual(['of the server']);
+      }
+      await append(print(' goes on'));
+      expect(await shown()).toEqual(['of the server goes on']);
       await end(runId);
       await post(id, sent('mine'));
       expect(await shown()).toEqual(['mine']);
+      await post(id, cleared);
+      expect(await shown()).toEqual([]);
     });
 
     it('are cut with a line that says so when they are too many or too large', async () => {
@@ -506,25 +509,31 @@ describe('notebook configurations', () => {
       expect([many.length, many.at(-1)]).toEqual([101, expect.stringContaining('100 outputs')]);
     });
 
-    it('lie in the store by their hash when they are large, once, and are swept when nobody has them', async () => {
+    it('lie in the store by their hash when they are large, once, until nobody refers to them', async () => {
       const picture = (text: string): NbOutput => ({
         output_type: 'display_data',
         data: { 'image/png': Buffer.from(text.repeat(300_000)).toString('base64') },
         metadata: {},
       });
-      await append(picture('a'), picture('b'), picture('a'));
       const contents = () =>
-        api.database.query<{ sha256: string; blob_key: string }[]>('SELECT * FROM notebook_contents');
-      const before = (await contents()).length;
-      expect(before).toBeGreaterThanOrEqual(2);
-      const sent = await shown();
-      expect(sent?.map((text) => text.length)).toEqual([expect.any(Number), sent?.[0]?.length, sent?.[0]?.length]);
-      const out = (await exported(id)).cells[0];
-      expect(out?.outputs?.[1]).toEqual(picture('b'));
-      const keys = (await contents()).map(({ blob_key }) => blob_key);
-      await api.app.get(WorkspaceFilesService).sweep();
-      expect((await bytes(`${base}/conf/export?notebook_conf_id=${id}`)).status).toBe(200);
-      expect(keys).toHaveLength(before);
+        api.database.query<{ blob_key: string }[]>(
+          'SELECT blob_key FROM notebook_contents WHERE tenant_id = $1 AND sha256 IN (SELECT sha256 FROM notebook_outputs WHERE job_conf_id = $2)',
+          [tenant, id],
+        );
+      const sweep = () =>
+        inTx((tx) =>
+          api.app.get(NotebookContentsRepository).removeUnused(tx, { minutes: 0, limit: 1_000, after: null }),
+        );
+      await append(picture('a'), picture('b'), picture('a'));
+      const keys = (await contents()).map(({ blob_key: key }) => key);
+      expect(keys).toHaveLength(2);
+      await sweep();
+      expect(await api.app.get(WorkspaceFilesRepository).blobKeysInUse(keys)).toEqual(new Set(keys));
+      expect((await exported(id)).cells[0]?.outputs?.[1]).toEqual(picture('b'));
+      expect((await shown())?.[0]).toContain('data:image/png;base64,');
+      await inTx((tx) => outputs().begin(tx, at()));
+      await sweep();
+      expect(await api.app.get(WorkspaceFilesRepository).blobKeysInUse(keys)).toEqual(new Set());
     });
 
     it('are as whole as the transaction that writes them', async () => {
@@ -541,6 +550,55 @@ describe('notebook configurations', () => {
       );
       expect(row?.output_bytes).toBe(0);
     });
+  });
+
+  it('are made, cloned and changed once by a request that is repeated', async () => {
+    const once = async (path: string, body?: object) => {
+      const headers = { 'idempotency-key': people.unique('key') };
+      const send = () => api.call('POST', path, { token: caller.token, body, headers });
+      const [first, again] = [await send(), await send()];
+      expect(again).toMatchObject({ status: first.status, body: first.body });
+      return first;
+    };
+    const body = { notebook_name: 'once', notebook_type: 'scala', cluster_id: cluster };
+    const id = Number((await once(`${base}/conf`, body)).body.notebook_conf_id);
+    expect((await once(`${base}/conf/clone?notebook_name=once&new_notebook_name=twice`)).status).toBe(200);
+    expect((await once(`${base}/${id}/update`, { cells: [code('a', '1')] })).status).toBe(201);
+    expect(await revisions(id)).toBe(2);
+    expect((await files('GET', '/usage', '')).body).toMatchObject({ file_count: 2 });
+  });
+
+  it('changed by many at once are as the last of them said, in the file, too', async () => {
+    const id = await made('busy');
+    await post(id, [code('a', 'first')]);
+    const runId = await run(id);
+    await inTx((tx) => outputs().begin(tx, { notebookConfId: id, cellUuid: 'a', runId }));
+    const print = (index: number) =>
+      inTx((tx) =>
+        outputs().append(tx, { notebookConfId: id, cellUuid: 'a', runId }, [
+          { output_type: 'stream', name: 'stdout', text: `${index} ` },
+        ]),
+      );
+    const many = Array.from({ length: 6 }, (_, index) => index);
+    const answers = await Promise.all([
+      ...many.map((index) => post(id, [code('a', `by ${index}`)])),
+      ...many.map(print),
+      ...many.map((index) =>
+        upload('busy.ipynb', ipynb({ id: 'a', cell_type: 'code', source: `file ${index}`, metadata: {} })),
+      ),
+    ]);
+    const statuses = answers.flatMap((answer) => (typeof answer === 'boolean' ? [] : [answer.status]));
+    expect(statuses.filter((status) => ![200, 201, 409].includes(status))).toEqual([]);
+    const [cell] = await cellsOf(id);
+    expect(cell?.output[0]?.Celloutput.trim().split(' ').sort()).toEqual(many.map(String));
+    expect(await file('busy.ipynb')).toMatchObject({ cells: [{ id: 'a', source: cell?.code }] });
+    const counted = await api.database.query<Record<string, number>[]>(
+      `SELECT d.output_bytes, (SELECT sum(bytes)::bigint FROM notebook_cells c WHERE c.job_conf_id = d.job_conf_id) AS cells,
+         (SELECT sum(bytes)::bigint FROM notebook_outputs o WHERE o.job_conf_id = d.job_conf_id) AS outputs
+       FROM notebook_documents d WHERE d.job_conf_id = $1`,
+      [id],
+    );
+    expect(counted[0]).toEqual({ output_bytes: 12, cells: 12, outputs: 12 });
   });
 
   it('of thirty MiB are sent and read', async () => {

@@ -66,20 +66,20 @@ export class NotebookCellsService {
   }
 
   /**
-   * Takes over the cells that a client sends. Outputs of a cell that an unfinished instance executes are the server's: they
-   * stay, unless the client clears them and names no instance.
+   * Takes over the cells that a client sends. Outputs of cells that an unfinished instance has executed are the server's
+   * and stay: the client may not have seen the last of them.
    */
   async update(
     scope: TenantScope,
     workspace: WorkspaceContext,
     notebookConfId: number,
-    { cells, runId }: { cells: readonly unknown[]; runId: number | undefined },
+    cells: readonly unknown[],
   ): Promise<Message> {
     if (await this.transactions.isRepeated()) return this.transactions.repeat();
     const row = await this.confs.get(inWorkspace(scope, workspace), { id: notebookConfId });
     const sent = refusing(() => readCells(cells));
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const change = await this.changeOf(scope.tenantId, notebookConfId, sent, runId);
+      const change = await this.changeOf(scope.tenantId, notebookConfId, sent);
       if (change.isOther) assertMayEdit(workspace, row);
       if (!change.isOther && change.outputs.length === 0) return saved(row, 'has not changed');
       try {
@@ -91,12 +91,7 @@ export class NotebookCellsService {
     throw conflict('NOTEBOOK_CONF.BUSY', `The notebook "${row.name}" is being changed by others. Try again.`);
   }
 
-  private async changeOf(
-    tenantId: string,
-    notebookConfId: number,
-    sent: readonly SentCell[],
-    runId: number | undefined,
-  ): Promise<Change> {
+  private async changeOf(tenantId: string, notebookConfId: number, sent: readonly SentCell[]): Promise<Change> {
     const current = await this.documents.current(notebookConfId);
     const before = await this.documents.read(current);
     const document = withCells(before, sent);
@@ -104,7 +99,7 @@ export class NotebookCellsService {
     const outputs: StagedOutputs[] = [];
     for (const { cell_uuid: id, cell_type, output } of sent) {
       if (cell_type !== 'code') continue;
-      const staged = await this.changedOutputs(tenantId, notebookConfId, id, cells.get(id), output, runId);
+      const staged = await this.changedOutputs(tenantId, notebookConfId, id, cells.get(id), output);
       if (staged) outputs.push(staged);
     }
     return { current, document, isOther: !isDeepStrictEqual(before.cells, document.cells), cells, outputs };
@@ -117,10 +112,8 @@ export class NotebookCellsService {
     id: string,
     cell: CellRow | undefined,
     given: readonly ShownOutput[],
-    runId: number | undefined,
   ): Promise<StagedOutputs | null> {
-    if (cell?.is_running && (given.length > 0 || runId !== undefined)) return null;
-    if (!cell && given.length === 0) return null;
+    if (cell?.is_running || (!cell && given.length === 0)) return null;
     if (cell && (await this.outputs.isShown(tenantId, notebookConfId, cell, given))) return null;
     const before = cell ? await this.outputs.read(tenantId, notebookConfId, id) : [];
     const outputs = given.map((one, index) => outputOf(one, before[index], id, index));

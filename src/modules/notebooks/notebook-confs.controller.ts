@@ -239,7 +239,7 @@ export class NotebookConfsController {
     id: 'updateNotebookCells',
     summary: 'Store the cells of a notebook with their outputs',
     description:
-      'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of a cell that an unfinished instance executes stay, unless they are cleared without run_id.',
+      'With RUN only outputs may differ; other code, order, number or metadata of cells needs EDIT. Outputs of cells that an unfinished instance has executed belong to the server and stay.',
     tag,
     access: Allow.workspace('RUN'),
     answer: Answers.message,
@@ -252,10 +252,9 @@ export class NotebookConfsController {
     @IdParam('notebook_conf_id') notebookConfId: number,
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
-    @Query() query: UpdateNotebookCellsQuery,
+    @Query() _query: UpdateNotebookCellsQuery,
     @Body() body: UpdateNotebookCells,
   ): Promise<Message> {
-    const { run_id: runId } = query;
-    return this.cells.update(scope, workspace, notebookConfId, { cells: body.cells, runId });
+    return this.cells.update(scope, workspace, notebookConfId, body.cells);
   }
 }

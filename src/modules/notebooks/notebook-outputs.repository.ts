@@ -224,14 +224,14 @@ export class NotebookOutputsRepository {
         tx,
         `WITH cell AS (
            SELECT c.bytes FROM notebook_cells c
-           WHERE c.job_conf_id = $1 AND c.cell_uuid = $2 AND c.cell_type = 'code' AND ($3 = 0 OR NOT EXISTS (
-             SELECT 1 FROM runs r WHERE r.run_id = c.run_id AND r.ended_at IS NULL))),
+           WHERE c.job_conf_id = $1 AND c.cell_uuid = $2 AND c.cell_type = 'code' AND NOT EXISTS (
+             SELECT 1 FROM runs r WHERE r.run_id = c.run_id AND r.ended_at IS NULL)),
          gone AS (
            DELETE FROM notebook_outputs o USING cell WHERE o.job_conf_id = $1 AND o.cell_uuid = $2),
          changed AS (
            UPDATE notebook_cells c SET outputs = $3, pieces = $4, bytes = $5, open_stream = $6, is_cut = FALSE,
              shown_sha256 = $7, execution_count = $8,
-             run_id = CASE WHEN $3 = 0 THEN c.run_id END, written_at = platform_now()
+             run_id = NULL, written_at = platform_now()
            FROM cell WHERE c.job_conf_id = $1 AND c.cell_uuid = $2)
          UPDATE notebook_documents d SET output_bytes = d.output_bytes - cell.bytes + $5
          FROM cell WHERE d.job_conf_id = $1 RETURNING d.job_conf_id`,

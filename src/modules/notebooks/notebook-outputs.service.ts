@@ -139,7 +139,7 @@ export class NotebookOutputsService {
     };
   }
 
-  /** Gives cells the outputs, those excepted which an unfinished run has executed and that are not just cleared. */
+  /** Gives cells the outputs, those excepted which an unfinished run has executed. */
   async replace(tx: Tx, tenantId: string, notebookConfId: number, staged: readonly StagedOutputs[]): Promise<void> {
     for (const { texts } of staged) for (const text of texts) await this.contents.keep(tx, tenantId, text);
     await this.repository.replace(

@@ -99,10 +99,11 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     );
   }
 
-  async byPath(tx: Tx, workspaceId: number, path: string): Promise<WorkspaceFileRow | null> {
+  /** @param isLocked whether nobody else changes it until `tx` ends */
+  async byPath(tx: Tx, workspaceId: number, path: string, isLocked = true): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       tx,
-      `SELECT * FROM workspace_files WHERE workspace_id = $1 AND path = $2 AND to_date = 'infinity' FOR UPDATE`,
+      `SELECT * FROM workspace_files WHERE workspace_id = $1 AND path = $2 AND to_date = 'infinity' ${isLocked ? 'FOR UPDATE' : ''}`,
       [workspaceId, path],
     );
   }

@@ -117,7 +117,8 @@ export class WorkspaceFilesService {
       return this.transactions.repeat();
     }
     const { existing, used } = await this.transactions.read(async (tx) => {
-      const existing = await this.assertWritable(tx, workspace, path, overwrite);
+      // Not locked: what others change meanwhile is looked at again when the file is kept.
+      const existing = await this.assertWritable(tx, workspace, path, overwrite, false);
       const { bytes } = await this.repository.totals(tx, workspace.workspaceId);
       return { existing, used: bytes - sizeOf(existing) };
     });
@@ -192,8 +193,8 @@ export class WorkspaceFilesService {
 
   /** The file or directory at a path; null without one. */
   async at(workspace: WorkspaceContext, path: string, tx?: Tx): Promise<WorkspaceFileRow | null> {
-    const find = (inTx: Tx) => this.repository.byPath(inTx, workspace.workspaceId, path);
-    return tx ? find(tx) : this.transactions.read(find);
+    if (tx) return this.repository.byPath(tx, workspace.workspaceId, path);
+    return this.transactions.read((read) => this.repository.byPath(read, workspace.workspaceId, path, false));
   }
 
   /**
@@ -345,11 +346,12 @@ export class WorkspaceFilesService {
     workspace: WorkspaceContext,
     path: string,
     overwrite: boolean,
+    isLocked = true,
   ): Promise<WorkspaceFileRow | null> {
     if (!workspace.active) {
       throw conflict('WORKSPACE.DISABLED', `The workspace "${workspace.name}" is disabled. Enable it first.`);
     }
-    const existing = await this.repository.byPath(tx, workspace.workspaceId, path);
+    const existing = await this.repository.byPath(tx, workspace.workspaceId, path, isLocked);
     if (existing?.is_dir) throw conflict('FILE.IS_DIRECTORY', `"${path}" is a directory.`);
     if (existing && !overwrite)
       throw conflict('FILE.EXISTS', `"${path}" already exists. Send overwrite=true to replace it.`);

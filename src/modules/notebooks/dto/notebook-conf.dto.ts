@@ -133,7 +133,7 @@ export class NotebookCell {
 }
 
 export class UpdateNotebookCellsQuery {
-  @Param.id({ description: 'The instance that the outputs are of' }) run_id?: number;
+  @Param.id({ description: 'The instance that the outputs are of, which the server knows anyway' }) run_id?: number;
 }
 
 @Example({
