@@ -30,7 +30,8 @@ FAILED = 1
 
 
 def fail(reason):
-    print(reason, file=sys.stderr, flush=True)
+    # By this line the node tells why the run ended.
+    print("The function cannot be served: %s" % reason, file=sys.stderr, flush=True)
     os._exit(FAILED)
 
 

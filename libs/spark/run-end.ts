@@ -71,6 +71,10 @@ interface Seen {
 
 /** The first that holds is why a run ended. */
 const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
+  ({ end, output }) =>
+    end.kind === 'function'
+      ? because('APPLICATION_FAILED', lastOf(output, /^The function cannot be served: (.+)$/gm))
+      : null,
   // Of what ended the application only: it may have got over the loss of executors before.
   ({ output, told }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)),
   ({ end, output, told }) => because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)),
@@ -86,6 +90,11 @@ const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
 /** The end of a run that names a file which is no jar. */
 export function notAJar(name: string): RunEnd {
   return verdict('error', 'NOT_AN_ARCHIVE', `${name} is no jar file, or only a part of one`);
+}
+
+/** What the last match of the pattern has in its group. */
+function lastOf(text: string, pattern: RegExp): string | undefined {
+  return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
 function because(reason: RunReason, text: string | null | undefined): RunEnd | null {

@@ -1,17 +1,20 @@
-import { Body, Controller, Res } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
+import { Controller, Req, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Allow } from '../../platform/auth/access';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { type AuthenticatedRequest, CurrentScope, CurrentWorkspace } from '../../platform/auth/request-principal';
+import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { Answers, Operation } from '../../platform/http/operation';
 import { IdParam } from '../../platform/http/parameters';
-import { FunctionsService } from './functions.service';
+import { FunctionsService, LONGEST_BODY } from './functions.service';
 
 /** Functions that jobs serve. */
 @Controller()
 export class FunctionsController {
-  constructor(private readonly functions: FunctionsService) {}
+  constructor(
+    private readonly functions: FunctionsService,
+    private readonly bodies: RequestBodies,
+  ) {}
 
   @Operation({
     method: 'POST',
@@ -24,16 +27,20 @@ export class FunctionsController {
     access: Allow.workspace('RUN'),
     answer: Answers.anyJson,
     errors: [409, 422, 429, 504],
+    // As it is: its keys are the function's, and its numbers may be longer than ours.
+    binaryBody: true,
+    maxBodyBytes: LONGEST_BODY,
+    jsonExample: { rows: 3 },
   })
-  @ApiBody({ required: false, schema: { example: { rows: 3 } } })
   async invoke(
     @IdParam('workspace_id') _id: number,
     @CurrentScope() scope: TenantScope,
     @CurrentWorkspace() workspace: WorkspaceContext,
     @IdParam('job_id') jobId: number,
-    @Body() body: unknown,
+    @Req() request: AuthenticatedRequest,
     @Res() response: Response,
   ): Promise<void> {
+    const body = await this.bodies.bytes(request);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const { id, body: answer } = await this.functions.invoke(scope, workspace, jobId, { body, signal: gone.signal });

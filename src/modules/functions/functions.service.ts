@@ -6,7 +6,7 @@ import { DEFAULT_TIMEOUT_SECONDS, RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */
-const LONGEST_BODY = 8 * 1024 * 1024;
+export const LONGEST_BODY = 4 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
 /** What came of an invocation. */
@@ -32,7 +32,7 @@ export class FunctionsService {
     scope: TenantScope,
     workspace: WorkspaceContext,
     jobId: number,
-    { body, signal }: { body: unknown; signal: AbortSignal },
+    { body, signal }: { body: Buffer; signal: AbortSignal },
   ): Promise<Invocation> {
     const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
     const { job_type: type, settings } = run.job_conf_snapshot;
@@ -48,10 +48,8 @@ export class FunctionsService {
         },
       );
     }
-    const text = Buffer.from(JSON.stringify(body ?? null));
-    if (text.length > LONGEST_BODY) {
-      throw new DomainError('too-large', 'FUNCTION.TOO_LARGE', `The body of a call may have ${LONGEST_BODY} bytes.`);
-    }
+    const text = body.length === 0 ? Buffer.from('null') : body;
+    if (!isJson(text)) throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
     const seconds = settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
     const answer = await this.calls.call(run, text, { timeoutMs: seconds * 1_000, signal });
     switch (answer.outcome) {
@@ -75,11 +73,16 @@ export class FunctionsService {
 
 /** The body, if it is JSON: the job can answer whatever it likes. */
 function jsonOf(body: Buffer): Buffer {
+  if (isJson(body)) return body;
+  throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
+}
+
+function isJson(bytes: Buffer): boolean {
   try {
-    JSON.parse(body.toString('utf8'));
-    return body;
+    JSON.parse(bytes.toString('utf8'));
+    return true;
   } catch {
-    throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
+    return false;
   }
 }
 

@@ -6,7 +6,7 @@ export { DEFAULT_TIMEOUT_SECONDS } from './function-settings';
 export { NOTEBOOK_LANGUAGES, type NotebookLanguage } from './job-types';
 export { NotebookConfsRepository } from './job-confs.repository';
 export { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
-export { NotebookRunsRepository, type RunDetailRow } from './runs.repository';
+export { NotebookRunsRepository, type RunDetailRow, RunsRepository } from './runs.repository';
 export { isFinished, RUN_STATUSES, type RunStatus } from './run-state';
 export { assertFilesInWorkspace, ConfParts, ConfsOfKind } from './confs-of-kind';
 export { JobConfExport, JobSettings, SETTING_NAMES, settingsOf } from './dto/job-conf.dto';

@@ -35,6 +35,8 @@ export interface OperationOptions {
   errorAnswer?: Type<object>;
   /** Raw bytes instead of JSON: a stream, unless `maxBodyBytes` bounds them. */
   binaryBody?: boolean;
+  /** Of raw bytes that are any JSON, for the document. */
+  jsonExample?: unknown;
   /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
   /** Takes a JSON document of many records, larger than what other operations take. */

@@ -115,7 +115,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
     ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
-    ...(options.binaryBody ? [ApiBody({ required: false, schema: { type: 'string', format: 'binary' } })] : []),
+    ...(options.binaryBody ? [ApiBody({ required: false, schema: rawBodySchema(options) })] : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
     ),
@@ -128,6 +128,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
       }),
     ),
   );
+}
+
+function rawBodySchema({ jsonExample }: OperationOptions): object {
+  return jsonExample === undefined ? { type: 'string', format: 'binary' } : { example: jsonExample };
 }
 
 /** In order: those after the body's can read it. */

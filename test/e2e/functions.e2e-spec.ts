@@ -1,0 +1,106 @@
+import { eventually } from '../../libs/testing/eventually';
+import type { ApiClient, Json } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
+import { JobDesk } from './harness/jobs';
+import { PlatformUnderTest } from './harness/platform';
+
+const SCRIPT = `
+import os, time
+from shapes.areas import area
+
+def serve(request):
+    print("asked", request)
+    if request == "sum":
+        return spark.range(1000).selectExpr("sum(id)").first()[0]
+    if request == "fail":
+        return area(None)
+    if request == "nan":
+        return float("nan")
+    if request == "sleep":
+        time.sleep(600)
+    if request == "exit":
+        os._exit(3)
+    if isinstance(request, dict):
+        return {"area": area(request["side"])}
+    return request
+`;
+const AREAS = 'def area(side):\n    return side * side\n';
+
+let platform: PlatformUnderTest;
+let admin: ApiClient;
+let desk: JobDesk;
+let clusterId: number;
+
+const FIELDS = {
+  job_type: 'PLATFORM_FUNCTIONS',
+  platform_functions_project_path: 'project',
+  platform_functions_script_path: 'project/serve.py',
+  platform_functions_function_name: 'serve',
+  platform_functions_request_timeout_sec: 3,
+  platform_functions_max_request_concurrency: 2,
+};
+
+beforeAll(async () => {
+  platform = await PlatformUnderTest.start({ name: 'functions' });
+  admin = await platform.admin();
+  desk = await JobDesk.open(admin, 'functions');
+  await desk.upload('project/serve.py', SCRIPT);
+  await desk.upload('project/shapes/areas.py', AREAS);
+  await desk.upload('project/broken.py', 'raise RuntimeError("not today")\n');
+  const estate = await describeEstate(admin, platform.runtime.sparkVersion);
+  clusterId = await createCluster(admin, estate, 'small');
+  await startCluster(admin, clusterId);
+});
+
+afterAll(async () => {
+  if (clusterId) await destroyCluster(admin, clusterId);
+  await platform?.close();
+});
+
+const invoke = (id: number, body: unknown, status = 200): Promise<Json> =>
+  admin.post(`${desk.path}/job/${id}/invoke`, body, status);
+
+describe('a function', () => {
+  it('answers calls with JSON, and says why where it cannot', async () => {
+    const id = await desk.start(clusterId, 'areas', FIELDS);
+    expect((await invoke(id, 1, 409)).error_code).toBe('FUNCTION.NOT_RUNNING');
+    await desk.reached(id, ['RUNNING']);
+    expect(await invoke(id, { side: 3 })).toEqual({ area: 9 });
+    expect(await invoke(id, [1, 'two', null])).toEqual([1, 'two', null]);
+    expect(await invoke(id, 'sum')).toBe(499_500);
+    const failed = await invoke(id, 'fail', 422);
+    expect(failed).toMatchObject({ error_code: 'FUNCTION.FAILED', details: { type: 'TypeError' } });
+    expect(failed.details.lines.join('\n')).toContain('shapes/areas.py:2 in area: return side * side');
+    expect(await invoke(id, 'nan', 422)).toMatchObject({ details: { type: 'TypeError' } });
+    const [slow, full] = await Promise.all([
+      invoke(id, 'sleep', 504),
+      eventually(async () => {
+        const answers = await Promise.all(
+          [1, 2, 3].map((n) => admin.request('POST', `${desk.path}/job/${id}/invoke`, { json: n })),
+        );
+        return answers.some(({ status }) => status === 429);
+      }),
+    ]);
+    expect([slow.error_code, full]).toEqual(['FUNCTION.TIMEOUT', true]);
+    expect(await invoke(id, { side: 4 })).toEqual({ area: 16 });
+    expect(await desk.log(id, 'stdout')).toMatch(/^invocation [\w-]{36}: ok after \d+ ms$/m);
+    expect(await invoke(id, 'exit', 409)).toMatchObject({ error_code: 'CALL.ENDED' });
+    const { job_status: status, exit_code: exit } = await desk.ended(id);
+    expect([status, exit]).toEqual(['ERROR', 3]);
+  });
+
+  it('ends by itself when nobody calls, and with its reason when it cannot begin', async () => {
+    const idle = { ...FIELDS, platform_functions_idle_timeout_sec: 1 };
+    expect((await desk.complete(clusterId, 'idle', idle)).job_status).toBe('DONE');
+    const broken = { ...FIELDS, platform_functions_script_path: 'project/broken.py' };
+    expect(await desk.complete(clusterId, 'broken', broken)).toMatchObject({
+      job_status: 'ERROR',
+      reason: expect.stringContaining('could not be imported: RuntimeError: not today'),
+    });
+    const nobody = { ...FIELDS, platform_functions_requirements: 'no-such-package-of-anybody==99.99' };
+    expect(await desk.complete(clusterId, 'requirements', nobody)).toMatchObject({
+      job_status: 'ERROR',
+      reason: expect.stringContaining('requirements of the function could not be installed'),
+    });
+  });
+});
