@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -54,7 +55,11 @@ const UNREACHABLE: Record<string, number> = {
   // No server may be called there.
   fetchUnityCatalogs: 400,
   // There is a kernel only in an instance that runs.
-  ...Object.fromEntries(['startOrGetKernel', 'interruptKernel', 'restartKernel'].map((id) => [id, 409])),
+  ...Object.fromEntries(
+    ['startOrGetKernel', 'interruptKernel', 'restartKernel', 'openKernelSocket'].map((id) => [id, 409]),
+  ),
+  // The job serves none.
+  invokeFunction: 400,
   // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
   ...Object.fromEntries(
     [
@@ -202,6 +207,7 @@ export class AccessMatrix {
   }
 
   private async send(operation: Operation, request: BuiltRequest, caller: Caller): Promise<Answer> {
+    if (operation.id === 'openKernelSocket') return this.handshake(request, caller);
     const response = await fetch(this.baseUrl + request.path, {
       method: request.method,
       headers: {
@@ -212,6 +218,30 @@ export class AccessMatrix {
       body: request.body,
     });
     return { status: response.status, text: await response.text(), sent: request.sent };
+  }
+
+  /** Asks for a WebSocket, whose path ends with the caller's token. */
+  private handshake(built: BuiltRequest, caller: Caller): Promise<Answer> {
+    const path = built.path.replace(/[^/]+$/, caller.token ?? 'none');
+    const headers = {
+      ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+      [CORRELATION_HEADER]: `${CORRELATION_PREFIX}openKernelSocket`,
+    };
+    return new Promise((resolve, reject) => {
+      const asked = httpRequest(this.baseUrl + path, { headers, agent: false });
+      const answer = (status: number, text: string) => resolve({ status, text, sent: built.sent });
+      asked.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        answer(101, '');
+      });
+      asked.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => answer(response.statusCode ?? 0, Buffer.concat(chunks).toString()));
+      });
+      asked.on('error', reject).end();
+    });
   }
 
   private baseWorld(): Promise<World> {

@@ -1,0 +1,169 @@
+import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
+import { eventually } from '../../libs/testing/eventually';
+import { type Caller, People } from './harness/people';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { TestAgent } from './harness/test-agent';
+import { startWholeApi, type TestApi } from './harness/test-api';
+
+const SETTINGS = { platform_functions_request_timeout_sec: 1 };
+
+interface Call {
+  op: string;
+  id: string;
+  body: string;
+}
+
+// Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test answers.
+describe('functions', () => {
+  let api: TestApi;
+  let people: People;
+  let stop: (() => Promise<void>) | undefined;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  let admin: Caller;
+  let runId: number;
+  let said: number;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
+    admin = await people.admin(tenancy.tenantId);
+    agent = await TestAgent.ofNewNode(api, tenancy);
+    runId = await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
+    said = 0;
+  });
+
+  const path = (id = runId) => `/workspace/${tenancy.workspaceId}/spark/job/${id}/invoke`;
+  const invoke = async (body: unknown, by = admin) => {
+    const answer = await fetch(api.urlOf(path()), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${by.token}`, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as never };
+  };
+
+  async function say(header: unknown, body = ''): Promise<void> {
+    said += 1;
+    const payload = Buffer.from(`${JSON.stringify(header)}\n${body}`);
+    const sent = await agent.send('PUT', `/runs/${runId}/frames`, { body: encodeRecords([{ number: said, payload }]) });
+    expect(sent.status).toBe(200);
+  }
+
+  /** The next requests that the node gets. */
+  async function asked(after: number): Promise<Call[]> {
+    return eventually(async () => {
+      const answer = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=1000`);
+      const records = decodeRecords(Buffer.from(await answer.arrayBuffer()));
+      const found = records.map(({ payload }) => {
+        const [header = '', ...body] = payload.toString().split('\n');
+        return { ...(JSON.parse(header) as Omit<Call, 'body'>), body: body.join('\n') };
+      });
+      return found.length > 0 ? found : null;
+    });
+  }
+
+  const answer = (id: string, outcome: string, body = '') => say({ op: 'answer', id, outcome }, body);
+  const status = async () =>
+    ((await admin.call('GET', `/workspace/${tenancy.workspaceId}/spark/job/${runId}`)).body as { job_status: string })
+      .job_status;
+
+  it('are called once they say that they can be, and answer with the bytes of their JSON', async () => {
+    expect(await invoke(1)).toMatchObject({ status: 409, body: { error_code: 'FUNCTION.NOT_RUNNING' } });
+    await say({ op: 'ready' });
+    expect(await status()).toBe('RUNNING');
+    const called = invoke('{"n": 12345678901234567890}');
+    const [call] = await asked(0);
+    expect(call).toMatchObject({ op: 'call', body: '{"n": 12345678901234567890}' });
+    await answer('of-somebody-else', 'ok', '1');
+    await answer(String(call?.id), 'ok', '{"platform_functions_x":[1.50]}');
+    const { status: code, headers, body } = await called;
+    expect([code, body, headers.get('x-invocation-id')]).toEqual([200, { platform_functions_x: [1.5] }, call?.id]);
+  });
+
+  it('say what became of a call that failed', async () => {
+    await say({ op: 'ready' });
+    const outcomes: [string, string, number, string][] = [
+      ['error', '{"type":"KeyError","message":"side","lines":["serve.py:3 in serve: x"]}', 422, 'FUNCTION.FAILED'],
+      ['error', 'nonsense', 422, 'FUNCTION.FAILED'],
+      ['full', '', 429, 'FUNCTION.FULL'],
+      ['timeout', '', 504, 'FUNCTION.TIMEOUT'],
+      ['ok', 'no JSON', 500, 'FUNCTION.UNANSWERABLE'],
+    ];
+    for (const [at, [outcome, body, code, error]] of outcomes.entries()) {
+      const called = invoke({});
+      const [call] = await asked(at);
+      await answer(String(call?.id), outcome, body);
+      expect(await called).toMatchObject({ status: code, body: { error_code: error } });
+    }
+    const called = invoke({});
+    const [call] = await asked(outcomes.length);
+    await answer(String(call?.id), 'error', outcomes[0]?.[1]);
+    expect((await called).body).toMatchObject({
+      details: { type: 'KeyError', message: 'side', lines: ['serve.py:3 in serve: x'] },
+    });
+  });
+
+  it('let nobody wait for a job that has ended, or for an answer that never comes', async () => {
+    await say({ op: 'ready' });
+    const [late, other] = [invoke(1), invoke(2)];
+    await asked(0);
+    expect(await late).toMatchObject({ status: 504, body: { error_code: 'CALL.TIMEOUT' } });
+    await other;
+    const calls = await asked(2);
+    expect(calls.map(({ op }) => op)).toEqual(['cancel', 'cancel']);
+    const waits = invoke(3);
+    await asked(4);
+    await api.database.query(`UPDATE runs SET status = 'ERROR', ended_at = now() WHERE run_id = $1`, [runId]);
+    expect(await waits).toMatchObject({ status: 409, body: { error_code: 'CALL.ENDED' } });
+  }, 60_000);
+
+  it('are only what is a function, and only for those with RUN', async () => {
+    await say({ op: 'ready' });
+    const viewer = await people.member(tenancy.tenantId);
+    await admin.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, { user_id: viewer.userId, permission_id: 0 });
+    expect(await invoke(1, viewer)).toMatchObject({ status: 403 });
+    expect(await invoke('{')).toMatchObject({ status: 400 });
+    expect(await invoke(`"${'x'.repeat(5 * 1024 * 1024)}"`)).toMatchObject({ status: 413 });
+    const job = await agent.giveRun(tenancy);
+    expect(await admin.call('POST', path(job), {})).toMatchObject({
+      status: 400,
+      body: { error_code: 'FUNCTION.NOT_A_FUNCTION' },
+    });
+  });
+
+  it('are described by their script and name', async () => {
+    const base = { name: 'areas', job_type: 'PLATFORM_FUNCTIONS', cluster_id: tenancy.clusterId };
+    const described = { platform_functions_script_path: 'project/serve.py', platform_functions_function_name: 'serve' };
+    const describe = (fields: object) =>
+      admin.call('POST', `/workspace/${tenancy.workspaceId}/spark/job/conf`, { ...base, ...fields });
+    const wrong: object[] = [
+      {},
+      { platform_functions_script_path: 'project/serve.py' },
+      { ...described, command: 'job.py' },
+      { ...described, platform_functions_script_path: 'serve.py' },
+      { ...described, platform_functions_script_path: '../serve.py' },
+      { ...described, platform_functions_function_name: 'serve()' },
+      { ...described, platform_functions_max_request_concurrency: 65 },
+      { ...described, platform_functions_example_request_body: '{' },
+    ];
+    for (const fields of wrong) expect([fields, (await describe(fields)).status]).toEqual([fields, 400]);
+    const { status: code, body } = await describe(described);
+    expect([code, body.spark_job_type]).toEqual([200, { job_type: 'PLATFORM_FUNCTIONS', language: 'Python3' }]);
+    await api.database.query('UPDATE clusters SET max_parallel_jobs = 5 WHERE cluster_id = $1', [tenancy.clusterId]);
+    const { body: job } = await admin.call('POST', `/workspace/${tenancy.workspaceId}/spark/job`, {
+      job_conf_name: 'areas',
+    });
+    const { runs } = await agent.poll();
+    expect(runs.find(({ run_id }) => run_id === job.job_id)?.spec).toMatchObject({
+      kind: 'function',
+      function: { project: { kind: 'fetched', name: 'project.zip' }, script: 'serve.py', name: 'serve' },
+    });
+  });
+});
