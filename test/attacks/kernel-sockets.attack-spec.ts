@@ -61,9 +61,9 @@ describe('whoever has a socket to a kernel, or is one', () => {
     });
   };
   const say = async (...payloads: Buffer[]) => {
-    const [log] = (await api.database.query('SELECT last FROM run_frame_logs WHERE run_id = $1', [runId])) as {
-      last: number;
-    }[];
+    const [log] = await api.database.query<{ last: number }[]>('SELECT last FROM run_frame_logs WHERE run_id = $1', [
+      runId,
+    ]);
     const first = (log?.last ?? 0) + 1;
     const body = encodeRecords(payloads.map((payload, at) => ({ number: first + at, payload })));
     expect((await agent.send('PUT', `/runs/${runId}/frames`, { body })).status).toBe(200);
@@ -140,9 +140,10 @@ describe('whoever has a socket to a kernel, or is one', () => {
       message({ message: { msg_type: 'status', header: {}, parent_header: {}, content: { execution_state: 'idle' } } }),
     );
     await eventually(() => Promise.resolve(client.said.some(({ msg_type: type }) => type === 'status')));
-    const kernels = (await api.database.query('SELECT run_id, state, generation FROM kernels WHERE run_id = ANY($1)', [
-      [runId, other],
-    ])) as { run_id: number; state: string; generation: number }[];
+    const kernels = await api.database.query<{ run_id: number; state: string; generation: number }[]>(
+      'SELECT run_id, state, generation FROM kernels WHERE run_id = ANY($1)',
+      [[runId, other]],
+    );
     expect(new Map(kernels.map((one) => [Number(one.run_id), [one.state, one.generation]]))).toEqual(
       new Map([
         [runId, ['dead', 1]],

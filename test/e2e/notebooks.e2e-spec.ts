@@ -73,7 +73,7 @@ async function ended(id: number, status = 'STOPPED'): Promise<Json> {
 }
 
 const kernelProcesses = () => platform.nodeProcesses().filter(({ command }) => command.includes('kernel_'));
-const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info as Json;
+const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
 describe('a Python notebook', () => {
   it('executes its cells with Spark and keeps what they say, whoever looks on', async () => {

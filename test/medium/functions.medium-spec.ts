@@ -1,11 +1,16 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
+import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { eventually } from '../../libs/testing/eventually';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
-const SETTINGS = { platform_functions_request_timeout_sec: 1 };
+const SETTINGS = settingsOf({
+  platform_functions_script_path: 'project/serve.py',
+  platform_functions_function_name: 'serve',
+  platform_functions_request_timeout_sec: 1,
+});
 
 interface Call {
   op: string;

@@ -55,7 +55,9 @@ export function projectOf(settings: FunctionSettings): { folder: string; script:
 
 /** The file of the workspace that has the requirements; null when they are in the setting itself, or there are none. */
 export function requirementsFile({ platform_functions_requirements: text }: FunctionSettings): string | null {
-  return text !== null && REQUIREMENTS_FILE.test(text.trim()) ? text.trim() : null;
+  // Absent in configurations of releases that had none.
+  const name = (text as string | null | undefined)?.trim() ?? '';
+  return REQUIREMENTS_FILE.test(name) ? name : null;
 }
 
 /** What the node needs of a function besides its files. */

@@ -164,25 +164,27 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     try {
       while (followed.again) {
         followed.again = false;
-        let after = await followed.after;
-        for (;;) {
-          const { frames, last, lost } = await this.channels.frames(followed.run.run_id, after);
-          if (lost) this.fail(followed, lostAnswer());
-          for (const { number, payload } of frames) {
-            after = number;
-            const answer = decodeAnswer(payload);
-            if (answer?.header.op !== 'answer') continue;
-            const { id, outcome } = answer.header;
-            followed.waiting.get(id)?.resolve({ id, outcome, body: Buffer.from(answer.body) });
-          }
-          if (frames.length === 0) after = Math.max(after, Math.min(last, after));
-          followed.after = Promise.resolve(after);
-          if (frames.length === 0) break;
-        }
+        while (await this.readSome(followed));
       }
     } catch (error) {
       this.logger.warn({ err: error, run_id: followed.run.run_id }, 'Answers of a job are read again later');
     }
+  }
+
+  /** Whether there may be more. */
+  private async readSome(followed: Followed): Promise<boolean> {
+    const { frames, lost } = await this.channels.frames(followed.run.run_id, await followed.after);
+    if (lost) this.fail(followed, lostAnswer());
+    const last = frames.at(-1);
+    if (!last) return false;
+    followed.after = Promise.resolve(last.number);
+    for (const { payload } of frames) {
+      const answer = decodeAnswer(payload);
+      if (answer?.header.op !== 'answer') continue;
+      const { id, outcome } = answer.header;
+      followed.waiting.get(id)?.resolve({ id, outcome, body: Buffer.from(answer.body) });
+    }
+    return true;
   }
 
   private fail({ waiting }: Followed, error: Error): void {

@@ -63,7 +63,7 @@ export function answerError(thrown: unknown, correlationId: string, listsConflic
 }
 
 function faultOf({ kind }: DomainError, status: number): Fault | null {
-  if (kind === 'upstream') return 'upstream';
+  if (kind === 'upstream' || kind === 'late') return 'upstream';
   if (kind === 'overloaded') return 'load';
   return status >= 500 ? 'ours' : null;
 }
