@@ -44,12 +44,18 @@ export class NotebookOutputsRepository {
 
   /** Whoever changes a notebook or its outputs begins with this; null if there is none. */
   async lock(tx: Tx, notebookConfId: number): Promise<LockedNotebook | null> {
+    // By itself: a statement that waited for another revision would not find that one, and so no notebook.
+    const locked = await rows(
+      tx,
+      prepared('SELECT 1 FROM notebook_documents WHERE job_conf_id = $1 FOR NO KEY UPDATE'),
+      [notebookConfId],
+    );
+    if (locked.length === 0) return null;
     return firstRow<LockedNotebook>(
       tx,
       prepared(
         `SELECT d.job_conf_id, d.tenant_id, d.output_bytes, r.size_bytes FROM notebook_documents d
-         JOIN notebook_revisions r ON r.notebook_revision_id = d.notebook_revision_id
-         WHERE d.job_conf_id = $1 FOR NO KEY UPDATE OF d`,
+         JOIN notebook_revisions r ON r.notebook_revision_id = d.notebook_revision_id WHERE d.job_conf_id = $1`,
       ),
       [notebookConfId],
     );

@@ -222,7 +222,7 @@ export class AccessMatrix {
 
   /** Asks for a WebSocket, whose path ends with the caller's token. */
   private handshake(built: BuiltRequest, caller: Caller): Promise<Answer> {
-    const path = built.path.replace(/[^/]+$/, caller.token ?? 'none');
+    const path = built.path.replace(/[^/]+\/[^/]+$/, `any_session/${caller.token ?? 'none'}`);
     const headers = {
       ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
       'sec-websocket-key': Buffer.alloc(16).toString('base64'),
