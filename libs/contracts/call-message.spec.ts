@@ -6,9 +6,11 @@ describe('messages of calls', () => {
     expect(payload.toString()).toBe('{"op":"call","id":"a-1","timeout_ms":5}\n{"n":1}\n');
     const said = Buffer.concat([Buffer.from('{"op":"answer","id":"a-1","outcome":"ok"}\n'), Buffer.from([0, 10, 255])]);
     expect(decodeAnswer(said)).toEqual({
-      header: { op: 'answer', id: 'a-1', outcome: 'ok' },
+      header: { op: 'answer', id: 'a-1', outcome: 'ok', more: false },
       body: Buffer.from([0, 10, 255]),
     });
+    const part = '{"op":"answer","id":"a-1","outcome":"ok","more":true}\nx';
+    expect(decodeAnswer(Buffer.from(part))?.header).toMatchObject({ more: true });
     expect(decodeAnswer(Buffer.from('{"op":"ready"}\n'))?.header).toEqual({ op: 'ready' });
   });
 

@@ -4,14 +4,30 @@
  */
 
 /** What a run is asked: to answer a call, or to take no more trouble over one. */
-export type CallHeader = { op: 'call'; id: string; timeout_ms: number } | { op: 'cancel'; id: string };
+export type CallHeader =
+  | {
+      op: 'call';
+      id: string;
+      timeout_ms: number;
+      /** Name of the caller; of runs that tell their callers apart. */
+      user?: string;
+    }
+  | { op: 'cancel'; id: string };
 
 /** How a call was answered. */
 export const CALL_OUTCOMES = ['ok', 'error', 'full', 'timeout', 'unanswerable'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 /** What a run says: that it can be called, or the answer to a call. */
-export type AnswerHeader = { op: 'ready' } | { op: 'answer'; id: string; outcome: CallOutcome };
+export type AnswerHeader =
+  | { op: 'ready' }
+  | {
+      op: 'answer';
+      id: string;
+      outcome: CallOutcome;
+      /** Whether the body goes on in the next payload with this id. */
+      more: boolean;
+    };
 
 /** Longest header; bytes. */
 const LONGEST_HEADER = 1024;
@@ -42,5 +58,5 @@ function answerHeader(text: string): AnswerHeader | null {
   const { op, id } = given;
   const outcome = CALL_OUTCOMES.find((known) => known === given['outcome']);
   if (op !== 'answer' || typeof id !== 'string' || !ID.test(id) || outcome === undefined) return null;
-  return { op: 'answer', id, outcome };
+  return { op: 'answer', id, outcome, more: given['more'] === true };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { type CallOutcome, decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
+import { type AnswerHeader, type CallOutcome, decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
+import { correlationId, runInContext } from '../../platform/context/request-context';
 import { conflict, DomainError, tooMany } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -17,6 +18,10 @@ const LOOK_MS = 1_000;
 const RUNS_AT_ONCE = 1_000;
 /** How long an answer may take beyond the time that the run has for it. */
 const ON_THE_WAY_MS = 10_000;
+/** How long after a failure answers are read again. */
+const READ_AGAIN_MS = 500;
+/** Of one answer in all its parts; bytes. */
+const LONGEST_ANSWER = 32 * 1024 * 1024;
 
 export interface CallAnswer {
   id: string;
@@ -24,7 +29,18 @@ export interface CallAnswer {
   body: Buffer;
 }
 
+export interface CallOptions {
+  timeoutMs: number;
+  /** Ends the call for a caller who has gone away. */
+  signal: AbortSignal;
+  /** Name of the caller, for runs that tell their callers apart. */
+  user?: string;
+}
+
 interface Waiting {
+  /** What has come of the answer. */
+  readonly parts: Buffer[];
+  bytes: number;
   resolve: (answer: CallAnswer) => void;
   reject: (error: Error) => void;
 }
@@ -39,6 +55,8 @@ interface Followed {
   again: boolean;
   stop: () => void;
 }
+
+type PartHeader = Extract<AnswerHeader, { op: 'answer' }>;
 
 export type CalledRun = Pick<FramedRun, 'run_id' | 'tenant_id'>;
 
@@ -68,28 +86,20 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /**
-   * Calls the process of a run and waits for its answer.
-   * @param signal ends the call for a caller who has gone away
-   */
-  async call(
-    run: CalledRun,
-    body: Buffer,
-    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
-  ): Promise<CallAnswer> {
-    const followed = this.follow(run);
-    if (followed.waiting.size >= MOST_OF_RUN || this.calls >= MOST) {
+  /** Calls the process of a run and waits for its answer. */
+  async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user }: CallOptions): Promise<CallAnswer> {
+    if ((this.followed.get(run.run_id)?.waiting.size ?? 0) >= MOST_OF_RUN || this.calls >= MOST) {
       throw tooMany('CALL.TOO_MANY', 'Too many calls wait for answers already. Send it again later.');
     }
+    const followed = this.follow(run);
     const id = randomUUID();
     this.calls += 1;
     try {
       const answered = this.wait(followed, id, timeoutMs + ON_THE_WAY_MS, signal);
       // What is said from now on counts, so where that begins must be known before.
       await followed.after;
-      const sent = this.transactions.run((tx) =>
-        this.channels.send(tx, run, encodeCall({ op: 'call', id, timeout_ms: timeoutMs }, body)),
-      );
+      const header = { op: 'call', id, timeout_ms: timeoutMs, ...(user !== undefined && { user }) } as const;
+      const sent = this.send(run, id, encodeCall(header, body));
       await Promise.race([sent, answered.then(() => undefined)]);
       return await answered;
     } catch (error) {
@@ -100,6 +110,16 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       followed.waiting.delete(id);
       if (followed.waiting.size === 0) this.forget(followed);
     }
+  }
+
+  /** A request with an `Idempotency-Key` that was used before gets the id of the call that was sent then. */
+  private async send(run: CalledRun, id: string, payload: Buffer): Promise<void> {
+    const sent = await this.transactions.run(async (tx) => {
+      await this.channels.send(tx, run, payload);
+      return { id };
+    });
+    if (sent.id === id) return;
+    throw conflict('CALL.REPEATED', 'A call with this Idempotency-Key was sent before; its answer is not kept.');
   }
 
   private follow(run: CalledRun): Followed {
@@ -137,6 +157,8 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       };
       signal.addEventListener('abort', gone);
       followed.waiting.set(id, {
+        parts: [],
+        bytes: 0,
         resolve: (answer) => {
           over();
           resolve(answer);
@@ -168,6 +190,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       }
     } catch (error) {
       this.logger.warn({ err: error, run_id: followed.run.run_id }, 'Answers of a job are read again later');
+      setTimeout(() => followed.waiting.size > 0 && this.kick(followed), READ_AGAIN_MS).unref();
     }
   }
 
@@ -181,8 +204,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     for (const { payload } of frames) {
       const answer = decodeAnswer(payload);
       if (answer?.header.op !== 'answer') continue;
-      const { id, outcome } = answer.header;
-      followed.waiting.get(id)?.resolve({ id, outcome, body: Buffer.from(answer.body) });
+      take(followed, answer.header, answer.body);
     }
     return true;
   }
@@ -214,10 +236,25 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   }
 
   private cancel(run: CalledRun, id: string): void {
-    this.transactions
-      .run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id })))
-      .catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
+    // Not in the name of the request, whose Idempotency-Key stands for the call.
+    const context = { correlationId: correlationId(), idempotency: null };
+    runInContext(context, () =>
+      this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id }))),
+    ).catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
   }
+}
+
+/** Adds what came to the answer of whoever waits for it here. */
+function take({ waiting }: Followed, { id, outcome, more }: PartHeader, body: Buffer): void {
+  const one = waiting.get(id);
+  if (!one) return;
+  one.bytes += body.length;
+  // The memory is that of all frames that were read with it.
+  one.parts.push(Buffer.from(body));
+  if (more && one.bytes <= LONGEST_ANSWER) return;
+  waiting.delete(id);
+  if (one.bytes <= LONGEST_ANSWER) one.resolve({ id, outcome, body: Buffer.concat(one.parts) });
+  else one.reject(new DomainError('upstream', 'CALL.ANSWER_TOO_LONG', 'The answer is longer than any may be.'));
 }
 
 function isLate(error: unknown): boolean {
