@@ -26,7 +26,7 @@ const layers = [
   ['notebooks'],
   ['workspace-documents'],
   ['run-channels'],
-  ['notebook-instances', 'functions'],
+  ['notebook-instances', 'functions', 'thrift-sql'],
   ['agents'],
 ];
 

@@ -16,6 +16,7 @@ import { HealthApiModule } from './modules/health/health.api.module';
 import { IamApiModule } from './modules/iam/iam.api.module';
 import { IamModule } from './modules/iam/iam.module';
 import { FunctionsApiModule } from './modules/functions/functions.api.module';
+import { ThriftSqlApiModule } from './modules/thrift-sql/thrift-sql.api.module';
 import { NotebookInstancesApiModule } from './modules/notebook-instances/notebook-instances.api.module';
 import { JobsApiModule } from './modules/jobs/jobs.api.module';
 import { MetastoreCatalogsApiModule } from './modules/metastore-catalogs/metastore-catalogs.api.module';
@@ -52,6 +53,7 @@ const OF_CLIENTS = [
   NotebooksApiModule,
   NotebookInstancesApiModule,
   FunctionsApiModule,
+  ThriftSqlApiModule,
   ClustersApiModule,
   WorkspacesApiModule,
   WorkspaceDocumentsApiModule,

@@ -136,10 +136,10 @@ export interface RunSecrets {
   fault?: string;
 }
 
-export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook' | 'function';
+export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook' | 'function' | 'thrift';
 
 /** Kinds whose process on the node is sent requests and answers with frames, instead of only running to its end. */
-export const INTERACTIVE_KINDS: readonly RunKind[] = ['notebook', 'function'];
+export const INTERACTIVE_KINDS: readonly RunKind[] = ['notebook', 'function', 'thrift'];
 
 /**
  * Everything the agent needs to submit one run. No secret outlives the run's staging folder, but the values of `secrets`,
@@ -186,6 +186,8 @@ export interface RunSpec {
   kernel?: { language: 'python' | 'sql' | 'scala' };
   /** Of a function. */
   function?: FunctionOfRun;
+  /** Of a run that serves SQL: it ends after so long without a call; null means never. */
+  sql_idle_timeout_sec?: number | null;
   driver_memory: string | null;
   driver_cores: number | null;
   driver_java_options: string | null;

@@ -156,8 +156,8 @@ class Calls:
         self.idle = idle
         self.handles = Handles()
         self.lock = threading.Lock()
-        self.left = set()
-        self.busy = 0
+        # Calls under way, and whether somebody still waits for each.
+        self.awaited = {}
         self.threads = 0
         self.work = queue.Queue()
 
@@ -180,7 +180,7 @@ class Calls:
                 self.take(payload)
                 last = now
             with self.lock:
-                busy = self.busy
+                busy = len(self.awaited)
             if busy:
                 last = now
             elif self.idle is not None and now - last >= self.idle:
@@ -196,12 +196,13 @@ class Calls:
         call = header["id"]
         with self.lock:
             if header["op"] == "cancel":
-                self.left.add(call)
+                if call in self.awaited:
+                    self.awaited[call] = False
                 return
-            waiting = self.work.qsize()
-            full = waiting >= MOST_WAITING
-            self.busy += 0 if full else 1
-            begins = not full and self.busy > self.threads and self.threads < MOST_AT_ONCE
+            full = self.work.qsize() >= MOST_WAITING
+            if not full:
+                self.awaited[call] = True
+            begins = not full and len(self.awaited) > self.threads and self.threads < MOST_AT_ONCE
             self.threads += 1 if begins else 0
         if full:
             self.answer(call, "full")
@@ -214,9 +215,9 @@ class Calls:
         while True:
             call, user, body = self.work.get()
             with self.lock:
-                is_left = call in self.left
+                is_awaited = self.awaited[call]
             outcome, answer = "error", b""
-            if not is_left:
+            if is_awaited:
                 try:
                     outcome, answer = "ok", self.relayed(user, body)
                 except ForeignMessage as error:
@@ -225,11 +226,8 @@ class Calls:
                     print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
                     outcome = "unanswerable"
             with self.lock:
-                self.busy -= 1
-                is_left = is_left or call in self.left
-                if self.busy == 0:
-                    self.left.clear()
-            if not is_left:
+                is_awaited = self.awaited.pop(call)
+            if is_awaited:
                 self.answer(call, outcome, answer)
 
     def relayed(self, user, message):

@@ -72,8 +72,8 @@ interface Seen {
 /** The first that holds is why a run ended. */
 const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
   ({ end, output }) =>
-    end.kind === 'function'
-      ? because('APPLICATION_FAILED', lastOf(output, /^The function cannot be served: (.+)$/gm))
+    end.kind === 'function' || end.kind === 'thrift'
+      ? because('APPLICATION_FAILED', lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm))
       : null,
   // Of what ended the application only: it may have got over the loss of executors before.
   ({ output, told }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)),

@@ -229,6 +229,8 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
     }
     case 'function':
       return functionProgram(spec, setup, options);
+    case 'thrift':
+      return thriftProgram(spec, setup, options);
     case 'notebook':
       return {
         ...nothing,
@@ -379,6 +381,21 @@ function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly st
   return {
     ...bridge,
     files: [...bridge.files, ...files, { path: description, content }],
+    javaOptions: [],
+    stdin: '',
+    isWhole: true,
+  };
+}
+
+function thriftProgram(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
+  const description = `${setup.paths.generated}/thrift.json`;
+  const content = JSON.stringify({ idle_timeout_sec: spec.sql_idle_timeout_sec ?? null });
+  // In front of the user's: the tables of its sessions are those of a metastore, if only of the run's own.
+  const withTables = ['--conf', 'spark.sql.catalogImplementation=hive', ...options];
+  const bridge = bridgeCommand(['thrift_bridge.py', description], withTables, setup);
+  return {
+    ...bridge,
+    files: [...bridge.files, { path: description, content }],
     javaOptions: [],
     stdin: '',
     isWhole: true,

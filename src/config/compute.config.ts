@@ -43,6 +43,8 @@ export interface AgentConfig {
   leaseMarginMs: number;
   /** Between the polite and the forced end of a run, milliseconds. */
   killGraceMs: number;
+  /** A job that serves SQL ends when nobody has called it for so long, minutes. */
+  sqlIdleMinutes: number;
   /** Where nodes resolve packages: Maven Central or a mirror of it, with a slash at its end. */
   mavenRepositoryUrl: string;
 }
@@ -116,6 +118,7 @@ export function readAgentConfig(env: EnvReader): AgentConfig {
     leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
     leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
     killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),
+    sqlIdleMinutes: env.integer('SQL_IDLE_MINUTES', { default: 60, min: 1, max: 10_080 }),
     mavenRepositoryUrl: readMavenRepository(env),
   };
 }

@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { NODE_AUTHENTICATOR } from '../../platform/auth/authentication';
 import { ClustersModule } from '../clusters/clusters.module';
+import { FunctionsModule } from '../functions/functions.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
+import { NotebookInstancesModule } from '../notebook-instances/notebook-instances.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
+import { ThriftSqlModule } from '../thrift-sql/thrift-sql.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
@@ -14,7 +17,18 @@ import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
-  imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, RunChannelsModule, WorkspacesModule],
+  imports: [
+    ClustersModule,
+    JobsModule,
+    LogsModule,
+    ObjectStorageManagersModule,
+    RunChannelsModule,
+    WorkspacesModule,
+    // They take in what runs say.
+    NotebookInstancesModule,
+    FunctionsModule,
+    ThriftSqlModule,
+  ],
   providers: [
     AgentsService,
     AnswerProbe,

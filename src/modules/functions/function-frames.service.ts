@@ -1,23 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { decodeAnswer } from '../../../libs/contracts/call-message';
-import type { NumberedPayload } from '../../../libs/contracts/channel-records';
-import type { Tx } from '../../platform/persistence/sql';
-import { RunsRepository } from '../jobs/jobs.contract';
-import { type FramedRun, FrameConsumer } from '../run-channels/frame-consumer.contract';
+import { ReadyFrames } from '../run-channels/ready-frames.contract';
 
-/** Takes in that a function can be called: with that its run is RUNNING. */
+/** Takes in that a function can be called. */
 @Injectable()
-export class FunctionFramesService extends FrameConsumer {
+export class FunctionFramesService extends ReadyFrames {
   readonly jobType = 'PLATFORM_FUNCTIONS';
-
-  constructor(private readonly runs: RunsRepository) {
-    super();
-  }
-
-  async consume(tx: Tx, { run_id: runId }: FramedRun, frames: readonly NumberedPayload[]): Promise<void> {
-    if (!frames.some(({ payload }) => decodeAnswer(payload)?.header.op === 'ready')) return;
-    const run = await this.runs.lock(tx, runId);
-    if (run?.status !== 'SUBMITTED') return;
-    await this.runs.transition(tx, [run], { to: 'RUNNING', reason: 'The function can be called', userId: null });
-  }
+  protected readonly reason = 'The function can be called';
 }

@@ -29,10 +29,8 @@ import { exportJobConf } from './job-conf-documents';
 import { checkFunction } from './function-settings';
 import {
   inferLanguage,
-  isRunnable,
   JOB_TYPE_RULES,
   type JobLanguage,
-  type RunnableLanguage,
   shownLanguage,
 } from './job-types';
 import { splitArguments } from './split-arguments';
@@ -107,15 +105,12 @@ export class JobConfsService extends ConfsOfKind<JobConfWrite> {
   }
 
   protected check(language: JobConf['language'], settings: Required<JobSettings>): void {
-    checkSettings(language as RunnableLanguage, settings);
+    checkSettings(language as JobLanguage, settings);
   }
 }
 
 /** Checks a configuration against what its type needs and refuses; answers the rule of the type. */
 export function checkSettings(language: JobLanguage, settings: Required<JobSettings>) {
-  if (!isRunnable(language)) {
-    throw invalid('JOB_CONF.TYPE_UNSUPPORTED', `This release does not run ${toWire(language)} jobs.`);
-  }
   const rule = JOB_TYPE_RULES[language];
   const given = { ...settings, raw_scala_code: settings.rawScalaCode };
   const label = (field: string) => (field === 'raw_scala_code' ? 'rawScalaCode' : toWire(field));
@@ -141,7 +136,7 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
   return rule;
 }
 
-function checkArguments(language: RunnableLanguage, text: string): void {
+function checkArguments(language: JobLanguage, text: string): void {
   const words = splitArguments(text);
   const foreign = JOB_TYPE_RULES[language].kind === 'sql' ? foreignSqlArgument(words) : null;
   if (foreign === null) return;

@@ -7,14 +7,6 @@ export type ConfKind = (typeof CONF_KINDS)[number];
 export const JOB_LANGUAGES = ['RAW_SCALA', 'Jar', 'Python3', 'SQL', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS'] as const;
 export type JobLanguage = (typeof JOB_LANGUAGES)[number];
 
-/** Types of the contract that this release does not run; a request for one is refused. */
-const UNSUPPORTED = ['THRIFT_SQL'] as const;
-export type RunnableLanguage = Exclude<JobLanguage, (typeof UNSUPPORTED)[number]>;
-
-export function isRunnable(language: JobLanguage): language is RunnableLanguage {
-  return !UNSUPPORTED.some((unsupported) => unsupported === language);
-}
-
 /** What kernels of notebooks speak. */
 export const NOTEBOOK_LANGUAGES = ['Python3', 'Scala', 'SQL'] as const;
 export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
@@ -28,14 +20,14 @@ type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_fu
 interface JobTypeRule {
   type: string;
   /** Shown as the language of the type. */
-  language: RunnableLanguage;
+  language: JobLanguage;
   kind: RunKind;
   needs: readonly ('command' | 'class_name' | 'raw_scala_code' | FunctionSetting)[];
   refuses: readonly ('command' | 'raw_scala_code')[];
 }
 
 /** What each `job_type` of a create request is, needs and refuses. */
-export const JOB_TYPE_RULES: Record<RunnableLanguage, JobTypeRule> = {
+export const JOB_TYPE_RULES: Record<JobLanguage, JobTypeRule> = {
   RAW_SCALA: {
     type: 'SPARK_JOB',
     language: 'RAW_SCALA',
@@ -58,18 +50,26 @@ export const JOB_TYPE_RULES: Record<RunnableLanguage, JobTypeRule> = {
     needs: ['platform_functions_script_path', 'platform_functions_function_name'],
     refuses: ['command', 'raw_scala_code'],
   },
+  THRIFT_SQL: {
+    type: 'THRIFT_SQL',
+    language: 'THRIFT_SQL',
+    kind: 'thrift',
+    needs: [],
+    refuses: ['command', 'raw_scala_code'],
+  },
   Python3: { type: 'SPARK_JOB', language: 'Python3', kind: 'python', needs: ['command'], refuses: ['raw_scala_code'] },
 };
 
-/** The language as answers and lookups have it: functions are Python. */
+/** The language as answers and lookups have it: functions are Python, and what is said in Thrift is SQL. */
 export function shownLanguage(language: string): string {
-  return language === 'PLATFORM_FUNCTIONS' ? 'Python3' : language;
+  if (language === 'PLATFORM_FUNCTIONS') return 'Python3';
+  return language === 'THRIFT_SQL' ? 'SQL' : language;
 }
 
 /** What the agent runs for a configuration. */
-export function runKindOf(conf: { job_type: string; language: RunnableLanguage | NotebookLanguage }): RunKind {
+export function runKindOf(conf: { job_type: string; language: JobLanguage | NotebookLanguage }): RunKind {
   if (conf.job_type === 'NOTEBOOK') return 'notebook';
-  return JOB_TYPE_RULES[conf.language as RunnableLanguage].kind;
+  return JOB_TYPE_RULES[conf.language as JobLanguage].kind;
 }
 
 /** The kernel of a notebook's configuration; undefined for a job's. */
@@ -79,7 +79,7 @@ export function kernelOf({ job_type, language }: { job_type: string; language: s
 }
 
 /** The type of a configuration that names none: by its code, else by the ending of its command. */
-export function inferLanguage(command: string | null, code: string | null): RunnableLanguage {
+export function inferLanguage(command: string | null, code: string | null): JobLanguage {
   if (code !== null) return 'RAW_SCALA';
   return command?.endsWith('.py') ? 'Python3' : 'Jar';
 }

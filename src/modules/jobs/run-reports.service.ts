@@ -200,6 +200,7 @@ export class RunReportsService {
       ...given,
       node,
       killGraceMs: this.config.agent.killGraceMs,
+      sqlIdleMinutes: this.config.agent.sqlIdleMinutes,
       mavenRepository: this.config.agent.mavenRepositoryUrl,
     });
   }
@@ -233,8 +234,8 @@ function statusOf(report: RunReport, { kind, job_conf_snapshot: conf }: Run): Ru
     case 'accepted':
       return kind === 'notebook' ? 'RUNNING' : null;
     case 'running':
-      // A function says by itself that it can be called.
-      if (conf.job_type === 'PLATFORM_FUNCTIONS') return null;
+      // What serves calls says by itself that it can be called.
+      if (kind === 'job' && INTERACTIVE_TYPES.includes(conf.job_type)) return null;
       return report.application_id === null && kind === 'job' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';

@@ -18,6 +18,7 @@ describe('buildRunSpec', () => {
       mounts: [],
       node: { role: 'single', cores: 2, memory_mb: 2048, master_url: null },
       killGraceMs: 1000,
+      sqlIdleMinutes: 60,
       mavenRepository: 'https://mirror.example/maven2/',
     });
   const specOf = (settings: object, sparkConfig: object) => built(settings, sparkConfig).spec;

@@ -6,7 +6,7 @@ import { repositoryUrl } from '../dependency-repositories/dependencies.contract'
 import type { JobSettings } from './dto/job-conf.dto';
 import { parseFileReference, splitArchive, type StagedFile } from './file-reference';
 import { functionOfRun, projectOf, requirementsFile } from './function-settings';
-import { kernelOf, type NotebookLanguage, runKindOf, type RunnableLanguage } from './job-types';
+import { kernelOf, type NotebookLanguage, runKindOf, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 /** A configuration as it was when a run was submitted. */
@@ -14,7 +14,7 @@ export interface JobConfSnapshot {
   job_conf_id: number;
   name: string;
   job_type: string;
-  language: RunnableLanguage | NotebookLanguage;
+  language: JobLanguage | NotebookLanguage;
   settings: Required<JobSettings>;
 }
 
@@ -31,6 +31,7 @@ export interface SpecInput {
   secrets?: RunSecrets | undefined;
   node: Pick<ClusterNode, 'role' | 'cores' | 'memory_mb' | 'master_url'>;
   killGraceMs: number;
+  sqlIdleMinutes: number;
   /** Where packages are resolved from besides the repositories that are named. */
   mavenRepository: string;
 }
@@ -110,6 +111,7 @@ export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFi
     ...(input.secrets && { secrets: input.secrets }),
     ...(kernel && { kernel }),
     ...served(input, files),
+    ...(input.snapshot.job_type === 'THRIFT_SQL' && { sql_idle_timeout_sec: input.sqlIdleMinutes * 60 }),
     ...resources(input),
     // Behind all others, whose indexes agents of older releases go by.
     ...keytab(settings.keytab, files),

@@ -28,7 +28,7 @@ export function auditDraftOf(request: AuthenticatedRequest): AuditDraft | null {
     subject: subjectOf(request.params, request.query),
     correlationId: context.correlationId,
     successStatus: operation.status ?? 200,
-    settled: false,
+    settled: operation.isPartOfMany === true,
   };
   return context.audit;
 }

@@ -4,6 +4,7 @@ import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../
 import { noteCaller } from '../http/connections/request-caller';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
 import { type Access, admittedRoles } from './access';
+import { assertNamed, takeBasicAsBearer } from './basic-token';
 import {
   AUTHENTICATOR,
   type Authenticator,
@@ -117,7 +118,9 @@ export class AccessGuard implements CanActivate, AccessChecker {
   }
 
   private async authenticate(request: AuthenticatedRequest): Promise<Principal> {
+    const named = request.operation?.takesBasic ? takeBasicAsBearer(request) : null;
     const principal = await this.authenticator.authenticate(request);
+    if (named !== null) assertNamed(principal, named);
     request.principal = principal;
     noteCaller(request, { kind: 'user', id: principal.userId });
     return principal;

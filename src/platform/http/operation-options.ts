@@ -43,6 +43,10 @@ export interface OperationOptions {
   document?: { maxBytes: number; maxValues: number };
   /** Returns a token or a credential, so no cache may keep it; implied if a field of the answer has such a name. */
   answersSecret?: boolean;
+  /** Takes a user name and a token of this user as HTTP Basic, too, for clients that know no bearer tokens. */
+  takesBasic?: boolean;
+  /** One of the many requests that its clients' protocol makes of each action: the audit log has only those refused. */
+  isPartOfMany?: boolean;
   /** Signs somebody in: audited with its failures, though the caller is not yet known. */
   opensSession?: boolean;
   /** A GET that changes records: audited like operations whose method implies that. */

@@ -2,7 +2,7 @@ import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, CURRENT, ListIndex, oneOf, PartOfNameIndex, TenantColumns } from '../../../platform/persistence/columns';
 import { RecordKind } from '../../../platform/resources/record-kind';
 import type { JobSettings } from '../dto/job-conf.dto';
-import { CONF_KINDS, type ConfKind, type NotebookLanguage, type RunnableLanguage } from '../job-types';
+import { CONF_KINDS, type ConfKind, type NotebookLanguage, type JobLanguage } from '../job-types';
 
 const NOT_DELETED = 'deleted_at IS NULL';
 
@@ -29,7 +29,7 @@ export class JobConf extends TenantColumns {
   @Col.text({ default: 'job' }) kind: ConfKind;
   @Col.text() name: string;
   @Col.text() job_type: string;
-  @Col.text() language: RunnableLanguage | NotebookLanguage;
+  @Col.text() language: JobLanguage | NotebookLanguage;
   /** Runs of it at once; 0 is no limit. */
   @Col.bigint() max_concurrency: number;
   /** How many of its runs have not ended, where their number is limited; else null, so that they share no row lock. */

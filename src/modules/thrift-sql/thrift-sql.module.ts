@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { JobsModule } from '../jobs/jobs.module';
+import { ThriftFramesService } from './thrift-frames.service';
+
+/** What takes in the frames of runs that serve SQL, wherever agents are served. */
+@Module({ imports: [JobsModule], providers: [ThriftFramesService] })
+export class ThriftSqlModule {}

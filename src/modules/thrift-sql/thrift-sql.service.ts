@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
+import { conflict, DomainError, invalid, overloaded } from '../../platform/errors/domain-error';
+import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
+import { RunsRepository } from '../jobs/jobs.contract';
+import { RunCallsService } from '../run-channels/run-calls.service';
+
+/** Longest message of a client; bytes. */
+export const LONGEST_MESSAGE = 8 * 1024 * 1024;
+/** A client may let a statement run within one request. */
+const TIMEOUT_MS = 3_600_000;
+const LONGEST_TEXT = 1_000;
+
+/** The messages of HiveServer2's clients to jobs that serve SQL. */
+@Injectable()
+export class ThriftSqlService {
+  constructor(
+    private readonly runs: RunsRepository,
+    private readonly calls: RunCallsService,
+  ) {}
+
+  /**
+   * Passes a Thrift message to the server of a run, in the name of the caller. 409 unless it runs; an error when the answer is
+   * lost, since a message is never sent again.
+   */
+  async call(
+    scope: TenantScope,
+    workspace: WorkspaceContext,
+    jobId: number,
+    { message, signal }: { message: Buffer; signal: AbortSignal },
+  ): Promise<Buffer> {
+    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+    if (run.job_conf_snapshot.job_type !== 'THRIFT_SQL') {
+      throw invalid('THRIFT.NO_SERVER', `The job ${jobId} serves no SQL.`);
+    }
+    if (run.status !== 'RUNNING') {
+      const text = `The job ${jobId} is ${run.status}; it serves SQL while it is RUNNING.`;
+      throw conflict('THRIFT.NOT_RUNNING', text, { job_status: run.status });
+    }
+    const answer = await this.calls.call(run, message, { timeoutMs: TIMEOUT_MS, signal, user: scope.username });
+    switch (answer.outcome) {
+      case 'ok':
+        return answer.body;
+      case 'error':
+        throw invalid('THRIFT.REFUSED', answer.body.toString('utf8', 0, LONGEST_TEXT).toWellFormed());
+      case 'full':
+        throw overloaded('THRIFT.FULL', 'Too many messages wait for the job already. Send it again later.');
+      case 'timeout':
+      case 'unanswerable':
+        throw new DomainError('upstream', 'THRIFT.UNANSWERABLE', 'The job could not answer; its log says why.');
+    }
+  }
+}
