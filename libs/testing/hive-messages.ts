@@ -1,0 +1,86 @@
+/** Messages of HiveServer2's protocol, as its clients write them: Thrift, binary. */
+
+const STRING = 11;
+const STRUCT = 12;
+const BOOL = 2;
+const I32 = 8;
+const I64 = 10;
+
+type Field = [id: number, type: number, value: Buffer];
+
+/** Identifies a session, or an operation, as the server named it. */
+export interface HiveHandle {
+  guid: Buffer;
+  secret: Buffer;
+}
+
+function int(value: number, bytes: 2 | 4): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  if (bytes === 2) buffer.writeInt16BE(value);
+  else buffer.writeInt32BE(value);
+  return buffer;
+}
+
+function text(value: string | Buffer): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([int(bytes.length, 4), bytes]);
+}
+
+function struct(...fields: Field[]): Buffer {
+  const parts = fields.flatMap(([id, type, value]) => [Buffer.from([type]), int(id, 2), value]);
+  return Buffer.concat([...parts, Buffer.from([0])]);
+}
+
+/** A call with the fields of its one argument. */
+export function hiveCall(name: string, ...fields: Field[]): Buffer {
+  const head = Buffer.from([0x80, 0x01, 0, 1]);
+  return Buffer.concat([head, text(name), int(1, 4), struct([1, STRUCT, struct(...fields)])]);
+}
+
+const handleField = ({ guid, secret }: HiveHandle, ...more: Field[]): Field => [
+  1,
+  STRUCT,
+  struct([1, STRUCT, struct([1, STRING, text(guid)], [2, STRING, text(secret)])], ...more),
+];
+
+/** @param username that the client gives itself */
+export function openSession(username = 'anybody'): Buffer {
+  return hiveCall('OpenSession', [1, I32, int(7, 4)], [2, STRING, text(username)]);
+}
+
+export function closeSession(session: HiveHandle): Buffer {
+  return hiveCall('CloseSession', handleField(session));
+}
+
+export function executeStatement(session: HiveHandle, statement: string): Buffer {
+  return hiveCall('ExecuteStatement', handleField(session), [2, STRING, text(statement)], [4, BOOL, Buffer.from([0])]);
+}
+
+export function fetchResults(operation: HiveHandle, rows = 100): Buffer {
+  const count = Buffer.alloc(8);
+  count.writeBigInt64BE(BigInt(rows));
+  const kind: Field[] = [
+    [2, I32, int(0, 4)],
+    [3, BOOL, Buffer.from([1])],
+  ];
+  return hiveCall('FetchResults', handleField(operation, ...kind), [2, I32, int(0, 4)], [3, I64, count]);
+}
+
+/** The handle that an answer has: two texts of 16 bytes in fields that follow each other. */
+export function handleIn(answer: Buffer): HiveHandle {
+  const head = Buffer.from([STRING, 0, 1, 0, 0, 0, 16]);
+  const at = answer.indexOf(head);
+  const between = Buffer.from([STRING, 0, 2, 0, 0, 0, 16]);
+  const begin = at + head.length;
+  if (
+    at < 0 ||
+    !answer
+      .subarray(begin + 16)
+      .subarray(0, between.length)
+      .equals(between)
+  ) {
+    throw new Error(`The answer has no handle: ${answer.toString('latin1').replaceAll(/[^ -~]+/g, ' ')}`);
+  }
+  const secret = begin + 16 + between.length;
+  return { guid: answer.subarray(begin, begin + 16), secret: answer.subarray(secret, secret + 16) };
+}

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { eventually } from '../../libs/testing/eventually';
+import { closeSession, executeStatement, fetchResults, handleIn, openSession } from '../../libs/testing/hive-messages';
+import type { ApiClient } from './harness/api-client';
+import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
+import { JobDesk } from './harness/jobs';
+import { clientOf, createUser } from './harness/people';
+import { PlatformUnderTest } from './harness/platform';
+
+const run = promisify(execFile);
+
+let platform: PlatformUnderTest;
+let admin: ApiClient;
+let desk: JobDesk;
+let clusterId: number;
+let jobId: number;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  platform = await PlatformUnderTest.start({ name: 'thrift-sql' });
+  admin = await platform.admin();
+  desk = await JobDesk.open(admin, 'thrift-sql');
+  const estate = await describeEstate(admin, platform.runtime.sparkVersion);
+  clusterId = await createCluster(admin, estate, 'small');
+  await startCluster(admin, clusterId);
+  const [workspace] = await platform.sql<{ tenant_id: string }>('SELECT tenant_id FROM workspaces');
+  const tenantId = workspace?.tenant_id ?? '';
+  await createUser(platform, 'ada', 'ADMIN', [tenantId]);
+  for (const [name, client] of Object.entries({ admin, ada: await clientOf(platform, 'ada') })) {
+    tokens[name] = (await client.post('/user/token', {})).token;
+  }
+  jobId = await desk.start(clusterId, 'sql', { job_type: 'THRIFT_SQL', driver_memory: '1g' });
+  await desk.reached(jobId, ['RUNNING']);
+});
+
+afterAll(async () => {
+  if (clusterId) await destroyCluster(admin, clusterId);
+  await platform?.close();
+});
+
+const path = () => `api/v1${desk.path}/job/${jobId}/thrift`;
+
+/** What Beeline prints for statements. */
+async function beeline(user: string, ...statements: string[]): Promise<string> {
+  const { javaHome, sparkHome } = platform.runtime;
+  const { hostname, port } = new URL(platform.baseUrl);
+  const url = `jdbc:hive2://${hostname}:${port}/;transportMode=http;httpPath=${path()}`;
+  const words = statements.flatMap((statement) => ['-e', statement]);
+  const options = ['--silent=true', '--outputformat=csv2', '--showHeader=false', '-u', url, '-n', user];
+  const { stdout } = await run(
+    `${javaHome}/bin/java`,
+    ['-cp', `${sparkHome}/jars/*`, 'org.apache.hive.beeline.BeeLine', ...options, '-p', tokens[user] ?? '', ...words],
+    { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return stdout;
+}
+
+async function post(user: string, message: Buffer, type = 'application/x-thrift') {
+  const basic = Buffer.from(`${user}:${tokens[user]}`).toString('base64');
+  const answer = await fetch(`${platform.baseUrl}/${path()}`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}`, 'content-type': type },
+    body: new Uint8Array(message),
+  });
+  return { status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
+}
+
+describe('a job that serves SQL', () => {
+  it('executes what Beeline asks for', async () => {
+    const said = await beeline(
+      'ada',
+      'create table numbers (n bigint, name string)',
+      "insert into numbers select id, concat('number ', id) from range(20000)",
+      'select count(*), sum(n), max(name) from numbers',
+      'select current_user()',
+    );
+    expect(said).toContain('20000,199990000,number 9999');
+    expect(said).toContain('ada');
+    const rows = await beeline('admin', 'select n from numbers order by n');
+    expect(rows.trim().split('\n')).toHaveLength(20_000);
+  });
+
+  it('keeps users apart', async () => {
+    const opened = await Promise.all(['ada', 'admin'].map((user) => post(user, openSession('admin'))));
+    const [adas, admins] = opened.map(({ body }) => handleIn(body));
+    if (!adas || !admins) throw new Error('no sessions');
+    expect(
+      await post('ada', executeStatement(adas, "create temporary view hers as select 'of ada' as x")),
+    ).toMatchObject({
+      status: 200,
+    });
+    const refused = await post('admin', executeStatement(adas, 'select * from hers'));
+    expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining('THRIFT.REFUSED')]);
+    const operation = handleIn((await post('ada', executeStatement(adas, 'select * from hers'))).body);
+    expect((await post('admin', fetchResults(operation))).status).toBe(400);
+    expect((await post('ada', fetchResults(operation))).body.toString('latin1')).toContain('of ada');
+    // The view is not in the other's session, and a name that the client gives itself counts for nothing.
+    const other = await post('admin', executeStatement(admins, 'select * from hers'));
+    expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');
+    expect((await post('ada', closeSession(adas))).status).toBe(200);
+    expect((await post('ada', executeStatement(adas, 'select 1'))).status).toBe(400);
+  });
+
+  it('refuses who may not, and what is no message', async () => {
+    tokens['bob'] = tokens['ada'] ?? '';
+    expect((await post('bob', openSession())).status).toBe(401);
+    expect((await post('ada', Buffer.from('GET / HTTP/1.1'))).status).toBe(400);
+    expect((await post('ada', openSession(), 'application/json')).status).toBe(415);
+  });
+
+  it('ends when it is killed, and with it what waits', async () => {
+    const session = handleIn((await post('ada', openSession())).body);
+    const endless = 'select sum(a.id * b.id) from range(10000000) a cross join range(10000000) b';
+    const waiting = post('ada', executeStatement(session, endless));
+    await eventually(async () => (await desk.log(jobId)).includes('opened a session'));
+    await desk.kill(jobId);
+    const answer = await waiting;
+    expect([answer.status, answer.body.toString()]).toEqual([409, expect.stringContaining('CALL.ENDED')]);
+    expect((await desk.ended(jobId)).job_status).toMatch(/^(STOPPED|KILLED)$/);
+    expect((await post('ada', openSession())).status).toBe(409);
+  });
+});
