@@ -48,11 +48,14 @@ async function beeline(user: string, ...statements: string[]): Promise<string> {
   const url = `jdbc:hive2://${hostname}:${port}/;transportMode=http;httpPath=${path()}`;
   const words = statements.flatMap((statement) => ['-e', statement]);
   const options = ['--silent=true', '--outputformat=csv2', '--showHeader=false', '-u', url, '-n', user];
-  const { stdout } = await run(
+  const program = run(
     `${javaHome}/bin/java`,
     ['-cp', `${sparkHome}/jars/*`, 'org.apache.hive.beeline.BeeLine', ...options, '-p', tokens[user] ?? '', ...words],
     { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 },
   );
+  // It waits for commands otherwise.
+  program.child.stdin?.end();
+  const { stdout } = await program;
   return stdout;
 }
 
