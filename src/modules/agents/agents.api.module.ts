@@ -4,6 +4,8 @@ import { ClustersModule } from '../clusters/clusters.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
+import { FunctionsModule } from '../functions/functions.module';
+import { NotebookInstancesModule } from '../notebook-instances/notebook-instances.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
 import { AgentsController } from './agents.controller';
@@ -14,7 +16,17 @@ import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
 
 @Module({
-  imports: [ClustersModule, JobsModule, LogsModule, ObjectStorageManagersModule, RunChannelsModule, WorkspacesModule],
+  imports: [
+    ClustersModule,
+    JobsModule,
+    LogsModule,
+    ObjectStorageManagersModule,
+    RunChannelsModule,
+    WorkspacesModule,
+    // What frames of runs mean.
+    FunctionsModule,
+    NotebookInstancesModule,
+  ],
   providers: [
     AgentsService,
     AnswerProbe,

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { JobsModule } from '../jobs/jobs.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
-import { FunctionFramesService } from './function-frames.service';
 import { FunctionsController } from './functions.controller';
+import { FunctionsModule } from './functions.module';
 import { FunctionsService } from './functions.service';
 
 @Module({
-  imports: [JobsModule, RunChannelsModule],
-  providers: [FunctionsService, FunctionFramesService],
+  imports: [JobsModule, FunctionsModule, RunChannelsModule],
+  providers: [FunctionsService],
   controllers: [FunctionsController],
 })
 export class FunctionsApiModule {}

@@ -40,11 +40,10 @@ export class KernelsRepository {
 
   /** @param revisionId what the notebook is as the instance begins */
   async add(tx: Tx, { run_id, tenant_id }: Run, revisionId: number | null): Promise<void> {
-    await tx.query('INSERT INTO kernels (run_id, tenant_id, notebook_revision_id) VALUES ($1, $2, $3)', [
-      run_id,
-      tenant_id,
-      revisionId,
-    ]);
+    await tx.query(
+      'INSERT INTO kernels (run_id, tenant_id, kernel_id, notebook_revision_id) VALUES ($1, $2, gen_random_uuid(), $3)',
+      [run_id, tenant_id, revisionId],
+    );
   }
 
   /** Kernels of instances, by their runs. */

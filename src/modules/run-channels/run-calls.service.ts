@@ -87,10 +87,13 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       const answered = this.wait(followed, id, timeoutMs + ON_THE_WAY_MS, signal);
       // What is said from now on counts, so where that begins must be known before.
       await followed.after;
-      const sent = this.transactions.run((tx) =>
-        this.channels.send(tx, run, encodeCall({ op: 'call', id, timeout_ms: timeoutMs }, body)),
-      );
-      await Promise.race([sent, answered.then(() => undefined)]);
+      const sent = this.transactions.run(async (tx) => {
+        await this.channels.send(tx, run, encodeCall({ op: 'call', id, timeout_ms: timeoutMs }, body));
+        return { call_id: id };
+      });
+      // A repeated request with the same key has the id of the first one.
+      const { call_id: first } = await Promise.race([sent, answered.then(() => ({ call_id: id }))]);
+      if (first !== id) throw conflict('CALL.REPEATED', 'The call was sent before; its answer is not kept.');
       return await answered;
     } catch (error) {
       if (signal.aborted || isLate(error)) this.cancel(run, id);

@@ -13,7 +13,7 @@ import { STORED_KERNEL_STATES, type StoredKernelState } from '../kernel-state';
 export class Kernel {
   @PrimaryColumn({ type: 'bigint' }) run_id: number;
   @Col.uuid() tenant_id: string;
-  @Col.uuid({ default: () => 'gen_random_uuid()' }) kernel_id: string;
+  @Col.uuid() kernel_id: string;
   /** Counts the kernels that the instance has had, from 1: each restart begins another. */
   @Col.int({ default: 1 }) generation: number;
   @Col.text({ default: 'starting' }) state: StoredKernelState;
