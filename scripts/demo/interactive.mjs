@@ -134,8 +134,8 @@ function executed(url, { cell_uuid: id, code }) {
     socket.on('open', () => {
       socket.send(JSON.stringify({ header: { msg_id: id, msg_type: 'execute_request' }, content: { code } }));
     });
-    socket.on('message', (data) => {
-      const message = JSON.parse(/** @type {Buffer} */ (data).toString());
+    socket.on('message', (/** @type {Buffer} */ data) => {
+      const message = JSON.parse(data.toString());
       if (message.msg_type !== 'execute_reply' || message.parent_header.msg_id !== id) return;
       over();
       if (message.content.status === 'ok') resolve();
