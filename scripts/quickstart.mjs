@@ -243,8 +243,10 @@ class Quickstart {
     console.plain(['', ...times, ''].join('\n'));
     console.plain(`  The job is ${result.status}; its log says    ${result.actual ?? 'nothing about a result'}`);
     console.plain(`  computed from the same file without Spark  ${result.expected}`);
+    console.plain(`  The sum of 0 to 999, in a notebook's cell   ${result.cell}`);
+    console.plain(`  the same from a function                   ${result.called}`);
     console.plain(`  The workspace with the job is exported to  ${result.document}\n`);
-    if (!result.ok) console.error('The job did not give the expected result.');
+    if (!result.ok) console.error('The job, the notebook or the function did not give the expected result.');
     if (!this.options.exit) return result.ok;
     await destroyCluster(session, result.clusterId, { signal });
     print('The cluster is destroyed');

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { callFunction, runCell } from './interactive.mjs';
 import { ApiError } from './session.mjs';
 
 const ONPREM = 3;
@@ -56,10 +57,12 @@ const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
  * @property {AbortSignal} [signal]
  *
  * @typedef {object} DemoResult
- * @property {boolean} ok the job is DONE and its figure is the expected one
+ * @property {boolean} ok the job is DONE, and all figures are the expected ones
  * @property {string} status of the job
  * @property {string} expected the result line computed here from the same file
  * @property {string | null} actual the result line of the job's log
+ * @property {string} cell what the cell of the notebook resulted in
+ * @property {string} called what the function answered
  * @property {number} clusterId
  * @property {string} document file with the exported workspace
  * @property {{title: string, ms: number}[]} steps
@@ -103,11 +106,14 @@ export async function runDemo({ session, folder, sparkVersion, productName = 'PL
   await step('Start the cluster', () => startCluster(session, clusterId, { print, signal }));
   const jobConfId = await step('Describe the job', () => describeJob(session, workspaceId, clusterId, sparkVersion));
   const run = await step('Run the job', () => runJob(session, workspaceId, jobConfId, { print, signal }));
+  const place = { workspaceId, clusterId, signal };
+  const cell = await step('Execute a cell of a notebook', () => runCell(session, place));
+  const called = await step('Call a function', () => callFunction(session, { ...place, productName }));
   const document = await step('Export the workspace', () => exportWorkspace(session, workspaceId, folder));
 
   const actual = run.log.match(/^RESULT .*$/m)?.[0]?.trim() ?? null;
-  const ok = run.status === 'DONE' && actual === expected;
-  return { ok, status: run.status, expected, actual, clusterId, document, steps };
+  const ok = run.status === 'DONE' && actual === expected && cell === '499500' && called === '{"sum":499500}';
+  return { ok, status: run.status, expected, actual, cell, called, clusterId, document, steps };
 }
 
 /**

@@ -1,9 +1,11 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import type { RunState } from '../../libs/contracts/agent-protocol';
 import { eventually } from '../../libs/testing/eventually';
+import { EndedKernelsSweeper } from '../../src/modules/notebook-instances/workflows/ended-kernels-sweeper';
 import { IdleKernels } from '../../src/modules/notebook-instances/workflows/idle-kernels';
 import { KernelsRepository } from '../../src/modules/notebook-instances/kernels.repository';
 import { NotebookInstancesService } from '../../src/modules/notebook-instances/notebook-instances.service';
+import { Transactions } from '../../src/platform/persistence/transactions';
 import { KernelTestClient as Client } from '../../libs/testing/kernel-client';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
@@ -310,5 +312,32 @@ describe('notebook instances', () => {
       one.notebook_status,
     ]);
     expect(Object.fromEntries(states)).toEqual({ [idle]: 'STOPPING', [busy]: 'RUNNING', [watched]: 'RUNNING' });
+  });
+
+  it('keep nothing for clients once they have ended for long', async () => {
+    const ended = await started();
+    const client = await connect(ended);
+    client.execute('cell', '1');
+    await until(async () => expect(await asked(ended)).toHaveLength(1));
+    await report(ended, 2, 'ended', { outcome: 'done', reason: 'COMPLETED', message: 'done' });
+    await until(() => expect(client.code).toBe(1000));
+    const sweep = () =>
+      new EndedKernelsSweeper(
+        api.app.get(Transactions, { strict: false }),
+        api.app.get(KernelsRepository, { strict: false }),
+      ).reconcile(new AbortController().signal);
+    const kept = async () => {
+      const [row] = await api.database.query<{ requests: number; clients: number }[]>(
+        `SELECT (SELECT count(*)::int FROM kernel_requests WHERE run_id = $1) AS requests,
+           (SELECT count(*)::int FROM kernel_clients WHERE run_id = $1) AS clients`,
+        [ended],
+      );
+      return row;
+    };
+    await sweep();
+    expect(await kept()).toEqual({ requests: 1, clients: 1 });
+    await api.database.query(`UPDATE runs SET ended_at = ended_at - interval '2 hours' WHERE run_id = $1`, [ended]);
+    await sweep();
+    expect(await kept()).toEqual({ requests: 0, clients: 0 });
   });
 });

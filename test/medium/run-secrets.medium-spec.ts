@@ -1,4 +1,5 @@
 import type { PollResponse, RunSecrets } from '../../libs/contracts/agent-protocol';
+import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
@@ -61,6 +62,22 @@ describe('secrets that a cluster names for its runs', () => {
   }
 
   const member = async () => people.as(await people.user([['USER', tenancy.tenantId]]), tenancy.tenantId);
+
+  it.each(['NOTEBOOK', 'PLATFORM_FUNCTIONS'])('are not the user’s where others drive the run: %s', async (type) => {
+    await make('user', 'mine', 'of user');
+    await make('user', 'key', 'of user');
+    await make('workspace', 'key', 'of workspace');
+    await names({ KEY: 'key' });
+    const settings = settingsOf({
+      platform_functions_script_path: 'project/serve.py',
+      platform_functions_function_name: 'serve',
+    });
+    const id = await agent.giveRun(tenancy, settings, type);
+    await api.database.query('UPDATE runs SET created_by_user_id = $2 WHERE run_id = $1', [id, admin.userId]);
+    expect(await told(id)).toEqual({ env: { KEY: 'of workspace' }, conf: {} });
+    await names({ MINE: 'mine' });
+    expect((await told(id))?.fault).toContain('mine');
+  });
 
   it('are the user’s, or else the workspace’s, or else the tenant’s', async () => {
     const user = await make('user', 'key', 'of user');

@@ -3,9 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class Kernels1795465000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      `CREATE TABLE "kernels" ("run_id" bigint NOT NULL, "tenant_id" uuid NOT NULL, "kernel_id" uuid NOT NULL DEFAULT gen_random_uuid(), "generation" integer NOT NULL DEFAULT '1', "state" text NOT NULL DEFAULT 'starting', "reason" text, "last_activity" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT platform_now(), "requests" bigint NOT NULL DEFAULT '0', "notebook_revision_id" bigint, CONSTRAINT "ck_kernels_state" CHECK (state IN ('starting', 'idle', 'busy', 'restarting', 'dead')), CONSTRAINT "pk_kernels" PRIMARY KEY ("run_id"))`,
+      `CREATE TABLE "kernels" ("run_id" bigint NOT NULL, "tenant_id" uuid NOT NULL, "kernel_id" uuid NOT NULL, "generation" integer NOT NULL DEFAULT '1', "state" text NOT NULL DEFAULT 'starting', "reason" text, "last_activity" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT platform_now(), "requests" bigint NOT NULL DEFAULT '0', "is_cleared" boolean NOT NULL DEFAULT false, "notebook_revision_id" bigint, CONSTRAINT "ck_kernels_state" CHECK (state IN ('starting', 'idle', 'busy', 'restarting', 'dead')), CONSTRAINT "pk_kernels" PRIMARY KEY ("run_id"))`,
     );
-    await runner.query(`CREATE INDEX "ix_kernels_last_activity" ON "kernels"  ("last_activity") `);
+    await runner.query(`CREATE INDEX "ix_kernels_last_activity" ON "kernels"  ("last_activity") WHERE NOT is_cleared`);
     await runner.query(
       `CREATE TABLE "kernel_requests" ("run_id" bigint NOT NULL, "msg_id" text NOT NULL, "sequence" bigint NOT NULL, "generation" integer NOT NULL, "asked_at" TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT platform_now(), "answered_at" TIMESTAMP WITH TIME ZONE, "reply" jsonb, CONSTRAINT "pk_kernel_requests" PRIMARY KEY ("run_id", "msg_id"))`,
     );

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { NODE_AUTHENTICATOR } from '../../platform/auth/authentication';
 import { ClustersModule } from '../clusters/clusters.module';
-import { FunctionsModule } from '../functions/functions.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
-import { NotebookInstancesModule } from '../notebook-instances/notebook-instances.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
+import { FunctionsModule } from '../functions/functions.module';
+import { NotebookInstancesModule } from '../notebook-instances/notebook-instances.module';
 import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { ThriftSqlModule } from '../thrift-sql/thrift-sql.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
@@ -24,9 +24,9 @@ import { NodeWakeUps } from './node-wakeups';
     ObjectStorageManagersModule,
     RunChannelsModule,
     WorkspacesModule,
-    // They take in what runs say.
-    NotebookInstancesModule,
+    // What frames of runs mean.
     FunctionsModule,
+    NotebookInstancesModule,
     ThriftSqlModule,
   ],
   providers: [

@@ -6,7 +6,7 @@ import { FunctionsModule } from './functions.module';
 import { FunctionsService } from './functions.service';
 
 @Module({
-  imports: [JobsModule, RunChannelsModule, FunctionsModule],
+  imports: [JobsModule, FunctionsModule, RunChannelsModule],
   providers: [FunctionsService],
   controllers: [FunctionsController],
 })

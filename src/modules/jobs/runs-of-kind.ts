@@ -66,19 +66,19 @@ export abstract class RunsOfKind {
   /**
    * Submits a run. With a free slot it has its node when this commits; a stopped cluster is started; else it waits in
    * SUBMITTED. Only the gift of a slot and the start need the cluster's lock.
-   * @param submitted what else the transaction writes of the run
+   * @param answer what the caller is told, made in the transaction with whatever else is written of the run
    */
-  protected async submitRun(
+  protected async submitRun<T>(
     scope: TenantScope,
     workspace: WorkspaceContext,
     given: AskedRun,
-    submitted: (tx: Tx, run: Run) => Promise<void> = () => Promise.resolve(),
-  ): Promise<Run> {
+    answer: (tx: Tx, run: Run) => T | Promise<T>,
+  ): Promise<T> {
     const { transactions, clusters, scheduler } = this.parts;
     splitArguments(given.arguments ?? '');
     checkConf(this.repository.confKind === 'job' ? 'JOB' : 'NOTEBOOK', given.conf);
     let waitsFor: number | null = null;
-    const run = await transactions.run(async (tx) => {
+    const told = await transactions.run(async (tx) => {
       const asked = await this.submission(tx, inWorkspace(scope, workspace), given);
       const cluster = await this.lockForRun(tx, asked);
       if (asked.max_concurrency > 0) await this.confs.countOneMore(tx, asked);
@@ -96,14 +96,14 @@ export abstract class RunsOfKind {
         conf: given.conf ?? null,
         correlation_id: correlationId(),
       });
-      await submitted(tx, added);
+      const made = await answer(tx, added);
       if (cluster?.status === 'STOPPED') await clusters.startFor(tx, cluster, scope.userId, added.run_id);
       else if (cluster) await scheduler.assignWaiting(tx, cluster);
       waitsFor = cluster ? null : asked.cluster_id;
-      return added;
+      return made;
     });
     if (waitsFor !== null) void scheduler.lookAgain(waitsFor);
-    return run;
+    return told;
   }
 
   async log(
@@ -138,11 +138,12 @@ export abstract class RunsOfKind {
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
-  protected async stopRun(
+  protected async stopRun<T>(
     scope: TenantScope,
     workspace: WorkspaceContext,
     runId: number,
-  ): Promise<{ run: Run; workflow: WorkflowRef }> {
+    answer: (run: Run, workflow: WorkflowRef) => T,
+  ): Promise<T> {
     const { code, label } = this.repository.kind;
     return this.parts.transactions.run(async (tx) => {
       await this.row(scope, workspace, runId, tx);
@@ -159,7 +160,7 @@ export abstract class RunsOfKind {
       }
       const reason = `Stop requested by ${scope.username}`;
       const workflow = await this.stopLocked(tx, run, { reason, userId: scope.userId });
-      return { run, workflow };
+      return answer(run, workflow);
     });
   }
 

@@ -39,20 +39,19 @@ export class RunsService extends RunsOfKind {
   async submit(scope: TenantScope, workspace: WorkspaceContext, body: CreateJob): Promise<JobCreated> {
     const { arguments: words, conf } = body;
     const selector = selectorFrom(body, 'job_conf');
-    return created(await this.submitRun(scope, workspace, { selector, arguments: words, conf }));
+    return this.submitRun(scope, workspace, { selector, arguments: words, conf }, (_tx, run) => created(run));
   }
 
   /** Asks a run to end. One without a node ends at once; else its agent is told, and reports the end. */
   async stop(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<JobKill> {
-    const { run, workflow } = await this.stopRun(scope, workspace, jobId);
-    return {
+    return this.stopRun(scope, workspace, jobId, (run, workflow) => ({
       SparkKill: {
         ...workflow,
         spark_job_instance_id: run.run_id,
         spark_job_id: run.job_conf_id,
         engine_cluster_instance_id: run.cluster_id,
       },
-    };
+    }));
   }
 
   async list(

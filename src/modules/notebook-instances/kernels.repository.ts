@@ -40,11 +40,10 @@ export class KernelsRepository {
 
   /** @param revisionId what the notebook is as the instance begins */
   async add(tx: Tx, { run_id, tenant_id }: Run, revisionId: number | null): Promise<void> {
-    await tx.query('INSERT INTO kernels (run_id, tenant_id, notebook_revision_id) VALUES ($1, $2, $3)', [
-      run_id,
-      tenant_id,
-      revisionId,
-    ]);
+    await tx.query(
+      'INSERT INTO kernels (run_id, tenant_id, kernel_id, notebook_revision_id) VALUES ($1, $2, gen_random_uuid(), $3)',
+      [run_id, tenant_id, revisionId],
+    );
   }
 
   /** Kernels of instances, by their runs. */
@@ -223,10 +222,28 @@ export class KernelsRepository {
       this.dataSource.manager,
       `SELECT r.run_id FROM runs r JOIN kernels k ON k.run_id = r.run_id
        WHERE r.kind = 'notebook' AND r.ended_at IS NULL AND r.status = 'RUNNING' AND k.state <> 'busy'
-         AND k.last_activity < platform_now() - $1 * interval '1 minute' AND ${CONNECTIONS} = 0
+         AND NOT k.is_cleared AND k.last_activity < platform_now() - $1 * interval '1 minute' AND ${CONNECTIONS} = 0
        LIMIT $2`,
       [minutes, limit],
     );
+  }
+
+  /** Removes what is kept for clients of some instances that ended so long ago; how many there were. */
+  async clearEnded(tx: Tx, minutes: number, limit: number): Promise<number> {
+    const ended = await rows<Pick<Kernel, 'run_id'>>(
+      tx,
+      `SELECT k.run_id FROM kernels k JOIN runs r ON r.run_id = k.run_id
+       WHERE NOT k.is_cleared AND r.ended_at < platform_now() - $1 * interval '1 minute'
+       ORDER BY k.last_activity LIMIT $2 FOR UPDATE OF k SKIP LOCKED`,
+      [minutes, limit],
+    );
+    const ids = ended.map(({ run_id }) => run_id);
+    if (ids.length === 0) return 0;
+    for (const table of ['kernel_requests', 'kernel_clients']) {
+      await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [ids]);
+    }
+    await tx.query('UPDATE kernels SET is_cleared = TRUE WHERE run_id = ANY($1)', [ids]);
+    return ids.length;
   }
 
   /** Whether the locked instance is still without work and without a client. */

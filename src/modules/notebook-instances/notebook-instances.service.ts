@@ -52,10 +52,12 @@ export class NotebookInstancesService extends RunsOfKind {
   async start(scope: TenantScope, workspace: WorkspaceContext, body: CreateNotebook): Promise<NotebookCreated> {
     const { arguments: words, conf } = body;
     const selector = notebookSelector(body);
-    const run = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, async (tx, added) =>
-      this.kernels.add(tx, added, await this.documents.currentRevision(tx, added.job_conf_id)),
-    );
-    return created((await this.begun(run.run_id)) ?? run);
+    const answer = await this.submitRun(scope, workspace, { selector, arguments: words, conf }, async (tx, run) => {
+      await this.kernels.add(tx, run, await this.documents.currentRevision(tx, run.job_conf_id));
+      return created(run);
+    });
+    const begun = await this.begun(Number(answer.notebook_id));
+    return begun ? { ...answer, notebook_status: begun.status } : answer;
   }
 
   /** 404 when there is none: clients wait on that, and count an empty list as a failure. */
@@ -102,10 +104,9 @@ export class NotebookInstancesService extends RunsOfKind {
 
   /** Ends an instance with its kernel. One without a node ends at once; else its agent is told, and reports the end. */
   async kill(scope: TenantScope, workspace: WorkspaceContext, notebookId: number): Promise<NotebookKill> {
-    const { run, workflow } = await this.stopRun(scope, workspace, notebookId);
-    return {
+    return this.stopRun(scope, workspace, notebookId, (run, workflow) => ({
       NotebookKill: { ...workflow, notebook_id: run.run_id, engine_cluster_instance_id: run.cluster_id },
-    };
+    }));
   }
 
   /** Stops an instance that has had neither work nor a client for so long, unless that has changed meanwhile. */

@@ -43,11 +43,12 @@ export class NotebookDocumentsRepository {
 
   /** The current revision, which stays from now on; null if there is no such notebook. */
   async keepCurrent(tx: Tx, notebookConfId: number): Promise<number | null> {
+    // By itself: a statement that waited for another revision would not find that one.
+    await tx.query('SELECT 1 FROM notebook_documents WHERE job_conf_id = $1 FOR SHARE', [notebookConfId]);
     const found = await firstRow<Pick<NotebookRevision, 'notebook_revision_id' | 'is_kept'>>(
       tx,
       `SELECT r.notebook_revision_id, r.is_kept FROM notebook_documents d
-       JOIN notebook_revisions r ON r.notebook_revision_id = d.notebook_revision_id
-       WHERE d.job_conf_id = $1 FOR SHARE OF d`,
+       JOIN notebook_revisions r ON r.notebook_revision_id = d.notebook_revision_id WHERE d.job_conf_id = $1`,
       [notebookConfId],
     );
     if (!found) return null;

@@ -116,9 +116,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   private async send(run: CalledRun, id: string, payload: Buffer): Promise<void> {
     const sent = await this.transactions.run(async (tx) => {
       await this.channels.send(tx, run, payload);
-      return { id };
+      return { call_id: id };
     });
-    if (sent.id === id) return;
+    if (sent.call_id === id) return;
     throw conflict('CALL.REPEATED', 'A call with this Idempotency-Key was sent before; its answer is not kept.');
   }
 

@@ -1,0 +1,116 @@
+import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
+import { eventually } from '../../libs/testing/eventually';
+import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
+import { type Caller, People } from '../medium/harness/people';
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { TestAgent } from '../medium/harness/test-agent';
+import { startWholeApi, type TestApi } from '../medium/harness/test-api';
+
+const SETTINGS = settingsOf({
+  platform_functions_script_path: 'project/serve.py',
+  platform_functions_function_name: 'serve',
+  platform_functions_request_timeout_sec: 30,
+});
+
+// Real: the whole API and PostgreSQL. Left out: the agents and their functions, in whose place the test speaks.
+describe('a function that lies, and who calls it', () => {
+  let api: TestApi;
+  let stop: (() => Promise<void>) | undefined;
+  let people: People;
+  let tenancy: Tenancy;
+  let agent: TestAgent;
+  let admin: Caller;
+  let said: Map<number, number>;
+
+  beforeAll(async () => {
+    ({ api, stop } = await startWholeApi());
+    people = new People(api);
+  });
+
+  afterAll(() => stop?.());
+
+  beforeEach(async () => {
+    said = new Map();
+    tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
+    admin = await people.admin(tenancy.tenantId);
+    agent = await TestAgent.ofNewNode(api, tenancy);
+  });
+
+  async function served(): Promise<number> {
+    const id = await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS');
+    await say(id, '{"op":"ready"}\n');
+    return id;
+  }
+
+  async function say(id: number, ...payloads: string[]): Promise<void> {
+    const first = (said.get(id) ?? 0) + 1;
+    const records = payloads.map((payload, at) => ({ number: first + at, payload: Buffer.from(payload) }));
+    const sent = await agent.send('PUT', `/runs/${id}/frames`, { body: encodeRecords(records) });
+    expect(sent.status).toBe(200);
+    said.set(id, first + payloads.length - 1);
+  }
+
+  async function invoke(id: number, body = '1', by = admin, workspace = tenancy.workspaceId) {
+    const answer = await fetch(api.urlOf(`/workspace/${workspace}/spark/job/${id}/invoke`), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${by.token}`, 'content-type': 'application/json' },
+      body,
+    });
+    return { status: answer.status, body: (await answer.json()) as { error_code?: string; details?: object } };
+  }
+
+  const callOf = (id: number) =>
+    eventually(async () => {
+      const answer = await agent.send('GET', `/runs/${id}/requests?after=0&wait_ms=500`);
+      const last = decodeRecords(Buffer.from(await answer.arrayBuffer())).at(-1);
+      return last && (JSON.parse(last.payload.toString().split('\n', 1)[0] ?? '') as { id: string }).id;
+    });
+
+  it('answers no call but its own, whatever it says', async () => {
+    const [one, other] = [await served(), await served()];
+    const called = invoke(one);
+    const call = await callOf(one);
+    const answer = (more: object) => JSON.stringify({ op: 'answer', id: call, outcome: 'ok', ...more });
+    await say(other, `${answer({})}\n"of another job"`);
+    await say(
+      one,
+      '',
+      '\n',
+      'null\n',
+      `${answer({ id: '../../etc' })}\n1`,
+      `${answer({ outcome: 'constructor' })}\n1`,
+      `${answer({ more: 'x'.repeat(100_000) })}\n1`,
+      answer({}),
+      `${answer({})}\n"mine"`,
+      `${answer({})}\n"again"`,
+    );
+    expect(await called).toEqual({ status: 200, body: 'mine' });
+  });
+
+  it('makes no answer of the platform out of its error', async () => {
+    const id = await served();
+    const called = invoke(id);
+    const call = await callOf(id);
+    const told = {
+      type: { a: 1 },
+      message: '\ud800'.repeat(9_000),
+      lines: Array.from({ length: 1_000 }, () => 'x'.repeat(9_000)),
+    };
+    await say(id, `${JSON.stringify({ op: 'answer', id: call, outcome: 'error' })}\n${JSON.stringify(told)}`);
+    const { status, body } = await called;
+    expect([status, body.error_code]).toEqual([422, 'FUNCTION.FAILED']);
+    expect(JSON.stringify(body).length).toBeLessThan(200_000);
+  });
+
+  it('is not called by strangers, nor with more than a body may have', async () => {
+    const id = await served();
+    const strange = await makeTenancy(api.database.manager, people.unique('strange'));
+    const stranger = await people.admin(strange.tenantId);
+    expect((await invoke(id, '1', stranger)).status).toBe(404);
+    expect((await invoke(id, '1', stranger, strange.workspaceId)).status).toBe(404);
+    expect((await invoke(id, '[')).status).toBe(400);
+    const huge = await invoke(id, `"${'x'.repeat(100 * 1024 * 1024)}"`).catch(() => ({ status: 413 }));
+    expect(huge.status).toBe(413);
+    expect(await api.database.query('SELECT 1 FROM run_requests WHERE run_id = $1', [id])).toEqual([]);
+  }, 60_000);
+});
