@@ -156,7 +156,7 @@ describe('a workspace as a document', () => {
     };
     document.spark_job_confs.push(
       { name: 'Bad Name', job_type: 'Python3', command: 'a.py' },
-      { name: 'thrift', job_type: 'THRIFT_SQL' },
+      { name: 'thrift', job_type: 'THRIFT_SQL', command: 'a.py' },
       { name: 'extra', job_type: 'Python3', command: 'a.py', job_conf_id: 1 },
       { name: 'path', job_type: 'Python3', command: '../../a.py' },
       { name: 'owned', job_type: 'Python3', command: 'a.py', conf: ['spark.master=local'] },
@@ -171,7 +171,7 @@ describe('a workspace as a document', () => {
       [
         ['spark_job_conf', 'good', 'WORKSPACE_DOCUMENT.NAME_TWICE'],
         ['spark_job_conf', 'Bad Name', 'REQUEST.INVALID'],
-        ['spark_job_conf', 'thrift', 'JOB_CONF.TYPE_UNSUPPORTED'],
+        ['spark_job_conf', 'thrift', 'JOB_CONF.FIELD_REFUSED'],
         ['spark_job_conf', 'extra', 'REQUEST.INVALID'],
         ['spark_job_conf', 'path', 'FILE.INVALID_PATH'],
         ['spark_job_conf', 'owned', 'JOB_CONF.PROPERTY_OWNED'],

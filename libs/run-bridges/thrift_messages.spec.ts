@@ -1,0 +1,116 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSession, executeStatement, fetchResults, hiveCall, openSession } from '../testing/hive-messages';
+
+const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
+
+/** Says of each message what it asks for, or why it is refused. */
+const ASKED = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_messages import ForeignMessage, asked
+said = []
+for text in json.load(sys.stdin):
+    try:
+        name, handle = asked(bytes.fromhex(text))
+        said.append([name, handle and handle.decode("latin-1")])
+    except ForeignMessage as error:
+        said.append(str(error))
+print(json.dumps(said))
+`;
+
+/** The steps are user, `add`, `use` or `drop`, and a handle; says what `use` answers. */
+const HANDLES = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_bridge import Handles
+handles = Handles()
+said = []
+for user, step, handle in json.load(sys.stdin):
+    if step == "add":
+        handles.add(handle, user, True)
+    elif step == "drop":
+        handles.drop(handle)
+    else:
+        said.append(handles.use(handle, user))
+print(json.dumps(said + [handles.sessions_of("ada")]))
+`;
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const python = (program: string, input: unknown): unknown =>
+  JSON.parse(execFileSync('python3', ['-c', program, __dirname], { input: JSON.stringify(input), encoding: 'utf8' }));
+
+// Real: the programs of the bridge. Left out: Spark's Thrift server.
+(hasPython ? describe : describe.skip)('messages of clients of SQL', () => {
+  const asked = (...messages: Buffer[]) =>
+    python(
+      ASKED,
+      messages.map((message) => message.toString('hex')),
+    );
+  const field = (id: number, type: number, ...bytes: number[]): [number, number, Buffer] => [
+    id,
+    type,
+    Buffer.from(bytes),
+  ];
+
+  it('say what they ask for, and of which session or operation', () => {
+    expect(asked(openSession(), executeStatement(ada, 'select 1'), fetchResults(ada), closeSession(ada))).toEqual([
+      ['OpenSession', null],
+      ['ExecuteStatement', 'session of ada, '],
+      ['FetchResults', 'session of ada, '],
+      ['CloseSession', 'session of ada, '],
+    ]);
+  });
+
+  it('are refused where another reader could understand something else', () => {
+    const whole = executeStatement(ada, 'select 1');
+    const twice = Buffer.concat([whole, whole]);
+    const other = Buffer.from(whole);
+    other[3] = 4;
+    const nested = Buffer.alloc(200, Buffer.from([12, 0, 1]));
+    expect(
+      asked(
+        Buffer.alloc(0),
+        Buffer.from('GET / HTTP/1.1\r\n'),
+        whole.subarray(0, -1),
+        twice,
+        other,
+        hiveCall('ExecuteStatement'),
+        hiveCall('Shutdown', [1, 12, Buffer.from([0])]),
+        // A struct with a field twice, a text beyond the end, and lists without end.
+        hiveCall('GetInfo', field(1, 2, 1), field(1, 2, 1)),
+        hiveCall('GetInfo', field(1, 11, 0x7f, 255, 255, 255)),
+        hiveCall('GetInfo', field(2, 15, 1, 0x7f, 255, 255, 255)),
+        hiveCall('GetInfo', field(2, 15, 2, 255, 255, 255, 255)),
+        hiveCall('GetInfo', field(2, 1)),
+        hiveCall('GetInfo', [2, 12, nested]),
+      ),
+    ).toEqual([
+      'The message ends before it is whole.',
+      "It is no message of Thrift's binary protocol.",
+      'The message ends before it is whole.',
+      'There is more than one message.',
+      "It is no message of Thrift's binary protocol.",
+      'The call names no session or operation.',
+      "The server has no call 'Shutdown' for clients.",
+      'A struct has a field twice.',
+      'The message ends before it is whole.',
+      'The message has too many values.',
+      'The message has too many values.',
+      'The message has a value of an unknown kind.',
+      'The message has too many values.',
+    ]);
+  });
+
+  it('are about sessions of their senders only', () => {
+    const steps = [
+      ['bob', 'use', 's'],
+      ['ada', 'add', 's'],
+      ['bob', 'use', 's'],
+      ['ada', 'use', 's'],
+      ['ada', 'drop', 's'],
+      ['ada', 'use', 's'],
+      ['ada', 'add', 't'],
+    ];
+    expect(python(HANDLES, steps)).toEqual([false, false, true, false, 1]);
+  });
+});
