@@ -197,8 +197,12 @@ describe('SQL that jobs serve', () => {
     expect((await describe({ rawScalaCode: 'select 1' })).status).toBe(400);
     const { status, body } = await describe({});
     expect([status, body.spark_job_type]).toEqual([200, { job_type: 'THRIFT_SQL', language: 'SQL' }]);
+    await api.database.query('UPDATE clusters SET max_parallel_jobs = 5 WHERE cluster_id = $1', [tenancy.clusterId]);
+    const { body: job } = await ada.call('POST', `/workspace/${tenancy.workspaceId}/spark/job`, {
+      job_conf_name: 'sql',
+    });
     const { runs } = await agent.poll();
-    expect(runs.find(({ run_id }) => run_id === String(runId))?.spec).toMatchObject({
+    expect(runs.find(({ run_id }) => run_id === job.job_id)?.spec).toMatchObject({
       kind: 'thrift',
       sql_idle_timeout_sec: 3_600,
     });

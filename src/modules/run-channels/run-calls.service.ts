@@ -146,17 +146,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   private wait(followed: Followed, id: string, ms: number, signal: AbortSignal): Promise<CallAnswer> {
     const answered = new Promise<CallAnswer>((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new DomainError('late', 'CALL.TIMEOUT', 'The job did not answer in time.')),
-        ms,
-      );
-      const gone = () => reject(new DomainError('timeout', 'CALL.GONE', 'The caller has gone away.'));
-      const over = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', gone);
-      };
-      signal.addEventListener('abort', gone);
-      followed.waiting.set(id, {
+      const waiting: Waiting = {
         parts: [],
         bytes: 0,
         resolve: (answer) => {
@@ -167,7 +157,16 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
           over();
           reject(error);
         },
-      });
+      };
+      const late = () => waiting.reject(new DomainError('late', 'CALL.TIMEOUT', 'The job did not answer in time.'));
+      const gone = () => waiting.reject(new DomainError('timeout', 'CALL.GONE', 'The caller has gone away.'));
+      const timer = setTimeout(late, ms);
+      const over = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', gone);
+      };
+      signal.addEventListener('abort', gone);
+      followed.waiting.set(id, waiting);
       if (signal.aborted) gone();
     });
     answered.catch(() => undefined);
