@@ -36,7 +36,7 @@ const FIELDS = {
   platform_functions_project_path: 'project',
   platform_functions_script_path: 'project/serve.py',
   platform_functions_function_name: 'serve',
-  platform_functions_request_timeout_sec: 3,
+  platform_functions_request_timeout_sec: 15,
   platform_functions_max_request_concurrency: 2,
 };
 

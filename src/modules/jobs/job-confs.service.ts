@@ -27,12 +27,7 @@ import type { JobConf } from './entities/job-conf.entity';
 import { assertArchiveFolder, assertKeytab } from './file-reference';
 import { exportJobConf } from './job-conf-documents';
 import { checkFunction } from './function-settings';
-import {
-  inferLanguage,
-  JOB_TYPE_RULES,
-  type JobLanguage,
-  shownLanguage,
-} from './job-types';
+import { inferLanguage, JOB_TYPE_RULES, type JobLanguage, shownLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
 
 /** What to run in a workspace and how; the runs themselves are in `RunsService`. */
