@@ -56,12 +56,16 @@ export async function callFunction(session, { workspaceId, clusterId, productNam
     driver_memory: '512m',
     [`${prefix}_script_path`]: 'demo-function/serve.py',
     [`${prefix}_function_name`]: 'serve',
+    [`${prefix}_example_request_body`]: '{"count": 1000}',
   };
   await madeOnce(session, `${base}/conf`, body, { job_conf_name: 'demo-function' });
   const { job_id: id } = await session.json('POST', base, { body: { job_conf_name: 'demo-function' } });
   try {
     await reached(() => session.json('GET', `${base}/${id}`), 'job_status', signal);
-    return JSON.stringify(await session.json('POST', `${base}/${id}/invoke`, { body: { count: 1000 } }));
+    const { paths } = await session.json('GET', `${base}/${id}/openapi`);
+    const { content } = paths[`${base}/${id}/invoke`].post.requestBody;
+    const { example } = content['application/json'];
+    return JSON.stringify(await session.json('POST', `${base}/${id}/invoke`, { body: example }));
   } finally {
     await ended(session, { kill: `${base}/kill/${id}`, path: `${base}/${id}`, field: 'job_status' }, signal);
   }

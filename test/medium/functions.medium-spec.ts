@@ -10,6 +10,7 @@ const SETTINGS = settingsOf({
   platform_functions_script_path: 'project/serve.py',
   platform_functions_function_name: 'serve',
   platform_functions_request_timeout_sec: 1,
+  platform_functions_example_request_body: '{"platform_functions_side": 3}',
 });
 
 interface Call {
@@ -90,6 +91,24 @@ describe('functions', () => {
     await answer(String(call?.id), 'ok', '{"platform_functions_x":[1.50]}');
     const { status: code, headers, body } = await called;
     expect([code, body, headers.get('x-invocation-id')]).toEqual([200, { platform_functions_x: [1.5] }, call?.id]);
+  });
+
+  it('are described with the example of their configuration, whatever its keys are called', async () => {
+    const job = `/workspace/${tenancy.workspaceId}/spark/job`;
+    const { status: code, body } = await admin.call('GET', `${job}/${runId}/openapi`);
+    const { post } = (body as { paths: Record<string, { post: never }> }).paths[`${job}/${runId}/invoke`] ?? {};
+    expect([code, post]).toMatchObject([
+      200,
+      {
+        operationId: 'serve',
+        requestBody: { content: { 'application/json': { example: { platform_functions_side: 3 } } } },
+      },
+    ]);
+    const other = await agent.giveRun(tenancy, undefined, 'THRIFT_SQL');
+    expect(await admin.call('GET', `${job}/${other}/openapi`)).toMatchObject({
+      status: 400,
+      body: { error_code: 'FUNCTION.NOT_A_FUNCTION' },
+    });
   });
 
   it('say what became of a call that failed', async () => {

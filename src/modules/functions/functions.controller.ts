@@ -48,4 +48,28 @@ export class FunctionsController {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.end(answer);
   }
+
+  @Operation({
+    method: 'GET',
+    path: '/workspace/{workspace_id}/spark/job/{job_id}/openapi',
+    id: 'describeFunction',
+    summary: 'Describe the function that a job serves',
+    description:
+      'An extension of this platform: an OpenAPI document of `invoke` for this job, with the example of its configuration.',
+    tag: 'Jobs',
+    access: Allow.workspace('VIEW'),
+    answer: Answers.anyJson,
+  })
+  async describe(
+    @IdParam('workspace_id') _id: number,
+    @CurrentScope() scope: TenantScope,
+    @CurrentWorkspace() workspace: WorkspaceContext,
+    @IdParam('job_id') jobId: number,
+    @Res() response: Response,
+  ): Promise<void> {
+    const document = await this.functions.describe(scope, workspace, jobId);
+    // As it is: what the example's keys are called is the function's own.
+    response.status(200).setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.end(document);
+  }
 }

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
+import { API_PREFIX } from '../../platform/http/openapi';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
-import { DEFAULT_TIMEOUT_SECONDS, RunsRepository } from '../jobs/jobs.contract';
+import { DEFAULT_TIMEOUT_SECONDS, type RunDetailRow, RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */
 export const LONGEST_BODY = 4 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
+const OPENAPI_VERSION = '3.1.0';
 
 /** What came of an invocation. */
 export interface Invocation {
@@ -34,11 +36,7 @@ export class FunctionsService {
     jobId: number,
     { body, signal }: { body: Buffer; signal: AbortSignal },
   ): Promise<Invocation> {
-    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
-    const { job_type: type, settings } = run.job_conf_snapshot;
-    if (type !== 'PLATFORM_FUNCTIONS') {
-      throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} serves no function.`);
-    }
+    const run = await this.functionRun(scope, workspace, jobId);
     if (run.status !== 'RUNNING') {
       throw conflict(
         'FUNCTION.NOT_RUNNING',
@@ -50,7 +48,7 @@ export class FunctionsService {
     }
     const text = body.length === 0 ? Buffer.from('null') : body;
     if (!isJson(text)) throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
-    const seconds = settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
+    const seconds = timeoutSeconds(run);
     const answer = await this.calls.call(run, text, { timeoutMs: seconds * 1_000, signal });
     switch (answer.outcome) {
       case 'ok':
@@ -69,6 +67,48 @@ export class FunctionsService {
         );
     }
   }
+
+  /** An OpenAPI document of the one call that a run serves, with the example of its configuration; JSON. */
+  async describe(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<string> {
+    const run = await this.functionRun(scope, workspace, jobId);
+    const { name, settings } = run.job_conf_snapshot;
+    const example = settings.platform_functions_example_request_body;
+    const json = (example?: unknown) => ({
+      'application/json': { schema: {}, ...(example !== undefined && { example }) },
+    });
+    return JSON.stringify({
+      openapi: OPENAPI_VERSION,
+      info: { title: name, version: String(jobId) },
+      servers: [{ url: `/${API_PREFIX}` }],
+      security: [{ bearerAuth: [] }],
+      paths: {
+        [`/workspace/${workspace.workspaceId}/spark/job/${jobId}/invoke`]: {
+          post: {
+            operationId: settings.platform_functions_function_name,
+            description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
+            // A configuration takes no example but JSON; one of a release that knew no functions has none.
+            requestBody: { required: true, content: json(example ? JSON.parse(example) : undefined) },
+            responses: {
+              200: { description: 'What the function returned', content: json() },
+              default: { description: 'An error: `error_code` says which', content: json() },
+            },
+          },
+        },
+      },
+      components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
+    });
+  }
+
+  /** 400 for a job of another type. */
+  private async functionRun(scope: TenantScope, workspace: WorkspaceContext, jobId: number): Promise<RunDetailRow> {
+    const run = await this.runs.get(inWorkspace(scope, workspace), { id: jobId });
+    if (run.job_conf_snapshot.job_type === 'PLATFORM_FUNCTIONS') return run;
+    throw invalid('FUNCTION.NOT_A_FUNCTION', `The job ${jobId} serves no function.`);
+  }
+}
+
+function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): number {
+  return settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
 }
 
 /** The body, if it is JSON: the job can answer whatever it likes. */

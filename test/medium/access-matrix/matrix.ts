@@ -60,6 +60,7 @@ const UNREACHABLE: Record<string, number> = {
   ),
   // The job serves none.
   invokeFunction: 400,
+  describeFunction: 400,
   // The body is no message.
   thriftSql: 415,
   // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
