@@ -53,6 +53,7 @@ const PYTHON_SCOPES = {
   bubblewrap: 'optional',
   java: 'optional',
   moto: 'excluded',
+  impyla: 'excluded',
   go: 'excluded',
   uv: 'excluded',
 };

@@ -57,7 +57,7 @@ const PHASES = [
     limit: 20 * MINUTE,
     processes: 0,
     auxiliary: true,
-    action: (step) => step.prepare('runtime', 'services', 'ldap', 'kerberos'),
+    action: (step) => step.prepare('runtime', 'services', 'ldap', 'kerberos', 'sql-client'),
   },
   // Its limit covers the build of fake-gcs-server.
   {
@@ -106,7 +106,7 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime'],
-    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'build']),
+    action: (step) => step.jest('e2e', ['--maxWorkers=2'], ['services', 'runtime', 'sql-client', 'build']),
   },
   {
     name: 'attacks',

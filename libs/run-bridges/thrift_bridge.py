@@ -19,6 +19,7 @@ from thrift_messages import (
     CLOSES_SESSION,
     OPENS_SESSION,
     ForeignMessage,
+    UnknownCall,
     asked,
     opened,
 )
@@ -37,6 +38,8 @@ MOST_HANDLES = 50_000
 SESSION_IDLE = 3_600
 LOOK_EVERY = 0.25
 START_WITHIN = 60
+# Names of Hive's settings that say where and what its metastore is.
+OF_METASTORE = r"^(javax\.jdo|datanucleus|hive\.metastore)\."
 
 SETTINGS = {
     "hive.server2.transport.mode": "http",
@@ -112,6 +115,7 @@ class Server:
         services = {service.getClass().getSimpleName(): service for service in server.getServices()}
         service = services["ThriftHttpCLIService"]
         self._stop_listening(service)
+        self._share_metastore(session, server.getHiveConf())
         rpc = jvm.org.apache.hive.service.rpc.thrift
         # Looked up once: each step of a name is a call of the JVM.
         self._processor = getattr(rpc, "TCLIService$Processor")(service)
@@ -131,6 +135,14 @@ class Server:
         if size > LONGEST_ANSWER:
             raise ForeignMessage("The answer has %d bytes; it may have %d. Fetch fewer rows." % (size, LONGEST_ANSWER))
         return bytes(stream.toByteArray())
+
+    @staticmethod
+    def _share_metastore(session, settings):
+        """Has sessions know the metastore that their statements use: when it is closed, a session looks for one, and by itself it
+        would make one in memory, with others trying the same at the same time."""
+        client = session._jsparkSession.sharedState().externalCatalog().unwrapped().client()
+        for key, value in dict(settings.getValByRegex(OF_METASTORE)).items():
+            settings.set(key, client.getConf(key, value))
 
     @staticmethod
     def _stop_listening(service):
@@ -231,7 +243,10 @@ class Calls:
                 self.answer(call, outcome, answer)
 
     def relayed(self, user, message):
-        name, handle = asked(message)
+        try:
+            name, handle = asked(message)
+        except UnknownCall as unknown:
+            return unknown.answer
         if handle is None and self.handles.sessions_of(user) >= MOST_SESSIONS:
             raise ForeignMessage("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS))
         if handle is not None and (len(handle) != HANDLE_BYTES or not self.handles.use(handle, user)):

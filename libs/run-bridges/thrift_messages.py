@@ -9,6 +9,9 @@ import struct
 
 CALL = 1
 REPLY = 2
+EXCEPTION = 3
+# Of Thrift's own exception: the server has no such method.
+UNKNOWN_METHOD = 1
 VERSION = 0x80010000
 
 STOP, BOOL, BYTE, DOUBLE, I16, I32, I64, STRING, STRUCT, MAP, SET, LIST = 0, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15
@@ -46,7 +49,22 @@ OF_OPERATIONS = {
 
 
 class ForeignMessage(Exception):
-    """Bytes that are no message of HiveServer2, or one that is not relayed."""
+    """Bytes that are no message of HiveServer2."""
+
+
+class UnknownCall(Exception):
+    """A call that is not relayed. Clients that try what only other servers have go on once they are told so in Thrift."""
+
+    def __init__(self, name, sequence):
+        super().__init__("The server has no call %r for clients." % name.decode("ascii", "replace"))
+        text = str(self).encode()
+        self.answer = b"".join(
+            (
+                struct.pack(">Ii", VERSION | EXCEPTION, len(name)) + name + sequence,
+                struct.pack(">Bhi", STRING, 1, len(text)) + text,
+                struct.pack(">Bhi", I32, 2, UNKNOWN_METHOD) + struct.pack(">B", STOP),
+            )
+        )
 
 
 class Reader:
@@ -58,13 +76,14 @@ class Reader:
         self._values = 0
 
     def name(self, kind):
-        """The name of the message, which must be of a kind."""
+        """The name of the message, which must be of a kind, and its sequence number, both as bytes."""
         (head,) = self._unpack(">I", 4)
         if head != VERSION | kind:
             raise ForeignMessage("It is no message of Thrift's binary protocol.")
-        name = self._text(LONGEST_NAME)
+        name = bytes(self._text(LONGEST_NAME))
+        begin = self._at
         self._skip_bytes(4)
-        return name.decode("ascii", "replace")
+        return name, bytes(self._bytes[begin : self._at])
 
     def fields(self, depth, wanted):
         """Passes over a struct; calls `wanted[id]`, if any, at the value of a struct in it, and passes over the others."""
@@ -148,15 +167,16 @@ class Reader:
 def asked(message):
     """What a call asks for, and the handle that it is about; None for one that opens a session."""
     reader = Reader(message)
-    name = reader.name(CALL)
+    written, sequence = reader.name(CALL)
     found = []
     handle = reader.struct_into({1: reader.text_into(found)})
     reader.fields(0, {1: reader.struct_into({1: reader.struct_into({1: handle})})})
     reader.end()
+    name = written.decode("ascii", "replace")
     if name == OPENS_SESSION:
         return name, None
     if name not in OF_SESSIONS and name not in OF_OPERATIONS:
-        raise ForeignMessage("The server has no call %r for clients." % name)
+        raise UnknownCall(written, sequence)
     if len(found) != 1:
         raise ForeignMessage("The call names no session or operation.")
     return name, found[0]

@@ -7,7 +7,7 @@ const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1)
 const ASKED = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from thrift_messages import ForeignMessage, asked
+from thrift_messages import ForeignMessage, UnknownCall, asked
 said = []
 for text in json.load(sys.stdin):
     try:
@@ -15,6 +15,8 @@ for text in json.load(sys.stdin):
         said.append([name, handle and handle.decode("latin-1")])
     except ForeignMessage as error:
         said.append(str(error))
+    except UnknownCall as error:
+        said.append(error.answer.hex())
 print(json.dumps(said))
 `;
 
@@ -75,7 +77,6 @@ const python = (program: string, input: unknown): unknown =>
         twice,
         other,
         hiveCall('ExecuteStatement'),
-        hiveCall('Shutdown', [1, 12, Buffer.from([0])]),
         // A struct with a field twice, a text beyond the end, and lists without end.
         hiveCall('GetInfo', field(1, 2, 1), field(1, 2, 1)),
         hiveCall('GetInfo', field(1, 11, 0x7f, 255, 255, 255)),
@@ -91,7 +92,6 @@ const python = (program: string, input: unknown): unknown =>
       'There is more than one message.',
       "It is no message of Thrift's binary protocol.",
       'The call names no session or operation.',
-      "The server has no call 'Shutdown' for clients.",
       'A struct has a field twice.',
       'The message ends before it is whole.',
       'The message has too many values.',
@@ -99,6 +99,17 @@ const python = (program: string, input: unknown): unknown =>
       'The message has a value of an unknown kind.',
       'The message has too many values.',
     ]);
+  });
+
+  it('are told in Thrift that there is no such call', () => {
+    const [answer] = asked(hiveCall('Shutdown', [1, 12, Buffer.from([0])])) as [string];
+    const bytes = Buffer.from(answer, 'hex');
+    const text = "The server has no call 'Shutdown' for clients.";
+    expect([...bytes.subarray(0, 4)]).toEqual([0x80, 1, 0, 3]);
+    expect(bytes.toString('latin1')).toContain(
+      `Shutdown\0\0\0\x01\x0b\0\x01\0\0\0${String.fromCharCode(text.length)}${text}`,
+    );
+    expect([...bytes.subarray(-8)]).toEqual([8, 0, 2, 0, 0, 0, 1, 0]);
   });
 
   it('are about sessions of their senders only', () => {

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from './processes.mjs';
-import { REQUIREMENTS, requirementsFile } from './requirements.mjs';
+import { REQUIREMENTS, requirementsFile, requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /**
@@ -103,6 +103,27 @@ export class PythonEnvironment {
   failure(what, cause, remedy) {
     return new SetupError(`${what}: ${cause}. ${remedy} Details: ${this.logFile}`);
   }
+}
+
+/**
+ * An environment with one set of packages, made once for each version of them.
+ * @param {string} parent folder that nobody else changes meanwhile
+ * @param {import('./requirements.mjs').RequirementsName} name
+ * @param {string} interpreter
+ * @param {Omit<ConstructorParameters<typeof PythonEnvironment>[1], 'temporary'>} options
+ * @returns {Promise<string>} its folder
+ * @throws {SetupError}
+ */
+export async function environmentOnce(parent, name, interpreter, options) {
+  const folder = join(parent, `${name}-${requirementsId('pip', name)}`);
+  const stamp = `${folder}.complete`;
+  if (existsSync(stamp)) return folder;
+  const environment = new PythonEnvironment(folder, { ...options, temporary: parent });
+  await environment.create(interpreter);
+  // All that is wanted is in the set.
+  await environment.install(name, ['--no-deps']);
+  writeFileSync(stamp, '');
+  return folder;
 }
 
 /**

@@ -8,8 +8,7 @@ import { runNpm } from './install.mjs';
 import { waitForLock } from './lock.mjs';
 import { freePort } from './ports.mjs';
 import { runCommand } from './processes.mjs';
-import { PythonEnvironment } from './python-environment.mjs';
-import { requirementsId } from './requirements.mjs';
+import { environmentOnce } from './python-environment.mjs';
 import { launch, serverLog, startFailure } from './services.mjs';
 import { SetupError } from './setup-error.mjs';
 
@@ -91,17 +90,12 @@ class StoreServersSetup {
   }
 
   /**
-   * A separate virtual environment: it cannot be moved, so its stamp says when it is complete.
    * @param {import('./requirements.mjs').RequirementsName} name
    * @param {string} file
    */
   async pythonPackages(name, file) {
-    return this.once(`${name}-${requirementsId('pip', name)}`, file, async (target) => {
-      const { logFile, env, signal } = this;
-      const environment = new PythonEnvironment(target, { temporary: this.folder, logFile, env, signal });
-      await environment.create(this.python);
-      await environment.install(name);
-    });
+    const { folder, python, logFile, env, onProgress, signal } = this;
+    return join(await environmentOnce(folder, name, python, { logFile, env, onProgress, signal }), file);
   }
 
   /** @param {string} file @returns {Promise<string>} */

@@ -8,9 +8,9 @@ import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
  * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `stores` the object stores, `minio` MinIO among them; `build` the compiled
+ * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `build` the compiled
  * programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'stores' | 'minio' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
  *
@@ -81,6 +81,8 @@ export class TestServices {
         return { TEST_LDAP_SERVER_JAR: await this.#ldapServer() };
       case 'kerberos':
         return { TEST_KERBEROS_SERVER: await this.#kerberosServer() };
+      case 'sql-client':
+        return { TEST_SQL_CLIENT_PYTHON: await this.#sqlClient() };
       case 'stores':
       case 'minio':
         return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
@@ -124,6 +126,11 @@ export class TestServices {
   async #kerberosServer() {
     const { prepareKerberosServer } = await import('./kerberos-server.mjs');
     return prepareKerberosServer(this.#runtimeDir, this.#options());
+  }
+
+  async #sqlClient() {
+    const { prepareSqlClient } = await import('./sql-client.mjs');
+    return prepareSqlClient(this.#runtimeDir, await this.#findRuntime(), this.#options());
   }
 
   /** @param {'stores' | 'minio'} need */

@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
 import { KernelTestClient } from '../../libs/testing/kernel-client';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';
+import { kill9, nodeOf, processesOfNode } from './harness/survival';
 
 let platform: PlatformUnderTest;
 let admin: ApiClient;
@@ -13,7 +16,7 @@ const clients: KernelTestClient[] = [];
 const code = (cell_uuid: string, text: string) => ({ cell_uuid, cell_type: 'code', code: text, output: [] });
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'notebooks' });
+  platform = await PlatformUnderTest.start({ name: 'notebooks', agentsApart: true });
   admin = await platform.admin();
   const { workspace_id } = await admin.post('/workspace', { name: 'research' });
   base = `/workspace/${workspace_id}`;
@@ -174,22 +177,65 @@ describe('a Python notebook', () => {
     await ended(id);
   });
 
-  it('loses and doubles nothing when the API dies', async () => {
-    const text = 'import time\nfor n in range(60):\n    print("n", n, flush=True)\n    time.sleep(0.1)';
+  it('loses and doubles nothing when the API and then the agent die in the midst of a cell', async () => {
+    const gate = join(platform.sharedDir, 'over');
+    const text = `import os, time
+n = 0
+while not os.path.exists(${JSON.stringify(gate)}):
+    print("n", n, flush=True)
+    n += 1
+    time.sleep(0.1)
+print("over", n)`;
     const conf = await describeNotebook('survives', 'python3', [code('one', text)]);
     const id = await start(conf);
     const client = await connect(id);
+    const printed = (by: KernelTestClient, more: number) => {
+      const before = by.texts('one').length;
+      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 30_000 });
+    };
     client.execute('one', text);
-    await eventually(() => Promise.resolve(client.texts('one').length > 3));
+    await printed(client, 4);
     await platform.killApi();
     await platform.startApi();
-    await platform.waitHealthy();
     const again = await connect(id);
+    // It has been asked already.
+    again.execute('one', text);
+    await printed(again, 4);
+    const { token } = await nodeOf(platform, clusterId);
+    const { agents } = processesOfNode(platform, token);
+    kill9(agents);
+    await eventually(() => Promise.resolve(processesOfNode(platform, token).agents.length === 1));
+    expect(processesOfNode(platform, token).agents).not.toEqual(agents);
+    await printed(again, 4);
+    writeFileSync(gate, '');
     expect((await again.replied('one')).content.status).toBe('ok');
-    const [output] = await outputsOf(conf, 'one');
-    expect(output?.Celloutput).toBe(Array.from({ length: 60 }, (_, n) => `n ${n}\n`).join(''));
+    const [output, ...others] = await outputsOf(conf, 'one');
+    const lines = output?.Celloutput.split('\n').slice(0, -1) ?? [];
+    const count = lines.length - 1;
+    expect(lines).toEqual([...Array.from({ length: count }, (_, n) => `n ${n}`), `over ${count}`]);
+    expect(others).toEqual([]);
+    const seen = [...client.texts('one'), ...again.texts('one')].join('');
+    for (const line of lines) expect(seen).toContain(`${line}\n`);
+    expect(again.replies('one')).toHaveLength(1);
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
     await ended(id);
+  });
+
+  it('ends with its reason when the bridge to its kernel is killed, and leaves nobody waiting', async () => {
+    const text = 'print("begun", flush=True)\nimport time; time.sleep(600)';
+    const conf = await describeNotebook('bridgeless', 'python3', [code('one', text), code('two', '1')]);
+    const id = await start(conf);
+    const client = await connect(id);
+    client.execute('one', text);
+    client.execute('two', '1');
+    await eventually(() => Promise.resolve(client.texts('one').join('') === 'begun\n'));
+    const bridges = kernelProcesses().filter(({ command }) => /python\S* \S*kernel_bridge[.]py/.test(command));
+    kill9(bridges.map(({ pid }) => pid));
+    for (const cell of ['one', 'two']) expect((await client.replied(cell)).content.status).toBe('aborted');
+    const { reason } = await ended(id, 'TERMINATED');
+    expect(reason).toContain('SIGKILL');
+    await eventually(() => Promise.resolve(client.code === 1000 && kernelProcesses().length === 0));
+    expect(await outputsOf(conf, 'one')).toEqual([{ type: 'text', Celloutput: 'begun\n' }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../../libs/testing/eventually';
 import { closeSession, executeStatement, fetchResults, handleIn, openSession } from '../../libs/testing/hive-messages';
@@ -9,6 +10,7 @@ import { clientOf, createUser } from './harness/people';
 import { PlatformUnderTest } from './harness/platform';
 
 const run = promisify(execFile);
+const ROWS = 1_000_000;
 
 let platform: PlatformUnderTest;
 let admin: ApiClient;
@@ -84,6 +86,24 @@ describe('a job that serves SQL', () => {
     expect(rows.trim().split('\n')).toHaveLength(20_000);
   });
 
+  it('is used from Python: a million rows, a statement that is cancelled, two users at once', async () => {
+    const python = process.env['TEST_SQL_CLIENT_PYTHON'] ?? '';
+    const { port } = new URL(platform.baseUrl);
+    const program = run(python, [join(__dirname, 'harness', 'sql_client.py'), port, path(), String(ROWS)], {
+      timeout: 240_000,
+    });
+    program.child.stdin?.end(JSON.stringify(tokens));
+    const { stdout } = await program;
+    expect(JSON.parse(stdout)).toEqual({
+      read: { rows: ROWS, sum: (ROWS * (ROWS - 1)) / 2, seconds: expect.any(Number) },
+      cancelled: 'CANCELED_STATE',
+      after: 1_000,
+      ada: ['of ada', 'ada'],
+      admin: ['of admin', 'admin'],
+      refused: expect.stringContaining('401'),
+    });
+  });
+
   it('keeps users apart', async () => {
     const opened = await Promise.all(['ada', 'admin'].map((user) => post(user, openSession('admin'))));
     const [adas, admins] = opened.map(({ body }) => handleIn(body));
@@ -103,6 +123,8 @@ describe('a job that serves SQL', () => {
     expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');
     expect((await post('ada', closeSession(adas))).status).toBe(200);
     expect((await post('ada', executeStatement(adas, 'select 1'))).status).toBe(400);
+    // A session that is closed looks for a metastore.
+    expect(await desk.log(jobId, 'stderr')).not.toContain('java.sql.SQLException');
   });
 
   it('refuses who may not, and what is no message', async () => {

@@ -11,6 +11,7 @@ const VARIABLES = {
   services: ['TEST_DATABASE_ADMIN_URL', 'TEST_REDIS_URL'],
   ldap: ['TEST_LDAP_SERVER_JAR'],
   kerberos: ['TEST_KERBEROS_SERVER'],
+  'sql-client': ['TEST_SQL_CLIENT_PYTHON'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
   // A run of scripts/test.mjs has built already.

@@ -15,6 +15,15 @@ export type NotebookLanguage = (typeof NOTEBOOK_LANGUAGES)[number];
 export const JOB_TYPES = ['SPARK_JOB', 'SPARK_SQL', 'NOTEBOOK', 'THRIFT_SQL', 'PLATFORM_FUNCTIONS', 'JAR'] as const;
 export const JOB_LANGUAGE_FILTERS = [...JOB_LANGUAGES, 'Scala'] as const;
 
+/** Types of runs that are sent requests and answer with frames, and that others than their creators drive. */
+export const INTERACTIVE_JOB_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'] as const;
+export type InteractiveJobType = (typeof INTERACTIVE_JOB_TYPES)[number];
+
+/** Whether runs of the type are driven by requests. */
+export function isInteractive(jobType: string): jobType is InteractiveJobType {
+  return INTERACTIVE_JOB_TYPES.some((type) => type === jobType);
+}
+
 type FunctionSetting = 'platform_functions_script_path' | 'platform_functions_function_name';
 
 interface JobTypeRule {

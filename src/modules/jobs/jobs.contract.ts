@@ -3,7 +3,7 @@ export { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
 export type { Run } from './entities/run.entity';
 export { checkSettings, clusterInfo } from './job-confs.service';
 export { DEFAULT_TIMEOUT_SECONDS } from './function-settings';
-export { NOTEBOOK_LANGUAGES, type NotebookLanguage } from './job-types';
+export { type InteractiveJobType, isInteractive, NOTEBOOK_LANGUAGES, type NotebookLanguage } from './job-types';
 export { NotebookConfsRepository } from './job-confs.repository';
 export { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
 export { NotebookRunsRepository, type RunDetailRow, RunsRepository } from './runs.repository';

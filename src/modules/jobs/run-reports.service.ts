@@ -17,14 +17,12 @@ import { secretNames } from '../clusters/secret-names.contract';
 import { LogsService } from '../logs/logs.service';
 import { AttachedMountsService } from '../mounts/attached-mounts.service';
 import { RunSecretsService } from '../scoped-secrets/run-secrets.service';
+import { isInteractive } from './job-types';
 import { buildRunSpec, type SpecInput } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
 import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
 import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
-
-/** Types of runs that others than their creators drive. */
-const INTERACTIVE_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'];
 
 const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0, events: 0 };
 
@@ -218,7 +216,7 @@ export class RunReportsService {
  * it has no secrets of a user.
  */
 function asDriven(run: AssignedRun): AssignedRun {
-  const isDriven = INTERACTIVE_TYPES.includes(run.job_conf_snapshot.job_type);
+  const isDriven = isInteractive(run.job_conf_snapshot.job_type);
   return isDriven ? { ...run, created_by_user_id: null } : run;
 }
 
@@ -235,7 +233,7 @@ function statusOf(report: RunReport, { kind, job_conf_snapshot: conf }: Run): Ru
       return kind === 'notebook' ? 'RUNNING' : null;
     case 'running':
       // What serves calls says by itself that it can be called.
-      if (kind === 'job' && INTERACTIVE_TYPES.includes(conf.job_type)) return null;
+      if (kind === 'job' && isInteractive(conf.job_type)) return null;
       return report.application_id === null && kind === 'job' ? null : 'RUNNING';
     case 'stopping':
       return 'STOPPING';

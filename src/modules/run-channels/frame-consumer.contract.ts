@@ -1,9 +1,6 @@
 import type { NumberedPayload } from '../../../libs/contracts/channel-records';
 import type { Tx } from '../../platform/persistence/sql';
-
-/** Job types whose runs are sent requests and answer with frames. */
-export const INTERACTIVE_JOB_TYPES = ['NOTEBOOK', 'PLATFORM_FUNCTIONS', 'THRIFT_SQL'] as const;
-export type InteractiveJobType = (typeof INTERACTIVE_JOB_TYPES)[number];
+import type { InteractiveJobType } from '../jobs/jobs.contract';
 
 /** The run that frames are from. */
 export interface FramedRun {

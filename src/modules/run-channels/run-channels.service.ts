@@ -13,7 +13,8 @@ import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import { waitForWakeUp } from '../../platform/wakeups/waiting-polls';
-import { type FramedRun, FrameConsumer, INTERACTIVE_JOB_TYPES } from './frame-consumer.contract';
+import { isInteractive } from '../jobs/jobs.contract';
+import { type FramedRun, FrameConsumer } from './frame-consumer.contract';
 import { FrameWakeUps } from './frame-wakeups';
 import { RequestWakeUps } from './request-wakeups';
 import { RunChannelsRepository } from './run-channels.repository';
@@ -136,7 +137,7 @@ export class RunChannelsService implements OnModuleInit {
     const records = decoded(body);
     return this.transactions.run(async (tx) => {
       const run = await this.repository.lockRun(tx, runId);
-      if (!run || !INTERACTIVE_JOB_TYPES.some((type) => type === run.job_type)) {
+      if (!run || !isInteractive(run.job_type)) {
         throw notFound('CHANNEL.NOT_FOUND', `The job ${runId} takes no frames.`);
       }
       if (run.has_ended) throw conflict('CHANNEL.ENDED', `The job ${runId} has ended.`);
