@@ -72,7 +72,8 @@ async function ended(id: number, status = 'STOPPED'): Promise<Json> {
   );
 }
 
-const kernelProcesses = () => platform.nodeProcesses().filter(({ command }) => command.includes('kernel_'));
+const kernelProcesses = () =>
+  platform.nodeProcesses().filter(({ command }) => /kernel_|node\.ScalaKernel/.test(command));
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
 describe('a Python notebook', () => {
@@ -264,6 +265,11 @@ describe('a Scala notebook', () => {
       status: 'error',
       evalue: expect.stringContaining('not found: value xs'),
     });
+    // Other requests are answered by the interpreter, and what it does not know all the same.
+    client.ask('f', 'complete_request', { code: 'spark.ran', cursor_pos: 9 });
+    client.ask('g', 'inspect_request', { code: 'spark', cursor_pos: 3 });
+    expect((await client.answered('f')).content).toMatchObject({ status: 'ok', matches: ['range'], cursor_start: 6 });
+    expect((await client.answered('g')).content).toMatchObject({ status: 'ok', found: false });
     client.execute('e', 'Runtime.getRuntime.halt(7)');
     expect((await client.replied('e')).content).toMatchObject({ status: 'error', ename: 'KernelDied' });
     await eventually(async () => (await kernelOf(id)).kernel_status === 'dead');
