@@ -210,9 +210,11 @@ class RuntimeSetup {
     const folder = join(this.folder, 'scala-kernels');
     const target = join(folder, `spark-${sparkVersion}-${requirementsId('toree')}-${SCALA_KERNEL_ID}`);
     if (existsSync(target)) return target;
-    // Also what a set-up has left that was killed.
-    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
+    // Left by a set-up that was killed. Nodes that are up may use those of earlier releases.
+    for (const left of readdirSync(folder)) {
+      if (left.startsWith('draft.')) rmSync(join(folder, left), { recursive: true, force: true });
+    }
     const draft = mkdtempSync(join(folder, 'draft.'));
     try {
       await this.unpackToree(draft);
