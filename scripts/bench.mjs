@@ -10,6 +10,7 @@ import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
 import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
+import { INTERACTIVE, measureInteractive } from './bench/interactive.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMetastores } from './bench/metastores.mjs';
 import { prepareMillion } from './bench/million.mjs';
@@ -32,6 +33,7 @@ const MEASUREMENTS = [
   'follow',
   'cluster',
   'get',
+  ...INTERACTIVE,
   'lookup',
   'list',
   'search',
@@ -73,6 +75,15 @@ Measures the platform against the same work done by hand, in turns, and prints t
   follow   first line of a job to its first byte with somebody who follows its log; the slowest of some jobs
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
   get      GET of a cluster by id, against a bare express handler with the same query
+  kernel   a cell "1" of a notebook to its reply, over a WebSocket to another process of the API than the agent's, against
+           jupyter_client with the same kernel: what is added to p50 and p99
+  printed  a cell that prints 200,000 lines, 760 KiB, to its reply, against jupyter_client with the same kernel
+  first-spark  POST of an instance of a notebook to the reply of a cell with Spark, against starting the same kernel by
+           jupyter_client
+  function invocations a second of an empty function by 8 clients, and what is added to a call within Python
+  thrift   fetching 1,000,000 rows of a table in steps of 10,000 and 1,000 from a job that serves SQL, against Spark's own
+           Thrift server on the loopback interface
+  sockets  memory of the API with 1,000 sockets to a kernel that prints; and one socket that reads nothing, beside others
   lookup   GET of a lookup, signed in, against the same express handler without authentication
   list     GET of a page of 100 from 1,000,000 configurations, against the same from 1,000
   search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
@@ -138,7 +149,7 @@ function readOptions(args) {
 /**
  * @typedef {import('./bench/comparison.mjs').Comparison} Comparison
  * @typedef {import('./bench/comparison.mjs').Goal} Goal
- * @typedef {import('./bench/comparison.mjs').Measure} Measure
+ * @typedef {import('./bench/comparison.mjs').Result} Result
  * @typedef {import('./bench/comparison.mjs').Sides} Sides
  * @typedef {import('./embedded/runtime.mjs').Runtime} Runtime
  * @typedef {Awaited<ReturnType<typeof prepareMetastores>>['metastores'][number]} Metastore
@@ -163,7 +174,7 @@ class Bench {
     console.log(`[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`);
   };
 
-  /** @returns {Promise<(Comparison | Measure)[]>} */
+  /** @returns {Promise<Result[]>} */
   async run() {
     const { print, signal } = this;
     const install = { onProgress: print, signal };
@@ -174,7 +185,7 @@ class Bench {
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
-    /** @type {(Comparison | Measure)[]} */
+    /** @type {Result[]} */
     const results = [];
     if (this.only.some((name) => name !== 'recovery'))
       results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
@@ -187,7 +198,7 @@ class Bench {
 
   /**
    * @param {Pick<ConstructorParameters<typeof PlatformUnderBench>[0], 'runtime' | 'processes'>} options
-   * @param {(platform: PlatformUnderBench) => Promise<(Comparison | Measure)[]>} measureOn
+   * @param {(platform: PlatformUnderBench) => Promise<Result[]>} measureOn
    */
   async on(options, measureOn) {
     const { print, signal } = this;
@@ -208,9 +219,10 @@ class Bench {
   /** @param {PlatformUnderBench} platform @param {Runtime} runtime */
   async ofOnePlatform(platform, runtime) {
     const byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal: this.signal });
-    /** @type {(Comparison | Measure)[]} */
+    /** @type {Result[]} */
     const results = [];
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
+    results.push(...(await measureInteractive(platform, this)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('copy')) results.push(await this.copy(platform));
@@ -523,7 +535,7 @@ class Bench {
           return perSecond;
         },
       });
-      /** @type {(Comparison | Measure)[]} */
+      /** @type {Result[]} */
       const results = [
         against,
         measure({
@@ -668,8 +680,7 @@ async function main() {
     return 0;
   }
   const controller = abortedByInterruption();
-  const [load = 0] = loadavg();
-  const machine = { node: process.version, cpus: availableParallelism(), load_before: load };
+  const machine = { node: process.version, cpus: availableParallelism(), load_before: loadavg()[0] ?? 0 };
   let results;
   try {
     results = await new Bench(options, controller.signal).run();

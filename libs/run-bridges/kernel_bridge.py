@@ -16,10 +16,6 @@ import threading
 import time
 from collections import OrderedDict, deque
 
-import zmq
-from jupyter_client.jsonutil import json_default
-from jupyter_client.session import Session
-
 from kernel_process import PipeKernel, SocketKernel
 from run_channel import LONGEST_PAYLOAD, RunChannel
 
@@ -33,6 +29,9 @@ ANSWER_WITHIN = 30
 # Streams are sent this often, or when they are this long.
 STREAM_EVERY = 0.1
 STREAM_AT_ONCE = 64 * 1024
+# What a cell says is held back for so long until its reply: all of a short one is then taken care of at once.
+HELD = 0.01
+MOST_HELD_BYTES = 1024 * 1024
 # Of what one request prints; characters.
 MOST_PRINTED = 1024 * 1024
 LONGEST_PICTURE = 10 * 1024 * 1024
@@ -41,6 +40,12 @@ LONGEST_DATA = 1024 * 1024
 MOST_WAITING = 1_000
 REMEMBERED = 10_000
 TICK = 0.05
+
+
+def json_default(value):
+    from jupyter_client.jsonutil import json_default as default
+
+    return default(value)
 
 
 def quoted(number):
@@ -74,6 +79,9 @@ class Bridge:
         self.replied_at = 0.0
         self.output = Output()
         self.stream = None
+        self.held = []
+        self.held_bytes = 0
+        self.held_since = 0.0
         self.seen = OrderedDict()
         # Requests other than to execute that are with the kernel, by id.
         self.asked = OrderedDict()
@@ -87,8 +95,32 @@ class Bridge:
 
     def say(self, frame):
         payload = json.dumps(frame, default=json_default).encode("utf-8", "replace")
-        if len(payload) <= LONGEST_PAYLOAD:
-            self.channel.send(payload)
+        if len(payload) > LONGEST_PAYLOAD:
+            payload = json.dumps(self.left_out(frame, len(payload))).encode()
+        if not self.held:
+            self.held_since = time.monotonic()
+        self.held.append(payload)
+        self.held_bytes += len(payload)
+        if self.held_bytes > MOST_HELD_BYTES:
+            self.release()
+
+    @staticmethod
+    def left_out(frame, size):
+        """In the place of a message that is longer than any may be: whoever waits for a reply gets one."""
+        message = frame["message"]
+        why = "A %s of %d bytes is left out: %d may be sent." % (message["msg_type"], size, LONGEST_PAYLOAD)
+        if message["msg_type"].endswith("_reply"):
+            content = {"status": "error", "ename": "TooLong", "evalue": why, "traceback": [why]}
+            return dict(frame, message=dict(message, content=content, metadata={}))
+        header = dict(message["header"], msg_type="stream")
+        content = {"name": "stderr", "text": "[%s]\n" % why}
+        return dict(frame, message=dict(message, header=header, msg_type="stream", content=content, metadata={}))
+
+    def release(self):
+        """Hands over all that was said."""
+        held, self.held, self.held_bytes = self.held, [], 0
+        if held:
+            self.channel.send(*held)
 
     def say_state(self, state, reason=None):
         if state == self.state and reason is None:
@@ -112,6 +144,8 @@ class Bridge:
 
     def answer(self, request, msg_type, content, channel="shell"):
         """An answer of the bridge's own."""
+        from jupyter_client.session import Session
+
         session = Session(session="bridge")
         message = session.msg(msg_type, content=content, parent=request)
         self.say_message({key: message[key] for key in ("header", "parent_header", "metadata", "content")}, channel)
@@ -379,6 +413,8 @@ class Bridge:
     def run(self):
         threading.Thread(target=self.read_channel, daemon=True).start()
         self.begin(1)
+        import zmq
+
         while not self.stopping:
             poller = zmq.Poller()
             poller.register(self.wake_read, zmq.POLLIN)
@@ -393,11 +429,16 @@ class Bridge:
             if self.stream is not None and time.monotonic() - self.stream["since"] >= STREAM_EVERY:
                 self.flush()
             self.watch()
+            if self.current is None or time.monotonic() - self.held_since >= HELD:
+                self.release()
         self.end_kernel("KernelEnded", "The notebook was stopped.")
         self.say_state("dead", "The notebook was stopped.")
+        self.release()
 
     def patience(self):
         """How long nothing has to be looked at; milliseconds."""
+        if self.held:
+            return int(HELD * 1_000)
         busy = self.stream is not None or self.reply is not None or (self.kernel is not None and not self.kernel.ready)
         return int(TICK * 1_000) if busy or self.waiting else 500
 

@@ -10,11 +10,9 @@ import sys
 import threading
 import time
 
-import zmq
-from jupyter_client.connect import write_connection_file
-from jupyter_client.session import Session
-
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Of sockets with names, parts of the names.
+PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 
 # How long a kernel may take until it answers, and to end; seconds.
 ASKED_WITHIN = 1
@@ -105,17 +103,20 @@ class SocketKernel(KernelProcess):
     """A kernel of Jupyter for Python, with sockets in a folder that only the run can read."""
 
     def __init__(self, program, generation, folder, work):
-        key = os.urandom(32).hex().encode()
-        # Relative, since the name of a socket is short.
-        self.file, self.connection = write_connection_file(
-            fname=os.path.join(folder, "kernel-%d.json" % generation),
-            transport="ipc",
-            ip="k%d" % generation,
-            key=key,
-        )
-        self.session = Session(key=key, signature_scheme=self.connection["signature_scheme"])
+        # The name is relative, since that of a socket is short.
+        self.connection = dict(PORTS, transport="ipc", ip="k%d" % generation, key=os.urandom(32).hex())
+        self.connection["signature_scheme"] = "hmac-sha256"
+        self.file = os.path.join(folder, "kernel-%d.json" % generation)
+        with open(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            json.dump(self.connection, file)
         env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()), PYDEVD_DISABLE_FILE_VALIDATION="1")
         super().__init__(generation, [sys.executable, os.path.join(FOLDER, program), "-f", self.file], folder, env)
+        # Not earlier: the first kernel begins while this is read.
+        import zmq
+        from jupyter_client.session import Session
+
+        self.zmq = zmq
+        self.session = Session(key=self.connection["key"].encode(), signature_scheme="hmac-sha256")
         context = zmq.Context.instance()
         self.sockets = {}
         for channel, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
@@ -135,7 +136,7 @@ class SocketKernel(KernelProcess):
 
     def polled(self):
         """What to wait for, and which of its events."""
-        return [(socket, zmq.POLLIN) for socket in self.sockets.values()]
+        return [(socket, self.zmq.POLLIN) for socket in self.sockets.values()]
 
     def nudge(self):
         """Asks until it answers on both sockets: what it said before a socket was connected is lost."""
@@ -165,8 +166,8 @@ class SocketKernel(KernelProcess):
     def _receive(self, channel):
         """The next message of a socket; None when there is none, an empty one for what is none."""
         try:
-            parts = self.sockets[channel].recv_multipart(zmq.NOBLOCK)
-        except zmq.Again:
+            parts = self.sockets[channel].recv_multipart(self.zmq.NOBLOCK)
+        except self.zmq.Again:
             return None
         try:
             _, parts = self.session.feed_identities(parts)
@@ -228,6 +229,8 @@ class PipeKernel(KernelProcess):
 
     def polled(self):
         """What to wait for, and which of its events."""
+        import zmq
+
         waits = [(self._in, zmq.POLLIN)] if self._is_open else []
         return waits + ([(self._out, zmq.POLLOUT)] if self._unsent else [])
 

@@ -42,6 +42,10 @@ while True:
         said.write(struct.pack(">I", 12) + b"no message {")
     elif code == "endless":
         said.write(struct.pack(">I", 0x7fffffff) + b"x")
+    elif code == "huge":
+        say("display_data", header, data={}, metadata={"x": "x" * 17_000_000})
+        say("execute_reply", header, status="ok", payload="x" * 17_000_000)
+        say("status", header, execution_state="idle")
     elif code == "end":
         os._exit(3)
     elif code and code.startswith("length"):
@@ -137,6 +141,17 @@ it('brings requests that are longer than a pipe', async () => {
   const code = 'length'.padEnd(5_000_000, 'x');
   execute('a', code);
   expect(await replyTo('a')).toMatchObject({ execution_count: code.length });
+});
+
+it('says what it leaves out, and that in the place of a reply that is too long', async () => {
+  await state('idle');
+  execute('a', 'huge');
+  expect(await replyTo('a')).toMatchObject({ status: 'error', ename: 'TooLong' });
+  const [output] = about('a');
+  expect(output?.message).toMatchObject({
+    msg_type: 'stream',
+    content: { text: expect.stringContaining('display_data') },
+  });
 });
 
 it('answers what waits when the kernel ends, and begins another one', async () => {
