@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../embedded/ports.mjs';
 import { endProcess, isRunning, processRef, tailOf } from '../embedded/processes.mjs';
 import { DRIVER_MEMORY } from './interactive-runs.mjs';
-import { loadTesting } from './testing.mjs';
 
 const ROWS = 1_000_000;
 const DEADLINE_MS = 120_000;
@@ -14,20 +13,15 @@ const TABLE = [
   'drop table if exists bench',
   `create table bench using parquet as select id, concat('row ', id) as name from range(${ROWS})`,
 ];
-/** Begins a list of 64-bit integers in an answer: the first is that of the first column. */
-const LONGS = Buffer.from([15, 0, 1, 10]);
-
-/** @typedef {typeof import('../../libs/testing/hive-messages.js')} HiveMessages */
+const ALL = ['select id, name from bench'];
 
 /**
- * The same rows fetched from a job that serves SQL, and from Spark's own Thrift server, which listens on this machine.
+ * Beeline's reading of the same rows from a job that serves SQL, and from Spark's own Thrift server, which listens on this machine.
  * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
  */
 export async function prepareThriftSql(runs) {
   const { platform } = runs;
   const { session } = platform;
-  /** @type {HiveMessages} */
-  const messages = await loadTesting('hive-messages');
   /** @type {(() => Promise<unknown>)[]} */
   const undo = [];
   const close = async () => {
@@ -36,22 +30,15 @@ export async function prepareThriftSql(runs) {
   try {
     const job = await runs.startJob('bench-sql', { job_type: 'THRIFT_SQL' });
     undo.push(job.end);
-    const product = new HiveClient(messages, new URL(`${session.baseUrl}/api/v1${job.path}/thrift`), {
-      authorization: `Bearer ${session.token}`,
-    });
     const server = await startServer(runs);
     undo.push(server.end);
-    const baseline = new HiveClient(messages, server.url, {
-      authorization: `Basic ${Buffer.from('bench:bench').toString('base64')}`,
-    });
-    for (const client of [baseline, product]) {
-      undo.push(() => client.close());
-      await client.open();
-      for (const statement of TABLE) await client.execute(statement);
-    }
+    const baseline = new Beeline(runs, { url: server.url, user: 'bench', password: 'bench' });
+    const url = new URL(`${session.baseUrl}/api/v1${job.path}/thrift`);
+    const product = new Beeline(runs, { url, user: platform.administrator.username, password: session.token ?? '' });
+    for (const client of [baseline, product]) await client.run(TABLE, ROWS);
     return {
       /** @param {number} rows of one fetch */
-      sides: (rows) => ({ baseline: () => baseline.fetched(rows), product: () => product.fetched(rows) }),
+      sides: (rows) => ({ baseline: () => baseline.seconds(ALL, rows), product: () => product.seconds(ALL, rows) }),
       close,
     };
   } catch (error) {
@@ -94,73 +81,51 @@ async function startServer(runs) {
   }
 }
 
-/** One session of HiveServer2's protocol over HTTP. */
-class HiveClient {
-  #connections = new Agent({ keepAlive: true, maxSockets: 1 });
-  /** @type {import('../../libs/testing/hive-messages.js').HiveHandle | undefined} */
-  #session;
-
-  /** @param {HiveMessages} messages @param {URL} url @param {Record<string, string>} headers */
-  constructor(messages, url, headers) {
-    this.messages = messages;
-    this.url = url;
-    this.headers = headers;
-  }
-
-  async open() {
-    this.#session = this.messages.handleIn(await this.post(this.messages.openSession('bench')));
-  }
-
-  /** @param {string} statement */
-  async execute(statement) {
-    if (this.#session === undefined) throw new Error('The session has not been opened.');
-    return this.messages.handleIn(await this.post(this.messages.executeStatement(this.#session, statement)));
+/** Beeline, the client of Spark's own distribution. */
+class Beeline {
+  /**
+   * @param {import('./interactive-runs.mjs').InteractiveRuns} runs
+   * @param {{url: URL, user: string, password: string}} server
+   */
+  constructor({ platform, signal }, { url, user, password }) {
+    this.runtime = platform.runtime;
+    this.signal = signal;
+    this.url = `jdbc:hive2://${url.host}/;transportMode=http;httpPath=${url.pathname.slice(1)}`;
+    this.login = ['-n', user, '-p', password];
   }
 
   /**
-   * How long it takes to fetch the rows of the table that the server has ready, so many at a time; seconds.
-   * @param {number} rows
+   * How long it says that a statement took to its last row; seconds.
+   * @param {string[]} statements the last one gives all rows of the table
+   * @param {number} rows of one fetch
    */
-  async fetched(rows) {
-    const operation = await this.execute('select id, name from bench order by id');
-    const message = this.messages.fetchResults(operation, rows);
-    const began = performance.now();
-    for (let at = 0; at < ROWS; at += rows) {
-      const answer = await this.post(message);
-      const begin = answer.indexOf(LONGS) + LONGS.length;
-      const count = answer.readInt32BE(begin);
-      const [first, last] = [answer.readBigInt64BE(begin + 4), answer.readBigInt64BE(begin + 4 + 8 * (count - 1))];
-      if (count !== rows || first !== BigInt(at) || last !== BigInt(at + rows - 1)) {
-        throw new Error(`Instead of ${rows} rows from ${at} there are ${count}, from ${first} to ${last}.`);
-      }
-    }
-    const seconds = (performance.now() - began) / 1000;
-    await this.post(this.messages.closeOperation(operation));
-    return seconds;
+  async seconds(statements, rows) {
+    const said = await this.run(statements, rows);
+    const [, count, seconds] = /([\d,]+) rows selected \(([\d.,]+) seconds\)/.exec(said) ?? [];
+    if (count !== ROWS.toLocaleString('en')) throw new Error(`Beeline did not read all rows:\n${said.slice(-2_000)}`);
+    return Number(seconds?.replaceAll(',', ''));
   }
 
-  /** @param {Buffer} message @returns {Promise<Buffer>} */
-  post(message) {
-    const headers = { ...this.headers, 'content-type': 'application/x-thrift', 'content-length': message.length };
-    return new Promise((resolve, reject) => {
-      const sent = request(this.url, { method: 'POST', agent: this.#connections, headers }, (answer) => {
-        /** @type {Buffer[]} */
-        const parts = [];
-        answer.on('data', (/** @type {Buffer} */ part) => parts.push(part));
-        answer.on('error', reject);
-        answer.on('end', () => {
-          const body = Buffer.concat(parts);
-          if (answer.statusCode === 200) resolve(body);
-          else reject(new Error(`The message was answered ${answer.statusCode}: ${body.toString('utf8', 0, 500)}`));
-        });
-      });
-      sent.setTimeout(DEADLINE_MS, () => sent.destroy(new Error('The message was not answered in time.')));
-      sent.on('error', reject);
-      sent.end(message);
-    });
-  }
-
-  async close() {
-    this.#connections.destroy();
+  /** @param {string[]} statements @param {number} rows @returns {Promise<string>} what it says beside the rows */
+  async run(statements, rows) {
+    const { javaHome, sparkHome } = this.runtime;
+    const options = ['--incremental=true', '--outputformat=csv2', '--showHeader=false'];
+    const words = [
+      ...options,
+      '-u',
+      `${this.url};fetchSize=${rows}`,
+      ...this.login,
+      ...statements.flatMap((one) => ['-e', one]),
+    ];
+    const child = spawn(
+      join(javaHome, 'bin', 'java'),
+      ['-Xmx512m', '-cp', join(sparkHome, 'jars', '*'), 'org.apache.hive.beeline.BeeLine', ...words],
+      { stdio: ['ignore', 'ignore', 'pipe'], signal: AbortSignal.any([this.signal, AbortSignal.timeout(DEADLINE_MS)]) },
+    );
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => (said = (said + text).slice(-20_000)));
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`Beeline ended with ${code}:\n${said.slice(-2_000)}`);
+    return said;
   }
 }
