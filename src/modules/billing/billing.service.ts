@@ -20,6 +20,7 @@ import {
   BilledUsageRead,
 } from './dto/billing.dto';
 import { labelsFilter } from './labels-filter';
+import { readAhead } from './read-ahead';
 import { pricedPeriods } from './unit-prices';
 import { type LineForm, type PricedPeriod, type UsageFilter, UsageRepository } from './usage.repository';
 
@@ -125,7 +126,7 @@ export class BillingService {
     from: string,
     until: string,
     form: LineForm,
-  ): AsyncGenerator<unknown[]> {
+  ): AsyncGenerator<unknown[], void> {
     const at = await this.repository.now();
     let days = 1;
     for (let day = from; day <= until;) {
@@ -144,7 +145,7 @@ export class BillingService {
     from: string,
     until: string,
     form: LineForm,
-  ): AsyncGenerator<unknown[]> {
+  ): AsyncGenerator<unknown[], void> {
     const at = await this.repository.now();
     for (const { first, last } of monthsBetween(from, until))
       yield await this.repository.invoice(filter, { from: first, until: last, at }, this.prices, form);
@@ -177,11 +178,11 @@ function assertPeriod(from: string, until: string, [start, end]: [string, string
 async function* textOf(
   form: TableForm,
   type: new () => object,
-  chunks: AsyncIterable<unknown[]>,
+  chunks: AsyncGenerator<unknown[], void>,
 ): AsyncGenerator<string> {
   const columns = [...fieldShapes(type).keys()];
   let before = form === 'json' ? '[' : csvLine(columns);
-  for await (const lines of chunks) {
+  for await (const lines of readAhead(chunks)) {
     if (lines.length === 0) continue;
     if (form === 'json') {
       yield before + lines.join(',');
