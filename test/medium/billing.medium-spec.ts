@@ -144,6 +144,17 @@ describe('billing', () => {
     });
   });
 
+  it('takes two that relieve each other at one moment for one', async () => {
+    const first = await ran('01-10 08:00', null);
+    await at('01-10 09:00');
+    const second = await plan();
+    await lives.move(second, 'RUNNING');
+    await lives.move(first, 'DESTROYED');
+    await at('01-10 10:00');
+    await lives.move(second, 'DESTROYED');
+    await inEveryState(async () => expect(brief(await usage('01-10', '01-10'))).toEqual([['2026-01-10', 1, 7_200, 2]]));
+  });
+
   it('counts a node that runs until now, over midnights too', async () => {
     const nodeId = await ran('01-30 23:00', null);
     await at('02-02 01:30');
