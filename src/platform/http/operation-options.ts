@@ -41,6 +41,8 @@ export interface OperationOptions {
   binaryBody?: boolean;
   /** Of raw bytes that are any JSON, for the document. */
   jsonExample?: unknown;
+  /** Media type of the body that is passed on as it is; `application/octet-stream` unless there is an example in JSON. */
+  bodyType?: string;
   /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
   /** Takes a JSON document of many records, larger than what other operations take. */

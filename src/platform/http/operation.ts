@@ -12,6 +12,7 @@ import {
 import {
   ApiBearerAuth,
   ApiBody,
+  ApiConsumes,
   ApiExcludeEndpoint,
   ApiExtraModels,
   ApiHeader,
@@ -119,7 +120,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
     ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
-    ...(options.binaryBody ? [ApiBody({ required: false, schema: rawBodySchema(options) })] : []),
+    ...(options.binaryBody
+      ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
+      : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
     ),
@@ -132,6 +135,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
       }),
     ),
   );
+}
+
+function rawBodyType({ bodyType, jsonExample }: OperationOptions): string {
+  return bodyType ?? (jsonExample === undefined ? 'application/octet-stream' : 'application/json');
 }
 
 function rawBodySchema({ jsonExample }: OperationOptions): object {

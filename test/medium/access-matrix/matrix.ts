@@ -64,8 +64,8 @@ const UNREACHABLE: Record<string, number> = {
   // The job serves none.
   invokeFunction: 400,
   describeFunction: 400,
-  // The body is no message.
-  thriftSql: 415,
+  // It serves no SQL.
+  thriftSql: 400,
   // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
   ...Object.fromEntries(
     [

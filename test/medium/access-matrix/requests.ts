@@ -32,7 +32,7 @@ export interface Operation {
   parameters: Parameter[];
   body:
     | { kind: 'none' }
-    | { kind: 'binary' }
+    | { kind: 'binary'; type: string }
     /** A list of texts. */
     | { kind: 'texts' }
     | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
@@ -303,7 +303,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
         parameters,
         body: json?.properties
           ? { kind: 'json', properties: json.properties, required: json.required ?? [] }
-          : bodyWithoutFields(json, requestBody !== undefined),
+          : bodyWithoutFields(json, Object.keys(content)[0]),
         bodyIsRequired: requestBody?.required === true,
         isList: isListAnswer(responses, resolve),
         changes: method !== 'get',
@@ -313,9 +313,9 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
   );
 }
 
-function bodyWithoutFields(json: Schema | undefined, isTaken: boolean): Operation['body'] {
+function bodyWithoutFields(json: Schema | undefined, type: string | undefined): Operation['body'] {
   if (json?.type === 'array') return { kind: 'texts' };
-  return { kind: isTaken ? 'binary' : 'none' };
+  return type === undefined ? { kind: 'none' } : { kind: 'binary', type };
 }
 
 interface DescribedOperation {
@@ -465,7 +465,7 @@ function bodyOf(
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(['schema.table']) };
   }
   if (body.kind === 'binary') {
-    return { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('bytes') };
+    return { headers: { 'content-type': body.type }, body: Buffer.from('bytes') };
   }
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(body.properties)) {
