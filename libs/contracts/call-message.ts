@@ -12,7 +12,9 @@ export type CallHeader =
       /** Name of the caller; of runs that tell their callers apart. */
       user?: string;
     }
-  | { op: 'cancel'; id: string };
+  | { op: 'cancel'; id: string }
+  /** Somebody has got each of these answers, which had come ahead of being asked for. */
+  | { op: 'claimed'; ids: string[] };
 
 /** How a call was answered. */
 export const CALL_OUTCOMES = ['ok', 'error', 'full', 'timeout', 'unanswerable'] as const;
@@ -27,12 +29,33 @@ export type AnswerHeader =
       outcome: CallOutcome;
       /** Whether the body goes on in the next payload with this id. */
       more: boolean;
-    };
+      /** With the last part: all parts together are compressed, in zlib's format. */
+      deflated?: true;
+      /** With the last part of an answer that nobody has asked for yet. */
+      ahead?: Ahead;
+      /** With the last part: the answer that had come ahead with this id, which nobody may get any more. */
+      instead_of?: string;
+    }
+  /** Nobody may get these answers, which had come ahead. */
+  | { op: 'void'; ids: string[] };
 
+/** What an answer that has come ahead answers. */
+export interface Ahead {
+  /** SHA-256 of who may ask, a zero byte, and the message but for its sequence number; hexadecimal. */
+  key: string;
+  /** How many payloads it has, which follow each other. */
+  parts: number;
+}
+
+/** Longest answer that comes ahead; payloads. */
+export const MOST_PARTS_AHEAD = 16;
+/** Most ids that one payload names. */
+const MOST_IDS = 20;
 /** Longest header; bytes. */
 const LONGEST_HEADER = 1024;
 const LINE_BREAK = 0x0a;
 const ID = /^[\w-]{1,64}$/;
+const KEY = /^[\da-f]{64}$/;
 
 export function encodeCall(header: CallHeader, body: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
@@ -55,8 +78,38 @@ function answerHeader(text: string): AnswerHeader | null {
   }
   if (typeof given !== 'object' || given === null) return null;
   if (given['op'] === 'ready') return { op: 'ready' };
-  const { op, id } = given;
+  if (given['op'] === 'void') {
+    const { ids } = given;
+    return Array.isArray(ids) && ids.length <= MOST_IDS && ids.every(isId) ? { op: 'void', ids } : null;
+  }
+  return given['op'] === 'answer' ? partHeader(given) : null;
+}
+
+function partHeader(given: Record<string, unknown>): AnswerHeader | null {
+  const { id, instead_of: insteadOf } = given;
   const outcome = CALL_OUTCOMES.find((known) => known === given['outcome']);
-  if (op !== 'answer' || typeof id !== 'string' || !ID.test(id) || outcome === undefined) return null;
-  return { op: 'answer', id, outcome, more: given['more'] === true };
+  if (!isId(id) || outcome === undefined) return null;
+  if (given['more'] === true) return { op: 'answer', id, outcome, more: true };
+  const ahead = outcome === 'ok' ? aheadOf(given['ahead']) : null;
+  return {
+    op: 'answer',
+    id,
+    outcome,
+    more: false,
+    ...(given['deflated'] === true && { deflated: true }),
+    ...(ahead && { ahead }),
+    ...(isId(insteadOf) && { instead_of: insteadOf }),
+  };
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID.test(value);
+}
+
+function aheadOf(given: unknown): Ahead | null {
+  if (typeof given !== 'object' || given === null) return null;
+  const { key, parts } = given as Record<string, unknown>;
+  if (typeof key !== 'string' || !KEY.test(key)) return null;
+  if (typeof parts !== 'number' || !Number.isInteger(parts) || parts < 1 || parts > MOST_PARTS_AHEAD) return null;
+  return { key, parts };
 }

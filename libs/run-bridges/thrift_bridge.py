@@ -13,16 +13,25 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 from run_channel import RunChannel
+from thrift_ahead import ReadAhead, key_of
 from thrift_messages import (
     CLOSES_OPERATION,
     CLOSES_SESSION,
+    FETCHES,
+    FIRST,
+    NEXT,
     OPENS_SESSION,
+    ROWS,
     ForeignMessage,
     UnknownCall,
     asked,
+    fetched,
     opened,
+    sequence_of,
+    with_sequence,
 )
 
 MIB = 1024 * 1024
@@ -39,6 +48,13 @@ MOST_SESSIONS = 200
 MOST_HANDLES = 50_000
 # A session that is not used for so long is closed; seconds.
 SESSION_IDLE = 3_600
+# Answers of so many bytes are compressed, quickly rather than well.
+COMPRESSED_FROM = 4 * 1024
+COMPRESSION = 1
+# How often the server looks for those; seconds.
+SESSION_CHECK = 60
+# Ids that one payload names.
+MOST_IDS = 20
 LOOK_EVERY = 0.25
 START_WITHIN = 60
 # Names of Hive's settings that say where and what its metastore is.
@@ -54,7 +70,7 @@ SETTINGS = {
     "hive.server2.allow.user.substitution": "false",
     "hive.server2.idle.session.timeout": "%dms" % (SESSION_IDLE * 1_000),
     "hive.server2.idle.operation.timeout": "%dms" % (SESSION_IDLE * 1_000),
-    "hive.server2.session.check.interval": "60000ms",
+    "hive.server2.session.check.interval": "%dms" % (SESSION_CHECK * 1_000),
 }
 
 
@@ -69,37 +85,46 @@ class Handles:
 
     def __init__(self):
         self._lock = threading.Lock()
-        # User, whether it is a session, and when it was last used, the longest unused first.
+        # User, session of an operation, and when it was last used, the longest unused first.
         self._known = {}
 
     def sessions_of(self, user):
         now = time.monotonic()
         with self._lock:
-            for handle, (_, is_session, used) in list(self._known.items()):
-                if not is_session or now - used < SESSION_IDLE:
+            for handle, (_, session, used) in list(self._known.items()):
+                if session is not None or now - used < SESSION_IDLE:
                     continue
                 del self._known[handle]
-            return sum(1 for owner, is_session, _ in self._known.values() if is_session and owner == user)
+            return sum(1 for owner, session, _ in self._known.values() if session is None and owner == user)
 
-    def add(self, handle, user, is_session):
+    def add(self, handle, user, session=None):
+        """Notes the handle of a session, or of an operation of one; the handles that are forgotten for it."""
         with self._lock:
-            self._known[handle] = (user, is_session, time.monotonic())
-            if len(self._known) > MOST_HANDLES:
-                del self._known[next(iter(self._known))]
+            self._known[handle] = (user, session, time.monotonic())
+            forgotten = [next(iter(self._known))] if len(self._known) > MOST_HANDLES else []
+            return self._forget(forgotten)
 
     def use(self, handle, user):
         """Whether the handle is the user's."""
         with self._lock:
-            owner, is_session, _ = self._known.get(handle, (None, False, 0))
+            owner, session, _ = self._known.get(handle, (None, None, 0))
             if owner is None or owner != user:
                 return False
             del self._known[handle]
-            self._known[handle] = (owner, is_session, time.monotonic())
+            self._known[handle] = (owner, session, time.monotonic())
             return True
 
     def drop(self, handle):
+        """Forgets a session with its operations, or an operation; the handles of all of them."""
         with self._lock:
+            is_session = self._known.get(handle, (None, None, 0))[1] is None
+            of_it = [one for one, (_, of, _) in self._known.items() if of == handle] if is_session else []
+            return self._forget([handle] + of_it)
+
+    def _forget(self, handles):
+        for handle in handles:
             self._known.pop(handle, None)
+        return handles
 
 
 class Server:
@@ -207,6 +232,26 @@ class Line:
             os.ftruncate(self._file, 0)
 
 
+class Task:
+    """What a thread does next: a call, or reading ahead of an operation."""
+
+    def __init__(self, call=None, user="", body=b"", operation=None):
+        self.call = call
+        self.user = user
+        self.body = body
+        self.operation = operation
+
+
+class Given:
+    """What a call gets; of a page that was read ahead with its id, and the operation that may be read ahead further."""
+
+    def __init__(self, body=b"", outcome="ok", page=None, operation=None):
+        self.body = body
+        self.outcome = outcome
+        self.page = page
+        self.operation = operation
+
+
 class Calls:
     """Takes calls from the channel and answers them, as many at once as there are threads."""
 
@@ -216,20 +261,44 @@ class Calls:
         self.session = session
         self.idle = idle
         self.handles = Handles()
+        # By then the server has closed what was not used.
+        self.ahead = ReadAhead(SESSION_IDLE + 3 * SESSION_CHECK)
         self.lock = threading.Lock()
         # Calls under way, and whether somebody still waits for each.
         self.awaited = {}
         self.threads = 0
+        # Threads that read ahead, or will.
+        self.reading = 0
         self.work = queue.Queue()
 
     def say(self, header, body=b""):
         self.channel.send(json.dumps(header).encode() + b"\n" + body)
 
-    def answer(self, call, outcome, body=b""):
+    def answer(self, call, outcome, body=b"", **more_of_last):
+        for header, part in self.parts(call, outcome, body, more_of_last):
+            self.say(header, part)
+
+    def answer_ahead(self, page):
+        """Says an answer that nobody has asked for yet; its parts follow each other."""
+        parts = list(self.parts(page.id, page.outcome, page.body, {}))
+        parts[-1][0]["ahead"] = {"key": page.key, "parts": len(parts)}
+        self.channel.send(*(json.dumps(header).encode() + b"\n" + part for header, part in parts))
+
+    @staticmethod
+    def parts(call, outcome, body, more_of_last):
+        """Headers of an answer's parts, and what those have: compressed, since each byte is written and read several times."""
+        if len(body) >= COMPRESSED_FROM:
+            body = zlib.compress(body, COMPRESSION)
+            more_of_last = dict(more_of_last, deflated=True)
         view = memoryview(body)
         for at in range(0, len(body) or 1, LONGEST_PART):
             more = at + LONGEST_PART < len(body)
-            self.say({"op": "answer", "id": call, "outcome": outcome, "more": more}, view[at : at + LONGEST_PART])
+            header = {"op": "answer", "id": call, "outcome": outcome, "more": more}
+            yield header if more else dict(header, **more_of_last), view[at : at + LONGEST_PART]
+
+    def say_void(self, ids):
+        for at in range(0, len(ids), MOST_IDS):
+            self.say({"op": "void", "ids": ids[at : at + MOST_IDS]})
 
     def run(self):
         self.say({"op": "ready"})
@@ -254,6 +323,12 @@ class Calls:
     def take(self, payload):
         line, _, body = payload.partition(b"\n")
         header = json.loads(line)
+        if header["op"] == "claimed":
+            # At once: whatever call comes behind it must not get the same pages.
+            for operation in self.ahead.claimed(header["ids"]):
+                if self.ahead.begin(operation):
+                    self.enqueue(Task(operation=operation))
+            return
         call = header["id"]
         with self.lock:
             if header["op"] == "cancel":
@@ -263,53 +338,134 @@ class Calls:
             full = self.work.qsize() >= MOST_WAITING
             if not full:
                 self.awaited[call] = True
-            begins = not full and len(self.awaited) > self.threads and self.threads < MOST_AT_ONCE
-            self.threads += 1 if begins else 0
         if full:
             self.answer(call, "full")
             return
-        self.work.put((call, str(header.get("user", "")), body))
+        self.enqueue(Task(call=call, user=str(header.get("user", "")), body=body))
+
+    def enqueue(self, task):
+        with self.lock:
+            self.reading += 1 if task.call is None else 0
+            begins = len(self.awaited) + self.reading > self.threads and self.threads < MOST_AT_ONCE
+            self.threads += 1 if begins else 0
+        self.work.put(task)
         if begins:
             threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
         while True:
-            call, user, body = self.work.get()
-            with self.lock:
-                is_awaited = self.awaited[call]
-            outcome, answer = "error", b""
-            if is_awaited:
-                try:
-                    outcome, answer = "ok", self.relayed(user, body)
-                except ForeignMessage as error:
-                    answer = str(error).encode()
-                except Exception as error:
-                    print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
-                    outcome = "unanswerable"
-            with self.lock:
-                is_awaited = self.awaited.pop(call)
-            if is_awaited:
-                self.answer(call, outcome, answer)
+            task = self.work.get()
+            operation = task.operation if task.call is None else self.serve_call(task)
+            if operation is not None:
+                self.read_ahead(operation)
+                with self.lock:
+                    self.reading -= 1
+
+    def serve_call(self, task):
+        """Answers a call; the operation of which the thread shall then read ahead, if any."""
+        call = task.call
+        with self.lock:
+            is_awaited = self.awaited[call]
+        given = Given(outcome="error")
+        if is_awaited:
+            try:
+                given = self.relayed(task.user, task.body)
+            except ForeignMessage as error:
+                given = Given(str(error).encode(), outcome="error")
+            except Exception as error:
+                self.note_failure(task.user, error)
+                given = Given(outcome="unanswerable")
+        goes_on = given.operation is not None and self.ahead.begin(given.operation)
+        with self.lock:
+            is_awaited = self.awaited.pop(call)
+            self.reading += 1 if goes_on else 0
+        if is_awaited:
+            more = {} if given.page is None else {"instead_of": given.page}
+            self.answer(call, given.outcome, given.body, **more)
+        elif given.page is not None:
+            # It goes the way of every answer to somebody who has gone away.
+            self.say_void([given.page])
+        return given.operation if goes_on else None
+
+    @staticmethod
+    def note_failure(user, error):
+        print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
 
     def relayed(self, user, message):
         try:
             name, handle = asked(message)
         except UnknownCall as unknown:
-            return unknown.answer
+            return Given(unknown.answer)
         if handle is None and self.handles.sessions_of(user) >= MOST_SESSIONS:
             raise ForeignMessage("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS))
         if handle is not None and (len(handle) != HANDLE_BYTES or not self.handles.use(handle, user)):
             raise ForeignMessage("The session or operation is not one of %s, or is closed." % user)
+        if name == FETCHES:
+            begin, kind = fetched(message)
+            if kind == ROWS:
+                return self.rows(self.ahead.operation(handle, user), user, message, begin)
         answer = self.server.answer(user, message)
         found = opened(name, answer)
         if found is not None:
             # Before anybody knows it.
-            self.handles.add(found, user, name == OPENS_SESSION)
+            self.say_void(self.ahead.close(self.handles.add(found, user, handle)))
         if name in (CLOSES_SESSION, CLOSES_OPERATION):
-            self.handles.drop(handle)
+            self.say_void(self.ahead.close(self.handles.drop(handle)))
         if name in (OPENS_SESSION, CLOSES_SESSION):
             print("%s %s a session" % (user, "opened" if name == OPENS_SESSION else "closed"), flush=True)
-        return answer
+        return Given(answer)
+
+    def rows(self, operation, user, message, begin):
+        """Answers a fetch of rows. Calls come in the order in which the database has them, so what was claimed before is known."""
+        with operation.turn:
+            if begin == NEXT:
+                key = key_of(user, message)
+                page = self.ahead.next_page(operation)
+                if page is None:
+                    answer = self.server.answer(user, message)
+                    self.ahead.fetched(operation, message, key, len(answer))
+                    return Given(answer, operation=operation)
+                # The server is behind these rows. Who asks for another number of them gets as many as there are, which the
+                # protocol allows, and is given that number afterwards.
+                self.ahead.fetched(operation, message, key, None)
+                if page.id is None:
+                    return Given(page.body, outcome=page.outcome)
+                return Given(with_sequence(page.body, sequence_of(message)), page=page.id, operation=operation)
+            self.ahead.unusual(operation)
+            if begin != FIRST and operation.pages:
+                raise ForeignMessage("Rows were read ahead. Fetch the next ones, or begin at the first.")
+            self.say_void(self.ahead.drop_pages(operation))
+            return Given(self.server.answer(user, message))
+
+    def read_ahead(self, operation):
+        """Asks for pages before their client does; the caller has begun it."""
+        while True:
+            try:
+                with operation.turn:
+                    self.read_page(operation)
+            finally:
+                self.ahead.end(operation)
+            self.say_void(self.ahead.close_idle())
+            if not self.ahead.begin(operation):
+                return
+
+    def read_page(self, operation):
+        # Somebody may have fetched, or closed it, meanwhile.
+        if not self.ahead.is_wanted(operation) or not self.handles.use(operation.handle, operation.user):
+            return
+        try:
+            outcome, body = "ok", self.server.answer(operation.user, operation.message)
+        except ForeignMessage as error:
+            outcome, body = "error", str(error).encode()
+        except Exception as error:
+            self.note_failure(operation.user, error)
+            outcome, body = "unanswerable", b""
+        page = self.ahead.add(operation, outcome, body)
+        if page is None or page.id is None:
+            return
+        self.answer_ahead(page)
+        if self.ahead.said(page):
+            self.say_void([page.id])
 
 
 def main():

@@ -24,6 +24,10 @@ LONGEST_NAME = 64
 OPENS_SESSION = "OpenSession"
 CLOSES_SESSION = "CloseSession"
 CLOSES_OPERATION = "CloseOperation"
+FETCHES = "FetchResults"
+# Where a fetch begins: at the row behind the last one, or at the first; and what it fetches: rows, or the log.
+NEXT, FIRST = 0, 4
+ROWS = 0
 # Calls of a session whose answers have the handle of an operation.
 OPEN_OPERATIONS = {
     "ExecuteStatement",
@@ -43,7 +47,7 @@ OF_OPERATIONS = {
     "CancelOperation",
     CLOSES_OPERATION,
     "GetResultSetMetadata",
-    "FetchResults",
+    FETCHES,
     "GetQueryId",
 }
 
@@ -107,6 +111,12 @@ class Reader:
             found.append(bytes(self._text(LONGEST_NAME)))
 
         return STRING, read
+
+    def number_into(self, found, kind):
+        def read(_depth):
+            found.append(self._unpack(">i" if kind == I32 else ">h", WIDTHS[kind])[0])
+
+        return kind, read
 
     def struct_into(self, wanted):
         return STRUCT, lambda depth: self.fields(depth, wanted)
@@ -196,3 +206,33 @@ def opened(name, message):
     except ForeignMessage:
         return None
     return found[0] if len(found) == 1 else None
+
+
+def fetched(message):
+    """Where a fetch begins and what it fetches; the message is one that `asked` has accepted."""
+    reader = Reader(message)
+    reader.name(CALL)
+    begins, kinds = [], []
+    wanted = {2: reader.number_into(begins, I32), 4: reader.number_into(kinds, I16)}
+    reader.fields(0, {1: reader.struct_into(wanted)})
+    return begins[0] if begins else NEXT, kinds[0] if kinds else ROWS
+
+
+def sequence_of(message):
+    begin = _sequence_at(message)
+    return bytes(message[begin : begin + 4])
+
+
+def with_sequence(message, sequence):
+    """The message, or an answer, with the sequence number of another one."""
+    begin = _sequence_at(message)
+    return b"".join((message[:begin], sequence, message[begin + 4 :]))
+
+
+def without_sequence(message):
+    return with_sequence(message, bytes(4))
+
+
+def _sequence_at(message):
+    (size,) = struct.unpack_from(">i", message, 4)
+    return 8 + size

@@ -29,7 +29,7 @@ handles = Handles()
 said = []
 for user, step, handle in json.load(sys.stdin):
     if step == "add":
-        handles.add(handle, user, True)
+        handles.add(handle, user)
     elif step == "drop":
         handles.drop(handle)
     else:

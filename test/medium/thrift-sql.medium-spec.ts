@@ -1,6 +1,8 @@
+import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { eventually } from '../../libs/testing/eventually';
-import { openSession } from '../../libs/testing/hive-messages';
+import { type HiveHandle, fetchResults, openSession } from '../../libs/testing/hive-messages';
+import { fetchIn } from '../../src/modules/thrift-sql/hive-message';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
@@ -166,6 +168,25 @@ describe('SQL that jobs serve', () => {
     expect(await post(openSession(), { id: job })).toMatchObject({ status: 400, code: 'THRIFT.NO_SERVER' });
   });
 
+  it('unpacks answers that are compressed, as far as they may be long', async () => {
+    await say({ op: 'ready' });
+    const last = (id: unknown) => ({ op: 'answer', id, outcome: 'ok', more: false, deflated: true });
+    const rows = Buffer.from('rows '.repeat(100_000));
+    const packed = deflateSync(rows);
+    const answers: [Buffer, Buffer, object][] = [
+      [packed.subarray(0, 100), packed.subarray(100), { status: 200, body: rows }],
+      [packed.subarray(0, 100), Buffer.alloc(0), { status: 500, code: 'CALL.ANSWER_MALFORMED' }],
+      [Buffer.alloc(0), deflateSync(Buffer.alloc(33 * MIB)), { status: 500, code: 'CALL.ANSWER_TOO_LONG' }],
+    ];
+    for (const [at, [first, second, expected]] of answers.entries()) {
+      const called = post(openSession());
+      const [call] = await asked(at);
+      await answer(String(call?.id), 'ok', first, true);
+      await say(last(call?.id), second);
+      expect(await called).toMatchObject(expected);
+    }
+  });
+
   it('bears answers without end, answers to nobody, and callers who go away', async () => {
     await say({ op: 'ready' });
     const called = post(openSession());
@@ -188,6 +209,158 @@ describe('SQL that jobs serve', () => {
     await answer(String(call?.id), 'ok', 'done');
     expect((await called).body.toString()).toBe('done');
     expect(await post(openSession(), { key: 'once' })).toMatchObject({ status: 409, code: 'CALL.REPEATED' });
+  });
+
+  describe('whose answers come ahead', () => {
+    const operation: HiveHandle = { guid: Buffer.alloc(16, 1), secret: Buffer.alloc(16, 2) };
+    let name: string;
+
+    beforeEach(async () => {
+      await say({ op: 'ready' });
+      name = await username(ada);
+    });
+
+    /** A fetch with a sequence number, and the answer to it with one. */
+    const numbered = (sequence: number, message = fetchResults(operation)) => {
+      const copy = Buffer.from(message);
+      copy.writeInt32BE(sequence, 20);
+      return copy;
+    };
+    const rowsWith = (sequence: number, text: string) => Buffer.concat([numbered(sequence), Buffer.from(text)]);
+    const keyOf = (user = name) => fetchIn(fetchResults(operation), user)?.key ?? '';
+    const ahead = (id: string, text: string, key = keyOf()) =>
+      say({ op: 'answer', id, outcome: 'ok', more: false, ahead: { key, parts: 1 } }, rowsWith(0, text));
+    const left = async () => {
+      const sql = 'SELECT call_id, claimed FROM thrift_answers_ahead WHERE run_id = $1 ORDER BY first';
+      return api.database.query<{ call_id: string; claimed: boolean }[]>(sql, [runId]);
+    };
+    const told = async (after: number) => JSON.parse(JSON.stringify(await asked(after))) as unknown;
+
+    it('get them at once, in their order, with the number of their own request; the job is told in time', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await ahead(id, `rows ${id}`);
+      expect((await post(numbered(7))).body.equals(rowsWith(7, 'rows a'))).toBe(true);
+      expect(await left()).toMatchObject([{ claimed: true }, {}, {}, { claimed: false }]);
+      expect((await post(numbered(8))).body.equals(rowsWith(8, 'rows b'))).toBe(true);
+      expect(await told(0)).toMatchObject([{ op: 'claimed', ids: ['a', 'b'] }]);
+      expect(await left()).toEqual([
+        { call_id: 'c', claimed: false },
+        { call_id: 'd', claimed: false },
+      ]);
+    });
+
+    it('get those of several parts, compressed', async () => {
+      const packed = deflateSync(rowsWith(0, 'rows'));
+      await answer('long', 'ok', packed.subarray(0, 9), true);
+      const header = { op: 'answer', id: 'long', outcome: 'ok', more: false, deflated: true };
+      await say({ ...header, ahead: { key: keyOf(), parts: 2 } }, packed.subarray(9));
+      expect((await post(numbered(5))).body.equals(rowsWith(5, 'rows'))).toBe(true);
+    });
+
+    it('get each of them once, however many ask at once', async () => {
+      const ids = Array.from({ length: 8 }, (_, at) => `page-${at}`);
+      for (const id of ids) await ahead(id, id);
+      const asking = ids.map(async (_, at) => (await post(numbered(at))).body.toString('latin1').slice(-6));
+      const gone = new AbortController();
+      // Whoever comes too late for one asks the job.
+      const answered = (async () => {
+        for (let after = 0; !gone.signal.aborted;) {
+          const batch = await agent.send('GET', `/runs/${runId}/requests?after=${after}&wait_ms=200`);
+          for (const { payload, number } of decodeRecords(Buffer.from(await batch.arrayBuffer()))) {
+            after = number;
+            const header = JSON.parse(payload.toString('latin1').split('\n')[0] ?? '') as Call;
+            if (header.op === 'call') await answer(header.id, 'ok', 'behind');
+          }
+        }
+      })();
+      const got = await Promise.all(asking);
+      gone.abort();
+      await answered;
+      const pages = got.filter((page) => page !== 'behind');
+      expect(new Set(pages).size).toBe(pages.length);
+      expect(pages.length).toBeGreaterThan(0);
+    });
+
+    it('get nothing of another user, of another fetch, or what was called back', async () => {
+      await ahead('of-bob', 'x', keyOf('bob'));
+      await ahead('void', 'x');
+      await say({ op: 'void', ids: ['void'] });
+      const called = post(numbered(3));
+      const [call] = await asked(0);
+      expect(call).toMatchObject({ op: 'call', user: name });
+      await answer(String(call?.id), 'ok', 'of the server');
+      expect((await called).body.toString()).toBe('of the server');
+      await ahead('next', 'x');
+      const others = post(fetchResults(operation, 7));
+      const [second] = await asked(1);
+      await answer(String(second?.id), 'ok', 'other');
+      expect((await others).body.toString()).toBe('other');
+      expect(await left()).toMatchObject([{ call_id: 'of-bob' }, { call_id: 'next' }]);
+    });
+
+    it('tell the job what they got before they call it', async () => {
+      await ahead('a', 'x');
+      await ahead('b', 'x');
+      await ahead('c', 'x');
+      await post(numbered(1));
+      const called = post(fetchResults(operation, 7));
+      const requests = await eventually(async () => {
+        const found = await asked(0);
+        return found.length > 1 ? found : null;
+      });
+      expect(requests).toMatchObject([{ op: 'claimed', ids: ['a'] }, { op: 'call' }]);
+      await answer(String(requests[1]?.id), 'ok', 'x');
+      await called;
+    });
+
+    it('are asked for by a request with a key, whose repetition would get the rows behind', async () => {
+      await ahead('a', 'x');
+      const called = post(numbered(1), { key: 'fetch' });
+      const [call] = await asked(0);
+      await say({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
+      expect((await called).status).toBe(200);
+      expect(await left()).toEqual([]);
+    });
+
+    it('refuses rows that another request has got meanwhile', async () => {
+      const called = post(numbered(1));
+      const [call] = await asked(0);
+      await ahead('a', 'x');
+      expect((await post(numbered(2))).status).toBe(200);
+      await say({ op: 'answer', id: call?.id, outcome: 'ok', more: false, instead_of: 'a' }, 'x');
+      expect(await called).toMatchObject({ status: 409, code: 'THRIFT.ROWS_TAKEN' });
+      expect(await left()).toEqual([]);
+    });
+
+    it('bears a job that tells of answers without end, or of others than it gave', async () => {
+      const batch = (count: number, header: (at: number) => object) =>
+        Array.from({ length: count }, (_, at) => {
+          said += 1;
+          return { number: said, payload: Buffer.from(`${JSON.stringify(header(at))}\n`) };
+        });
+      const key = keyOf();
+      const part = { op: 'answer', outcome: 'ok', more: false };
+      const foreign = [
+        { ...part, id: 'none', ahead: { key, parts: 0 } },
+        { ...part, id: 'many', ahead: { key, parts: 17 } },
+        { ...part, id: 'short', ahead: { key: 'k', parts: 1 } },
+        { ...part, id: 'no', outcome: 'error', ahead: { key, parts: 1 } },
+        { ...part, id: 'before', ahead: { key, parts: 16 } },
+        { op: 'void', ids: [1] },
+        { op: 'void', ids: Array.from({ length: 21 }, () => 'x') },
+      ];
+      for (const frames of [
+        batch(3_000, (at) => ({ ...part, id: `a-${at}`, ahead: { key, parts: 2 } })),
+        batch(foreign.length, (at) => foreign[at] ?? {}),
+      ]) {
+        expect((await agent.send('PUT', `/runs/${runId}/frames`, { body: encodeRecords(frames) })).status).toBe(200);
+      }
+      expect(await left()).toHaveLength(1_000);
+      // What is said to be one answer is two.
+      const called = post(numbered(1));
+      const [call] = await asked(0);
+      await answer(String(call?.id), 'ok', 'of the server');
+      expect((await called).body.toString()).toBe('of the server');
+    });
   });
 
   it('is described without a command, runs until it says so, and fills no audit log', async () => {

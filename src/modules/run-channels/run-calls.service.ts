@@ -4,7 +4,9 @@ import { type AnswerHeader, type CallOutcome, decodeAnswer, encodeCall } from '.
 import { correlationId, runInContext } from '../../platform/context/request-context';
 import { conflict, DomainError, tooMany } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
+import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
+import { bodyOfParts, LONGEST_ANSWER, tooLong } from './answer-body.contract';
 import type { FramedRun } from './frame-consumer.contract';
 import { RunChannelsRepository } from './run-channels.repository';
 import { RunChannelsService } from './run-channels.service';
@@ -20,13 +22,12 @@ const RUNS_AT_ONCE = 1_000;
 const ON_THE_WAY_MS = 10_000;
 /** How long after a failure answers are read again. */
 const READ_AGAIN_MS = 500;
-/** Of one answer in all its parts; bytes. */
-const LONGEST_ANSWER = 32 * 1024 * 1024;
-
 export interface CallAnswer {
   id: string;
   outcome: CallOutcome;
   body: Buffer;
+  /** The answer that had come ahead with this id. */
+  insteadOf?: string;
 }
 
 export interface CallOptions {
@@ -35,13 +36,21 @@ export interface CallOptions {
   signal: AbortSignal;
   /** Name of the caller, for runs that tell their callers apart. */
   user?: string;
+  /** What the run must be told before it gets the call. */
+  before?: (tx: Tx) => Promise<void>;
+}
+
+/** An answer as it came. */
+interface Answered {
+  readonly header: PartHeader;
+  readonly parts: readonly Buffer[];
 }
 
 interface Waiting {
   /** What has come of the answer. */
   readonly parts: Buffer[];
   bytes: number;
-  resolve: (answer: CallAnswer) => void;
+  resolve: (answer: Answered) => void;
   reject: (error: Error) => void;
 }
 
@@ -87,7 +96,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   }
 
   /** Calls the process of a run and waits for its answer. */
-  async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user }: CallOptions): Promise<CallAnswer> {
+  async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user, before }: CallOptions): Promise<CallAnswer> {
     if ((this.followed.get(run.run_id)?.waiting.size ?? 0) >= MOST_OF_RUN || this.calls >= MOST) {
       throw tooMany('CALL.TOO_MANY', 'Too many calls wait for answers already. Send it again later.');
     }
@@ -99,9 +108,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       // What is said from now on counts, so where that begins must be known before.
       await followed.after;
       const header = { op: 'call', id, timeout_ms: timeoutMs, ...(user !== undefined && { user }) } as const;
-      const sent = this.send(run, id, encodeCall(header, body));
+      const sent = this.send(run, id, encodeCall(header, body), before);
       await Promise.race([sent, answered.then(() => undefined)]);
-      return await answered;
+      return await given(await answered);
     } catch (error) {
       if (signal.aborted || isLate(error)) this.cancel(run, id);
       throw error;
@@ -113,8 +122,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   }
 
   /** A request with an `Idempotency-Key` that was used before gets the id of the call that was sent then. */
-  private async send(run: CalledRun, id: string, payload: Buffer): Promise<void> {
+  private async send(run: CalledRun, id: string, payload: Buffer, before: CallOptions['before']): Promise<void> {
     const sent = await this.transactions.run(async (tx) => {
+      await before?.(tx);
       await this.channels.send(tx, run, payload);
       return { call_id: id };
     });
@@ -144,8 +154,8 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     if (this.followed.get(followed.run.run_id) === followed) this.followed.delete(followed.run.run_id);
   }
 
-  private wait(followed: Followed, id: string, ms: number, signal: AbortSignal): Promise<CallAnswer> {
-    const answered = new Promise<CallAnswer>((resolve, reject) => {
+  private wait(followed: Followed, id: string, ms: number, signal: AbortSignal): Promise<Answered> {
+    const answered = new Promise<Answered>((resolve, reject) => {
       const waiting: Waiting = {
         parts: [],
         bytes: 0,
@@ -244,16 +254,21 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 }
 
 /** Adds what came to the answer of whoever waits for it here. */
-function take({ waiting }: Followed, { id, outcome, more }: PartHeader, body: Buffer): void {
-  const one = waiting.get(id);
+function take({ waiting }: Followed, header: PartHeader, body: Buffer): void {
+  const one = waiting.get(header.id);
   if (!one) return;
   one.bytes += body.length;
   // The memory is that of all frames that were read with it.
   one.parts.push(Buffer.from(body));
-  if (more && one.bytes <= LONGEST_ANSWER) return;
-  waiting.delete(id);
-  if (one.bytes <= LONGEST_ANSWER) one.resolve({ id, outcome, body: Buffer.concat(one.parts) });
-  else one.reject(new DomainError('upstream', 'CALL.ANSWER_TOO_LONG', 'The answer is longer than any may be.'));
+  if (header.more && one.bytes <= LONGEST_ANSWER) return;
+  waiting.delete(header.id);
+  if (one.bytes <= LONGEST_ANSWER) one.resolve({ header, parts: one.parts });
+  else one.reject(tooLong());
+}
+
+async function given({ header, parts }: Answered): Promise<CallAnswer> {
+  const { id, outcome, deflated = false, instead_of: insteadOf } = header;
+  return { id, outcome, body: await bodyOfParts(parts, deflated), ...(insteadOf !== undefined && { insteadOf }) };
 }
 
 function isLate(error: unknown): boolean {

@@ -196,6 +196,26 @@ export class RunChannelsRepository {
     return { frames: frames.filter(({ number }) => number > after), log: first };
   }
 
+  /** Frames from one number to another, as far as they are kept; none when their pieces have more than so many bytes. */
+  async framesBetween(
+    runId: number,
+    { first, last }: { first: number; last: number },
+    maxBytes: number,
+  ): Promise<NumberedPayload[]> {
+    const found = await rows<Pick<RunFrames, 'records'>>(
+      this.dataSource.manager,
+      prepared(
+        `WITH pieces AS (
+           SELECT last, sum(bytes) OVER () AS whole FROM run_frames WHERE run_id = $1 AND last >= $2 AND first <= $3)
+         SELECT f.records FROM pieces p JOIN run_frames f ON f.run_id = $1 AND f.last = p.last
+         WHERE p.whole <= $4 ORDER BY f.last`,
+      ),
+      [runId, first, last, maxBytes],
+    );
+    const frames = found.flatMap(({ records }) => decodeRecords(records));
+    return frames.filter(({ number }) => number >= first && number <= last);
+  }
+
   /** Which of the runs have ended. */
   async ended(runIds: readonly number[]): Promise<number[]> {
     const found = await rows<Pick<FramedRun, 'run_id'>>(

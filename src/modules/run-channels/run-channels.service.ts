@@ -90,6 +90,16 @@ export class RunChannelsService implements OnModuleInit {
     return { frames, lost: after < log.dropped, last: log.last };
   }
 
+  /** Frames of the run from one number to another; null unless all of them are kept, with no more than so many bytes about them. */
+  async framesBetween(
+    runId: number,
+    { first, last }: { first: number; last: number },
+    maxBytes: number,
+  ): Promise<NumberedPayload[] | null> {
+    const frames = await this.repository.framesBetween(runId, { first, last }, maxBytes);
+    return frames.length === last - first + 1 ? frames : null;
+  }
+
   /** Calls `listener` when the run may have new frames, perhaps without cause; the returned function ends that. */
   onFrames(runId: number, listener: () => void): () => void {
     return this.wakeUps.on(runId, listener);

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, overloaded } from '../../platform/errors/domain-error';
+import type { Tx } from '../../platform/persistence/sql';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
+import { fetchIn } from './hive-message';
+import { ThriftAheadService } from './thrift-ahead.service';
 
 /** Longest message of a client; bytes. */
 export const LONGEST_MESSAGE = 8 * 1024 * 1024;
@@ -17,11 +20,12 @@ export class ThriftSqlService {
   constructor(
     private readonly runs: RunsRepository,
     private readonly calls: RunCallsService,
+    private readonly ahead: ThriftAheadService,
   ) {}
 
   /**
-   * Passes a Thrift message to the server of a run, in the name of the caller. 409 unless it runs; an error when the answer is
-   * lost, since a message is never sent again.
+   * Passes a Thrift message to the server of a run, in the name of the caller, unless its answer has come ahead. 409 unless it
+   * runs; an error when the answer is lost, since a message is never sent again.
    */
   async call(
     scope: TenantScope,
@@ -37,7 +41,17 @@ export class ThriftSqlService {
       const text = `The job ${jobId} is ${run.status}; it serves SQL while it is RUNNING.`;
       throw conflict('THRIFT.NOT_RUNNING', text, { job_status: run.status });
     }
-    const answer = await this.calls.call(run, message, { timeoutMs: TIMEOUT_MS, signal, user: scope.username });
+    const user = scope.username;
+    const fetch = fetchIn(message, user);
+    const ahead = fetch && (await this.ahead.claim(run, fetch));
+    if (ahead) return ahead;
+    const answer = await this.calls.call(run, message, {
+      timeoutMs: TIMEOUT_MS,
+      signal,
+      user,
+      ...(fetch && { before: (tx: Tx) => this.ahead.settle(tx, run) }),
+    });
+    await this.ahead.assertOwn(run, answer);
     switch (answer.outcome) {
       case 'ok':
         return answer.body;

@@ -1,0 +1,115 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+
+/** Drives what is ahead of one operation by steps; says the outcome of each. */
+const STEPS = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_ahead import ReadAhead
+now = [0]
+ahead = ReadAhead(100, clock=lambda: now[0])
+said = []
+for step, *words in json.load(sys.stdin):
+    if step not in ("wait", "claimed"):
+        operation = ahead.operation(b"rows", "ada")
+    if step == "fetched":
+        ahead.fetched(operation, b"", words[0], words[1])
+    elif step == "begin":
+        said.append(ahead.begin(operation))
+    elif step == "read":
+        page = ahead.add(operation, words[0], bytes(words[1]))
+        ahead.end(operation)
+        said.append(page.id)
+        if page.id is not None:
+            ahead.said(page)
+    elif step == "next":
+        page = ahead.next_page(operation)
+        said.append(page and page.id)
+    elif step == "claimed":
+        said.append(len(ahead.claimed(words[0])))
+    elif step == "unusual":
+        ahead.unusual(operation)
+        said.append(ahead.drop_pages(operation))
+    elif step == "close":
+        said.append(ahead.close([b"rows"]))
+    elif step == "wait":
+        now[0] += words[0]
+        said.append(ahead.close_idle())
+print(json.dumps(said))
+`;
+
+const MIB = 1024 * 1024;
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+// Real: the program of the bridge. Left out: the server of SQL.
+(hasPython ? describe : describe.skip)('pages of results that are read ahead', () => {
+  const steps = (...all: unknown[][]): unknown =>
+    JSON.parse(
+      execFileSync('python3', ['-c', STEPS, __dirname], { input: JSON.stringify(all), encoding: 'utf8' }),
+    ) as unknown;
+  const page = ['read', 'ok', 9_000];
+  const twice = [
+    ['fetched', 'k', 9_000],
+    ['fetched', 'k', 9_000],
+  ];
+
+  it('are read once two fetches were equal and long, as far as the client goes on', () => {
+    expect(steps(['begin'], ['fetched', 'k', 9_000], ['begin'])).toEqual([false, false]);
+    expect(steps(['fetched', 'k', 9_000], ['fetched', 'other', 9_000], ['begin'])).toEqual([false]);
+    expect(steps(...twice, ['fetched', 'k', 100], ['begin'])).toEqual([false]);
+    expect(steps(...twice, ['begin'], page, ['begin'], page, ['begin'], ['claimed', ['ahead-1']], ['begin'])).toEqual([
+      true,
+      'ahead-1',
+      true,
+      'ahead-2',
+      false,
+      1,
+      true,
+    ]);
+  });
+
+  it('are given once', () => {
+    expect(
+      steps(
+        ...twice,
+        ['begin'],
+        page,
+        ['begin'],
+        page,
+        ['claimed', ['ahead-1', 'unknown']],
+        ['claimed', ['ahead-1']],
+        ['next'],
+        ['next'],
+        ['claimed', ['ahead-2']],
+      ),
+    ).toEqual([true, 'ahead-1', true, 'ahead-2', 1, 0, 'ahead-2', null, 0]);
+  });
+
+  it('end with what failed, which is told in its turn', () => {
+    expect(steps(...twice, ['begin'], ['read', 'error', 5], ['begin'], ['next'], ['next'])).toEqual([
+      true,
+      null,
+      false,
+      null,
+      null,
+    ]);
+  });
+
+  it('go with their operation, with a fetch from elsewhere, and once nobody uses them', () => {
+    const read = [...twice, ['begin'], page];
+    expect(steps(...read, ['close'])).toEqual([true, 'ahead-1', ['ahead-1']]);
+    expect(steps(...read, ['unusual'], ['next'], ['begin'])).toEqual([true, 'ahead-1', ['ahead-1'], null, false]);
+    expect(steps(...read, ['wait', 61], ['wait', 61])).toEqual([true, 'ahead-1', [], ['ahead-1']]);
+  });
+
+  it('have no more than 32 MiB', () => {
+    const long = ['read', 'ok', 15 * MIB];
+    expect(steps(...twice, ['begin'], long, ['begin'], long, ['claimed', ['none']], ['begin'])).toEqual([
+      true,
+      'ahead-1',
+      true,
+      'ahead-2',
+      0,
+      false,
+    ]);
+  });
+});
