@@ -18,6 +18,7 @@ const layers = [
     'metastore-catalogs',
   ],
   ['clusters'],
+  ['billing'],
   ['workspaces'],
   ['scoped-secrets'],
   ['catalog-secrets'],

@@ -32,7 +32,10 @@ RUN python3 -m venv /opt/python \
   && $pip -r /tmp/requirements/pip.txt \
   && $pip -r /tmp/requirements/spark-build.txt \
   && $pip -r /tmp/requirements/spark.txt --no-binary pyspark --no-build-isolation \
-  && $pip -r /tmp/requirements/kernels.txt
+  && $pip -r /tmp/requirements/kernels.txt \
+  && $pip -r /tmp/requirements/toree.txt --target /tmp/toree --no-deps --no-binary toree --no-build-isolation \
+  && install -D -m 644 /tmp/toree/toree/lib/toree-assembly-*.jar /opt/scala-kernel/toree.jar \
+  && rm -r /tmp/toree
 
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # The package of the Java runtime expects the folder of manual pages, which slim images lack.
@@ -54,8 +57,13 @@ RUN node /tmp/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/b
 # By which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
 ARG MAVEN_REPOSITORY_URL
 COPY scripts/connectors /tmp/scripts/connectors
-COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs /tmp/scripts/embedded/
+# The kernel of Scala notebooks (ADR 0034).
+COPY scripts/scala-kernel /tmp/scripts/scala-kernel
+COPY --from=spark /opt/scala-kernel /opt/scala-kernel
+COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs \
+  scripts/embedded/scala-compiler.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
+  && node /tmp/scripts/scala-kernel/scala-kernel.mjs /opt/spark /opt/java /opt/scala-kernel \
   && rm -r /tmp/scripts
 ENTRYPOINT ["/usr/bin/tini", "--"]
 
@@ -71,6 +79,7 @@ ENV NODE_ENV=production \
     COMPUTE_LOCAL_PYTHON=/opt/python/bin/python \
     COMPUTE_LOCAL_CLASS_ARCHIVES=3.5.9=/opt/spark.jsa \
     COMPUTE_LOCAL_CONNECTORS=3.5.9=/opt/connectors \
+    COMPUTE_LOCAL_SCALA_KERNELS=3.5.9=/opt/scala-kernel \
     COMPUTE_LOCAL_UIDS=1900000000-1900004095
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -1,19 +1,20 @@
 #!/usr/bin/env node
-import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { measureBilling } from './bench/billing.mjs';
 import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
 import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
+import { measureInteractive } from './bench/interactive.mjs';
 import { prepareLookup } from './bench/lookup.mjs';
 import { prepareMetastores } from './bench/metastores.mjs';
 import { prepareMillion } from './bench/million.mjs';
 import { prepareNodes } from './bench/nodes.mjs';
+import { HELP, readOptions, UsageError } from './bench/options.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { percentile } from './bench/percentile.mjs';
 import { Recovery } from './bench/recovery.mjs';
@@ -27,29 +28,6 @@ import { abortedByInterruption } from './embedded/interruption.mjs';
 import { prepareRuntime } from './embedded/runtime.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const MEASUREMENTS = [
-  'job',
-  'follow',
-  'cluster',
-  'get',
-  'lookup',
-  'list',
-  'search',
-  'transfer',
-  'latency',
-  'body',
-  'recovery',
-  'submit',
-  'agent',
-  'restart',
-  'reads',
-  'destroy',
-  'copy',
-  'permission',
-  'metastore',
-];
-/** Measured only if asked for: it takes eleven minutes. */
-const LONG = ['growth'];
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'follow', 'cluster', 'get'];
 /** Those that need a million records. */
@@ -58,87 +36,14 @@ const OF_MILLION = ['list', 'search'];
 const OF_NODES = ['agent', 'growth', 'restart'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
-const ROUNDS = 7;
-/** Kills of a worker, unless --rounds says otherwise. */
-const KILLS = 50;
-
 /** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
 
-const HELP = `Usage: npm run bench [-- options]
-
-Measures the platform against the same work done by hand, in turns, and prints the ratios with their goals:
-  job      POST of a small PySpark job to DONE, against spark-submit on the same master
-  follow   first line of a job to its first byte with somebody who follows its log; the slowest of some jobs
-  cluster  start of a cluster to RUNNING, against starting the same daemons by hand
-  get      GET of a cluster by id, against a bare express handler with the same query
-  lookup   GET of a lookup, signed in, against the same express handler without authentication
-  list     GET of a page of 100 from 1,000,000 configurations, against the same from 1,000
-  search   GET of those with a part of their name, among 1,000,000 against among 1,000; the worse of two parts
-  transfer upload and download of a large file of an object storage manager, against the same SDK used directly, and the
-           memory that they take; the store is one that keeps nothing
-  latency  the slowest of a hundred small GETs while 8 clients send the largest JSON bodies, against the same without them
-  body     what a KiB of the largest JSON bodies costs, against a KiB of small ones; the worst of some kinds
-  submit   jobs submitted per second while none can start: by 16 clients against inserting the same rows without a platform,
-           and by 1, 8 and 32 behind 10,000 and 100,000 waiting jobs, against behind none
-  recovery kill -9 of a worker in the midst of operations to the next committed step of what it held, p50 and p99, with
-           another worker and without; the worker is restarted after a second
-  agent    from the answer to the request for a run, and from its commit record, to its node's agent, with a thousand
-           nodes polling, and what their idle polls cost
-  reads    GET of a job, of the newest 100 of a workspace, and of both statistics behind 1,000,000 ended jobs, against
-           behind 1,000
-  destroy  how long it takes to destroy a cluster that 100,000 jobs wait for, and others to lock it meanwhile
-  copy     files per second of a copy of 10,000 small files in a workspace, against cp -r
-  permission GET of a workspace by a member of one of its 1,000 groups with 10,000 users, against one with a single group
-  restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
-  metastore first page of 10,000 tables of a Hive metastore and of stand-ins for Unity and AWS Glue, read anew against the
-           same calls by a bare client, and kept; the names of all; and the memory that lists of 100 catalogs take
-  growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
-
-Options:
-  --only=job,lookup        measure these only
-  --rounds=N               rounds of each side, ${ROUNDS} by default; one more that does not count comes first. Of kills
-                           these are the number, ${KILLS} by default
-  --seed=N                 of the moments of the kills, random by default
-  --json=FILE              write the figures to FILE, too
-  --help                   show this
-
-A missed goal does not make it fail; a failure to measure does. RUNTIME_DIR (.runtime by default) holds Java and Spark.
-`;
-
-class UsageError extends Error {}
-
-/** @param {string[]} args */
-function readOptions(args) {
-  const text = /** @type {const} */ ({ type: 'string' });
-  try {
-    const options = {
-      only: text,
-      rounds: text,
-      seed: text,
-      json: text,
-      help: { type: /** @type {const} */ ('boolean') },
-    };
-    const { values } = parseArgs({ args, options });
-    const only = values.only?.split(',') ?? MEASUREMENTS;
-    const unknown = only.find((name) => !MEASUREMENTS.includes(name) && !LONG.includes(name));
-    if (unknown !== undefined) throw new Error(`There is no measurement ${JSON.stringify(unknown)}.`);
-    const rounds = Number(values.rounds ?? ROUNDS);
-    if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1.');
-    const seed = Number(values.seed ?? randomInt(2 ** 31));
-    if (!Number.isInteger(seed)) throw new Error('--seed must be a whole number.');
-    const kills = values.rounds === undefined ? KILLS : rounds;
-    return { only, rounds, kills, seed, json: values.json, help: values.help ?? false };
-  } catch (error) {
-    throw new UsageError(`${/** @type {Error} */ (error).message}\n\n${HELP}`);
-  }
-}
-
 /**
  * @typedef {import('./bench/comparison.mjs').Comparison} Comparison
  * @typedef {import('./bench/comparison.mjs').Goal} Goal
- * @typedef {import('./bench/comparison.mjs').Measure} Measure
+ * @typedef {import('./bench/comparison.mjs').Result} Result
  * @typedef {import('./bench/comparison.mjs').Sides} Sides
  * @typedef {import('./embedded/runtime.mjs').Runtime} Runtime
  * @typedef {Awaited<ReturnType<typeof prepareMetastores>>['metastores'][number]} Metastore
@@ -163,7 +68,7 @@ class Bench {
     console.log(`[${((performance.now() - this.started) / 1000).toFixed(1).padStart(6)} s] ${text}`);
   };
 
-  /** @returns {Promise<(Comparison | Measure)[]>} */
+  /** @returns {Promise<Result[]>} */
   async run() {
     const { print, signal } = this;
     const install = { onProgress: print, signal };
@@ -174,7 +79,7 @@ class Bench {
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
-    /** @type {(Comparison | Measure)[]} */
+    /** @type {Result[]} */
     const results = [];
     if (this.only.some((name) => name !== 'recovery'))
       results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
@@ -187,7 +92,7 @@ class Bench {
 
   /**
    * @param {Pick<ConstructorParameters<typeof PlatformUnderBench>[0], 'runtime' | 'processes'>} options
-   * @param {(platform: PlatformUnderBench) => Promise<(Comparison | Measure)[]>} measureOn
+   * @param {(platform: PlatformUnderBench) => Promise<Result[]>} measureOn
    */
   async on(options, measureOn) {
     const { print, signal } = this;
@@ -208,14 +113,16 @@ class Bench {
   /** @param {PlatformUnderBench} platform @param {Runtime} runtime */
   async ofOnePlatform(platform, runtime) {
     const byHand = new SparkByHand({ runtime, folder: join(platform.folder, 'by-hand'), signal: this.signal });
-    /** @type {(Comparison | Measure)[]} */
+    /** @type {Result[]} */
     const results = [];
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
+    results.push(...(await measureInteractive(platform, this)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('copy')) results.push(await this.copy(platform));
     if (this.only.includes('permission')) results.push(await this.permission(platform));
     if (this.only.includes('metastore')) results.push(...(await this.metastores(platform)));
+    if (this.only.includes('billing')) results.push(...(await measureBilling(platform, this)));
     if (this.only.includes('transfer')) results.push(...(await this.transfer(platform)));
     if (this.only.some((name) => OF_BODIES.includes(name))) results.push(...(await this.ofBodies(platform)));
     if (this.only.some((name) => OF_NODES.includes(name))) results.push(...(await this.ofNodes(platform)));
@@ -523,7 +430,7 @@ class Bench {
           return perSecond;
         },
       });
-      /** @type {(Comparison | Measure)[]} */
+      /** @type {Result[]} */
       const results = [
         against,
         measure({
@@ -668,8 +575,7 @@ async function main() {
     return 0;
   }
   const controller = abortedByInterruption();
-  const [load = 0] = loadavg();
-  const machine = { node: process.version, cpus: availableParallelism(), load_before: load };
+  const machine = { node: process.version, cpus: availableParallelism(), load_before: loadavg()[0] ?? 0 };
   let results;
   try {
     results = await new Bench(options, controller.signal).run();

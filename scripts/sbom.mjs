@@ -49,6 +49,7 @@ const PYTHON_SCOPES = {
   'spark-build': 'required',
   spark: 'required',
   kernels: 'required',
+  toree: 'required',
   valkey: 'optional',
   bubblewrap: 'optional',
   java: 'optional',

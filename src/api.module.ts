@@ -4,6 +4,7 @@ import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import type { Served } from './config/http.config';
 import { AgentsApiModule } from './modules/agents/agents.api.module';
 import { AuditApiModule } from './modules/audit/audit.api.module';
+import { BillingApiModule } from './modules/billing/billing.api.module';
 import { BootDiskImagesApiModule } from './modules/boot-disk-images/boot-disk-images.api.module';
 import { CatalogSecretsApiModule } from './modules/catalog-secrets/catalog-secrets.api.module';
 import { CloudEnvsApiModule } from './modules/cloud-envs/cloud-envs.api.module';
@@ -62,6 +63,7 @@ const OF_CLIENTS = [
   CatalogBrowsingApiModule,
   IamApiModule,
   AuditApiModule,
+  BillingApiModule,
 ];
 
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { BillingWorkerModule } from './modules/billing/billing.worker.module';
 import { CloudEnvsWorkerModule } from './modules/cloud-envs/cloud-envs.worker.module';
 import { ClustersWorkerModule } from './modules/clusters/clusters.worker.module';
 import { HealthModule } from './modules/health/health.module';
@@ -27,6 +28,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
   imports: [
     PlatformModule,
     HealthModule,
+    BillingWorkerModule,
     CloudEnvsWorkerModule,
     ClustersWorkerModule,
     JobsWorkerModule,

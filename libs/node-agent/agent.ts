@@ -79,6 +79,7 @@ export class Agent {
       python: config.python,
       classArchive: config.class_archive ?? null,
       connectors: config.connectors ?? null,
+      scalaKernel: config.scala_kernel ?? null,
     };
     const sandboxes = new Sandboxes(confinement, {
       visible: visiblePaths(neededPaths(config)),

@@ -16,6 +16,8 @@ export interface AgentConfig {
   class_archive?: string | null;
   /** Folder of the jars that reach object stores (scripts/connectors); without it runs cannot have mounts. */
   connectors?: string | null;
+  /** Folder of the kernel of Scala notebooks (scripts/scala-kernel); without it they cannot be started. */
+  scala_kernel?: string | null;
   spark_version: string;
   cores: number;
   memory_mb: number;
@@ -63,6 +65,6 @@ export function readConfig(path: string): AgentConfig {
 
 /** What the node's programs are made of. */
 export function neededPaths(config: AgentConfig): NeededPaths {
-  const { spark_home, java_home, class_archive = null, connectors = null, python } = config;
-  return { paths: [spark_home, java_home, class_archive, connectors], python };
+  const { spark_home, java_home, class_archive = null, connectors = null, scala_kernel = null, python } = config;
+  return { paths: [spark_home, java_home, class_archive, connectors, scala_kernel], python };
 }

@@ -92,6 +92,7 @@ describe('Daemons', () => {
         python: '/usr/bin/python3',
         classArchive: null,
         connectors: null,
+        scalaKernel: null,
       },
       sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: `${root}/node` }),
       bindAddress: '127.0.0.1',

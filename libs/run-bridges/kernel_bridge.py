@@ -1,7 +1,8 @@
 """Stands between the channel of a notebook's run and its kernel.
 
-Usage: kernel_bridge.py LANGUAGE, with the files of the channel as descriptors 3 and 4. It starts the kernel as its child
-and brings messages both ways; the kernel has no way to the channel. Payloads are JSON: see ADR 0034.
+Usage: kernel_bridge.py LANGUAGE [JARS], with the files of the channel as descriptors 3 and 4; JARS is the folder of the
+Scala kernel. It starts the kernel as its child and brings messages both ways; the kernel has no way to the channel.
+Payloads are JSON: see ADR 0034.
 """
 
 import json
@@ -9,33 +10,28 @@ import os
 import queue
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import OrderedDict, deque
 
-import zmq
-from jupyter_client.connect import write_connection_file
-from jupyter_client.jsonutil import json_default
-from jupyter_client.session import Session
-
+from kernel_process import PipeKernel, SocketKernel
 from run_channel import LONGEST_PAYLOAD, RunChannel
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = {"python": ("kernel_python.py", "python3"), "sql": ("kernel_sql.py", "sql")}
+NAMES = {"python": "python3", "sql": "sql", "scala": "scala"}
+PROGRAMS = {"python": "kernel_python.py", "sql": "kernel_sql.py"}
 
-# How long a kernel may take until it answers, and to end; seconds.
-START_WITHIN = 90
-ASKED_WITHIN = 1
-END_WITHIN = 4
-NUDGE_EVERY = 0.3
 # How long the reply of a request waits for its last output.
 IDLE_WITHIN = 5
+# How long a kernel that executes nothing may take to answer another request.
+ANSWER_WITHIN = 30
 # Streams are sent this often, or when they are this long.
 STREAM_EVERY = 0.1
 STREAM_AT_ONCE = 64 * 1024
+# What a cell says is held back for so long until its reply: all of a short one is then taken care of at once.
+HELD = 0.01
+MOST_HELD_BYTES = 1024 * 1024
 # Of what one request prints; characters.
 MOST_PRINTED = 1024 * 1024
 LONGEST_PICTURE = 10 * 1024 * 1024
@@ -43,139 +39,17 @@ LONGEST_DATA = 1024 * 1024
 # Requests that may wait, and ids that are remembered.
 MOST_WAITING = 1_000
 REMEMBERED = 10_000
-TAIL = 2_000
 TICK = 0.05
+
+
+def json_default(value):
+    from jupyter_client.jsonutil import json_default as default
+
+    return default(value)
 
 
 def quoted(number):
     return signal.Signals(-number).name if number < 0 else "exit code %d" % number
-
-
-class Tail:
-    """Copies what a kernel writes beside its messages to the log of the run, and keeps the end of it."""
-
-    def __init__(self, stream):
-        self.text = b""
-        self._thread = threading.Thread(target=self._copy, args=(stream,), daemon=True)
-        self._thread.start()
-
-    def end(self):
-        self._thread.join(1)
-        return self.text.decode("utf-8", "replace").strip()
-
-    def _copy(self, stream):
-        with stream:
-            while True:
-                chunk = os.read(stream.fileno(), 65536)
-                if not chunk:
-                    return
-                self.text = (self.text + chunk)[-TAIL:]
-                view = memoryview(chunk)
-                while view:
-                    view = view[os.write(2, view) :]
-
-
-class Kernel:
-    """One kernel process, with the sockets to it."""
-
-    def __init__(self, language, generation, folder, work):
-        self.generation = generation
-        program, _ = PROGRAMS[language]
-        key = os.urandom(32).hex().encode()
-        # Relative, since the name of a socket is short.
-        self.file, self.connection = write_connection_file(
-            fname=os.path.join(folder, "kernel-%d.json" % generation),
-            transport="ipc",
-            ip="k%d" % generation,
-            key=key,
-        )
-        self.session = Session(key=key, signature_scheme=self.connection["signature_scheme"])
-        env = dict(os.environ, KERNEL_WORK=work, JPY_PARENT_PID=str(os.getpid()), PYDEVD_DISABLE_FILE_VALIDATION="1")
-        argv = [sys.executable, os.path.join(FOLDER, program), "-f", self.file]
-        # A group of its own within the run's session: a signal to the bridge is none to the kernel.
-        self.process = subprocess.Popen(
-            argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE, preexec_fn=os.setpgrp
-        )
-        self.tail = Tail(self.process.stderr)
-        context = zmq.Context.instance()
-        self.sockets = {}
-        for channel, kind in (("shell", zmq.DEALER), ("control", zmq.DEALER), ("iopub", zmq.SUB)):
-            socket = context.socket(kind)
-            socket.linger = 0
-            socket.set_hwm(0)
-            if kind == zmq.SUB:
-                socket.setsockopt(zmq.SUBSCRIBE, b"")
-            socket.connect("ipc://%s-%d" % (self.connection["ip"], self.connection[channel + "_port"]))
-            self.sockets[channel] = socket
-        self.began = time.monotonic()
-        self.nudged = 0.0
-        self.answered = {"shell": False, "iopub": False}
-
-    @property
-    def ready(self):
-        return all(self.answered.values())
-
-    def nudge(self):
-        """Asks until it answers on both sockets: what it said before a socket was connected is lost."""
-        now = time.monotonic()
-        if now - self.nudged >= NUDGE_EVERY:
-            self.nudged = now
-            self.session.send(self.sockets["shell"], "kernel_info_request", {})
-
-    def send(self, channel, message):
-        self.session.send(self.sockets[channel], message)
-
-    def receive(self, channel):
-        """The next message of a socket; None when there is none, or one that is none."""
-        try:
-            parts = self.sockets[channel].recv_multipart(zmq.NOBLOCK)
-        except zmq.Again:
-            return None
-        try:
-            _, parts = self.session.feed_identities(parts)
-            return self.session.deserialize(parts)
-        except Exception as error:
-            print("The kernel sent something that is no message: %s" % error, file=sys.stderr, flush=True)
-            return {}
-
-    def interrupt(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-
-    def end(self):
-        """Ends the process and whatever it started; politely first, so that Spark closes its event log."""
-        group = self.process.pid
-        self.session.send(self.sockets["control"], "shutdown_request", {"restart": False})
-        if not self._gone(group, ASKED_WITHIN):
-            for number in (signal.SIGTERM, signal.SIGKILL):
-                if not self._signal(group, number) or self._gone(group, END_WITHIN):
-                    break
-        self.close()
-
-    def close(self):
-        for socket in self.sockets.values():
-            socket.close()
-        try:
-            os.unlink(self.file)
-        except OSError:
-            pass
-
-    def _gone(self, group, seconds):
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            self.process.poll()
-            if not self._signal(group, 0):
-                return True
-            time.sleep(0.02)
-        return False
-
-    @staticmethod
-    def _signal(group, number):
-        try:
-            os.killpg(group, number)
-            return True
-        except ProcessLookupError:
-            return False
 
 
 class Output:
@@ -189,9 +63,10 @@ class Output:
 class Bridge:
     """All state is of the main thread; a thread reads the channel."""
 
-    def __init__(self, channel, language, folder, work):
+    def __init__(self, channel, language, jars, folder, work):
         self.channel = channel
         self.language = language
+        self.jars = jars
         self.folder = folder
         self.work = work
         self.kernel = None
@@ -204,7 +79,13 @@ class Bridge:
         self.replied_at = 0.0
         self.output = Output()
         self.stream = None
+        self.held = []
+        self.held_bytes = 0
+        self.held_since = 0.0
         self.seen = OrderedDict()
+        # Requests other than to execute that are with the kernel, by id.
+        self.asked = OrderedDict()
+        self.free_since = 0.0
         self.inbox = queue.Queue(maxsize=100)
         self.wake_read, self.wake_write = os.pipe()
         os.set_blocking(self.wake_write, False)
@@ -214,14 +95,38 @@ class Bridge:
 
     def say(self, frame):
         payload = json.dumps(frame, default=json_default).encode("utf-8", "replace")
-        if len(payload) <= LONGEST_PAYLOAD:
-            self.channel.send(payload)
+        if len(payload) > LONGEST_PAYLOAD:
+            payload = json.dumps(self.left_out(frame, len(payload))).encode()
+        if not self.held:
+            self.held_since = time.monotonic()
+        self.held.append(payload)
+        self.held_bytes += len(payload)
+        if self.held_bytes > MOST_HELD_BYTES:
+            self.release()
+
+    @staticmethod
+    def left_out(frame, size):
+        """In the place of a message that is longer than any may be: whoever waits for a reply gets one."""
+        message = frame["message"]
+        why = "A %s of %d bytes is left out: %d may be sent." % (message["msg_type"], size, LONGEST_PAYLOAD)
+        if message["msg_type"].endswith("_reply"):
+            content = {"status": "error", "ename": "TooLong", "evalue": why, "traceback": [why]}
+            return dict(frame, message=dict(message, content=content, metadata={}))
+        header = dict(message["header"], msg_type="stream")
+        content = {"name": "stderr", "text": "[%s]\n" % why}
+        return dict(frame, message=dict(message, header=header, msg_type="stream", content=content, metadata={}))
+
+    def release(self):
+        """Hands over all that was said."""
+        held, self.held, self.held_bytes = self.held, [], 0
+        if held:
+            self.channel.send(*held)
 
     def say_state(self, state, reason=None):
         if state == self.state and reason is None:
             return
         self.state = state
-        name = PROGRAMS[self.language][1]
+        name = NAMES[self.language]
         self.say(
             {"op": "kernel", "generation": self.generation, "state": state, "reason": reason, "kernel_name": name}
         )
@@ -239,6 +144,8 @@ class Bridge:
 
     def answer(self, request, msg_type, content, channel="shell"):
         """An answer of the bridge's own."""
+        from jupyter_client.session import Session
+
         session = Session(session="bridge")
         message = session.msg(msg_type, content=content, parent=request)
         self.say_message({key: message[key] for key in ("header", "parent_header", "metadata", "content")}, channel)
@@ -291,8 +198,7 @@ class Bridge:
         header = message["header"]
         msg_id = header["msg_id"]
         if header["msg_type"] != "execute_request":
-            if self.kernel is not None:
-                self.kernel.send(message.get("channel", "shell"), message)
+            self.ask(message)
             return
         if msg_id in self.seen:
             return
@@ -304,8 +210,21 @@ class Bridge:
             return
         self.waiting.append(message)
 
+    def ask(self, message):
+        """Passes on a request that executes nothing."""
+        if self.kernel is None or len(self.asked) >= MOST_WAITING:
+            self.abort(message)
+            return
+        self.asked[message["header"]["msg_id"]] = message
+        self.free_since = time.monotonic()
+        self.kernel.send(message.get("channel", "shell"), message)
+
+    def abort_asked(self):
+        while self.asked:
+            self.abort(self.asked.popitem(last=False)[1])
+
     def abort(self, message):
-        self.answer(message, "execute_reply", {"status": "aborted"})
+        self.answer(message, message["header"]["msg_type"].replace("_request", "_reply"), {"status": "aborted"})
         self.answer(message, "status", {"execution_state": "idle"}, "iopub")
 
     def abort_waiting(self):
@@ -325,9 +244,14 @@ class Bridge:
         self.seen.clear()
         self.say_state("starting")
         try:
-            self.kernel = Kernel(self.language, generation, self.folder, self.work)
+            self.kernel = self.new_kernel(generation)
         except Exception as error:
             self.say_state("dead", "The kernel could not be started: %s" % error)
+
+    def new_kernel(self, generation):
+        if self.language == "scala":
+            return PipeKernel(self.jars, generation, self.folder, self.work)
+        return SocketKernel(PROGRAMS[self.language], generation, self.folder, self.work)
 
     def restart(self, generation):
         if generation <= self.generation:
@@ -356,6 +280,7 @@ class Bridge:
         self.reply = None
         self.flush()
         self.abort_waiting()
+        self.abort_asked()
 
     def watch(self):
         """Looks after what has no message: a kernel that does not begin, or has died, and what is late."""
@@ -374,15 +299,21 @@ class Bridge:
             self.say_state("dead", why)
             return
         if not kernel.ready:
-            if time.monotonic() - kernel.began > START_WITHIN:
-                why = "The kernel did not answer within %d seconds." % START_WITHIN
+            if time.monotonic() - kernel.began > kernel.start_within:
+                why = "The kernel did not answer within %d seconds." % kernel.start_within
                 self.end_kernel("KernelDied", why)
                 self.say_state("dead", why)
             else:
                 kernel.nudge()
+            self.free_since = time.monotonic()
             return
         if self.reply is not None and time.monotonic() - self.replied_at > IDLE_WITHIN:
             self.finish()
+        if self.current is not None:
+            # Kernels do one thing after the other.
+            self.free_since = time.monotonic()
+        elif self.asked and time.monotonic() - self.free_since > ANSWER_WITHIN:
+            self.abort_asked()
         if self.current is None and self.waiting:
             self.current = self.waiting.popleft()
             self.output = Output()
@@ -403,16 +334,8 @@ class Bridge:
         kernel = self.kernel
         if kernel is None:
             return
-        # In this order, so that a reply finds what was said before it.
-        for channel in ("iopub", "shell", "control"):
-            for _ in range(1_000):
-                message = kernel.receive(channel)
-                if message is None:
-                    break
-                if channel in kernel.answered:
-                    kernel.answered[channel] = True
-                if message:
-                    self.take_output(message, channel)
+        for message, channel in kernel.received():
+            self.take_output(message, channel)
         if kernel.ready and self.state == "starting":
             self.say_state("idle")
 
@@ -420,10 +343,6 @@ class Bridge:
         msg_type = message["header"]["msg_type"]
         parent = message.get("parent_header", {}).get("msg_id")
         is_current = self.current is not None and parent == self.current["header"]["msg_id"]
-        own = message.get("parent_header", {}).get("session") == self.kernel.session.session
-        if own or msg_type == "iopub_welcome":
-            # The nudges, and whether the kernel is busy with them, are nobody's.
-            return
         if channel == "shell" and msg_type == "execute_reply":
             if not is_current:
                 return
@@ -432,6 +351,8 @@ class Bridge:
             if self.idle_since_reply:
                 self.finish()
             return
+        if channel == "shell":
+            self.asked.pop(parent, None)
         if channel == "iopub" and msg_type == "stream":
             self.take_stream(message, parent)
             return
@@ -492,12 +413,14 @@ class Bridge:
     def run(self):
         threading.Thread(target=self.read_channel, daemon=True).start()
         self.begin(1)
+        import zmq
+
         while not self.stopping:
             poller = zmq.Poller()
             poller.register(self.wake_read, zmq.POLLIN)
             if self.kernel is not None:
-                for socket in self.kernel.sockets.values():
-                    poller.register(socket, zmq.POLLIN)
+                for place, events in self.kernel.polled():
+                    poller.register(place, events)
             for found, _ in poller.poll(self.patience()):
                 if found == self.wake_read:
                     os.read(self.wake_read, 4096)
@@ -506,11 +429,16 @@ class Bridge:
             if self.stream is not None and time.monotonic() - self.stream["since"] >= STREAM_EVERY:
                 self.flush()
             self.watch()
+            if self.current is None or time.monotonic() - self.held_since >= HELD:
+                self.release()
         self.end_kernel("KernelEnded", "The notebook was stopped.")
         self.say_state("dead", "The notebook was stopped.")
+        self.release()
 
     def patience(self):
         """How long nothing has to be looked at; milliseconds."""
+        if self.held:
+            return int(HELD * 1_000)
         busy = self.stream is not None or self.reply is not None or (self.kernel is not None and not self.kernel.ready)
         return int(TICK * 1_000) if busy or self.waiting else 500
 
@@ -520,11 +448,11 @@ class Bridge:
 
 
 def main():
-    language = sys.argv[1]
+    language, jars = (sys.argv[1:] + [None])[:2]
     work = os.getcwd()
     folder = tempfile.mkdtemp(prefix="kernel-")
     os.chdir(folder)
-    bridge = Bridge(RunChannel(), language, folder, work)
+    bridge = Bridge(RunChannel(), language, jars, folder, work)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, bridge.stop)
     try:

@@ -7,7 +7,9 @@ file are numbered from 1 without gaps; one with number 0 only tells what was rea
 is long and all of it was read. See ADR 0033.
 """
 
+import ctypes
 import os
+import select
 import struct
 import threading
 import time
@@ -22,6 +24,9 @@ MOST_UNREAD = 64 * 1024 * 1024
 READ_AT_ONCE = 256 * 1024
 SHORTEST_PAUSE = 0.002
 LONGEST_PAUSE = 0.02
+# The longest while the system tells of what is written; there are file systems of which it tells nothing.
+LONGEST_WATCH = 0.1
+IN_MODIFY = 2
 # How much is read before the other side is told of it.
 TELL_EVERY = 1024 * 1024
 
@@ -34,12 +39,52 @@ class ChannelError(Exception):
     """The file of requests holds what no agent writes, or a payload is too long."""
 
 
+class Growth:
+    """Waits until somebody writes to a file that is open."""
+
+    def __init__(self, fd):
+        self._pause = SHORTEST_PAUSE
+        self._events = self._watched(fd)
+        self._poll = select.poll()
+        if self._events is not None:
+            self._poll.register(self._events, select.POLLIN)
+
+    def reset(self):
+        """Something was there: more may come soon."""
+        self._pause = SHORTEST_PAUSE
+
+    def wait(self, seconds):
+        """Waits so long at most; may end without cause."""
+        if self._events is None:
+            time.sleep(min(self._pause, seconds))
+            self._pause = min(self._pause * 1.2, LONGEST_PAUSE)
+        elif self._poll.poll(min(seconds, LONGEST_WATCH) * 1_000):
+            os.read(self._events, 64 * 1024)
+
+    @staticmethod
+    def _watched(fd):
+        """A descriptor of inotify; None where there is none to be had."""
+        try:
+            system = ctypes.CDLL(None)
+            events = system.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        except (OSError, AttributeError):
+            return None
+        if events < 0:
+            return None
+        # By the descriptor, since the process may not open the file by its name.
+        if system.inotify_add_watch(events, b"/proc/self/fd/%d" % fd, IN_MODIFY) >= 0:
+            return events
+        os.close(events)
+        return None
+
+
 class RunChannel:
     """Both directions; sending is for any thread, receiving for one."""
 
     def __init__(self, requests_fd=3, frames_fd=4):
         self._requests = requests_fd
         self._frames = frames_fd
+        self._growth = Growth(requests_fd)
         self._lock = threading.Condition()
         self._position = 0
         # Read from the file and not yet taken: what lies behind `_at`.
@@ -63,45 +108,49 @@ class RunChannel:
             self._closed = True
             self._lock.notify_all()
 
-    def send(self, payload):
-        """Appends a payload of bytes; waits while too much has not been taken."""
-        if len(payload) > LONGEST_PAYLOAD:
-            raise ChannelError("A payload of %d bytes is too long." % len(payload))
+    def send(self, *payloads):
+        """Appends payloads of bytes, which are there all at once; waits while too much has not been taken."""
+        for payload in payloads:
+            if len(payload) > LONGEST_PAYLOAD:
+                raise ChannelError("A payload of %d bytes is too long." % len(payload))
         with self._lock:
             while self._unread_bytes > MOST_UNREAD and not self._closed:
                 self._lock.wait(1)
             if self._closed:
                 return
-            self._sent += 1
-            self._append(self._sent, payload)
+            self._append([(self._sent + at, payload) for at, payload in enumerate(payloads, 1)])
+            self._sent += len(payloads)
 
     def receive(self, timeout):
         """The next payload; None when there is none within `timeout` seconds, or once this is closed."""
         until = time.monotonic() + timeout
-        pause = SHORTEST_PAUSE
         while not self._closed:
             payload = self._next()
             if payload is not None:
+                self._growth.reset()
                 return payload
             left = until - time.monotonic()
             if left <= 0:
                 return None
-            time.sleep(min(pause, left))
-            pause = min(pause * 1.2, LONGEST_PAUSE)
+            self._growth.wait(left)
         return None
 
-    def _append(self, number, payload):
+    def _append(self, numbered):
+        """Appends payloads with their numbers."""
         if self._size > LONG_FILE and not self._unread:
             os.ftruncate(self._frames, 0)
             self._size = 0
-        record = HEADER.pack(MAGIC, len(payload), number, self._read) + payload
-        view = memoryview(record)
+        parts = []
+        for number, payload in numbered:
+            parts += (HEADER.pack(MAGIC, len(payload), number, self._read), payload)
+            size = HEADER.size + len(payload)
+            self._size += size
+            if number > 0:
+                self._unread.append((number, size))
+                self._unread_bytes += size
+        view = memoryview(b"".join(parts))
         while view:
             view = view[os.write(self._frames, view) :]
-        self._size += len(record)
-        if number > 0:
-            self._unread.append((number, len(record)))
-            self._unread_bytes += len(record)
         self._told = 0
 
     def _next(self):
@@ -129,7 +178,7 @@ class RunChannel:
                 self._read = number
                 self._told += len(payload)
                 if self._told >= TELL_EVERY:
-                    self._append(0, b"")
+                    self._append([(0, b"")])
             return payload
 
     def _take(self, taken):

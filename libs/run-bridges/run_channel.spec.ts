@@ -16,6 +16,16 @@ for _ in range(int(sys.argv[2])):
     channel.send(b"%d:" % len(payload) + payload)
 `;
 
+/** Says three things at once, and one more. */
+const SAY = `
+import sys
+sys.path.insert(0, sys.argv[1])
+from run_channel import RunChannel
+channel = RunChannel()
+channel.send(b"one", b"", b"three")
+channel.send(b"four")
+`;
+
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 // Real: Python's end of the channel, and the agent's, over files.
@@ -70,6 +80,19 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
       [1, '3:one'],
       [2, '0:'],
       [3, '5:three'],
+    ]);
+  });
+
+  it('says many things at once, in order', () => {
+    const fds = [openSync(requests(), 'r'), openSync(frames(), 'a')];
+    execFileSync('python3', ['-c', SAY, __dirname], { stdio: ['ignore', 'inherit', 'inherit', ...fds] });
+    fds.forEach(closeSync);
+    const said = new RecordReader(frames(), 1).read(1024);
+    expect(said.map(({ number, payload }) => [number, payload.toString()])).toEqual([
+      [1, 'one'],
+      [2, ''],
+      [3, 'three'],
+      [4, 'four'],
     ]);
   });
 

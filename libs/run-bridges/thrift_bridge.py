@@ -10,6 +10,7 @@ import os
 import queue
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -27,6 +28,8 @@ from thrift_messages import (
 MIB = 1024 * 1024
 LONGEST_ANSWER = 32 * MIB
 LONGEST_PART = 3 * MIB
+# Memory that a thread keeps for its next answer.
+LONGEST_KEPT = MIB
 HANDLE_BYTES = 16
 # Calls that are under way at once, and that wait for that.
 MOST_AT_ONCE = 64
@@ -123,18 +126,20 @@ class Server:
         self._input = jvm.org.apache.thrift.transport.TMemoryInputTransport
         self._output = jvm.org.apache.thrift.transport.TIOStreamTransport
         self._stream = jvm.java.io.ByteArrayOutputStream
+        self._file = jvm.java.io.FileOutputStream
         self._protocol = jvm.org.apache.thrift.protocol.TBinaryProtocol
+        self._of_thread = threading.local()
 
     def answer(self, user, message):
         """The answer to a message of a user; in PySpark each thread has one of the JVM, to which the name belongs."""
-        self._sessions.setUserName(user)
-        self._sessions.setIpAddress("127.0.0.1")
-        stream = self._stream()
-        self._processor.process(self._protocol(self._input(message)), self._protocol(self._output(stream)))
-        size = stream.size()
-        if size > LONGEST_ANSWER:
-            raise ForeignMessage("The answer has %d bytes; it may have %d. Fetch fewer rows." % (size, LONGEST_ANSWER))
-        return bytes(stream.toByteArray())
+        own = self._of_thread
+        if not hasattr(own, "line"):
+            self._sessions.setIpAddress("127.0.0.1")
+            own.line, own.user = Line(self), None
+        if own.user != user:
+            self._sessions.setUserName(user)
+            own.user = user
+        return own.line.answer(self._processor, message)
 
     @staticmethod
     def _share_metastore(session, settings):
@@ -156,6 +161,50 @@ class Server:
                 return
             time.sleep(0.01)
         fail("Spark's Thrift server did not start within %d seconds." % START_WITHIN)
+
+
+class Line:
+    """What one thread hands messages over by; each call of the JVM costs time, so it is kept."""
+
+    def __init__(self, server):
+        self._server = server
+        # PySpark's connection would take 40 ms for more than some KiB: its sides wait for each other.
+        with tempfile.NamedTemporaryFile(prefix="answer-", delete=False) as file:
+            self._path = file.name
+        self._file = os.open(self._path, os.O_RDWR)
+        self._to_file = server._file(self._path, True)
+        os.unlink(self._path)
+        self._renew()
+
+    def _renew(self):
+        server = self._server
+        self._stream = server._stream()
+        self._written = server._protocol(server._output(self._stream))
+        self._message = server._input()
+        self._read = server._protocol(self._message)
+
+    def answer(self, processor, message):
+        try:
+            self._message.reset(message)
+            processor.process(self._read, self._written)
+            self._stream.writeTo(self._to_file)
+            size = os.fstat(self._file).st_size
+            if size > LONGEST_ANSWER:
+                text = "The answer has %d bytes; it may have %d. Fetch fewer rows."
+                raise ForeignMessage(text % (size, LONGEST_ANSWER))
+            answer = os.pread(self._file, size, 0)
+            if size > LONGEST_KEPT:
+                self._renew()
+            else:
+                self._stream.reset()
+            return answer
+        except Exception:
+            # Something of it may be left.
+            self._renew()
+            raise
+        finally:
+            # The JVM appends.
+            os.ftruncate(self._file, 0)
 
 
 class Calls:

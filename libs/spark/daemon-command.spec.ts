@@ -13,6 +13,7 @@ const runtime = {
   python: '/venv/bin/python',
   classArchive: null,
   connectors: null,
+  scalaKernel: null,
 };
 
 describe('daemon commands', () => {

@@ -10,6 +10,7 @@ const runtime = {
   python: '/venv/bin/python',
   classArchive: null,
   connectors: null,
+  scalaKernel: null,
 };
 const paths: RunPaths = {
   work: '/run/work',
@@ -423,6 +424,37 @@ describe('submitCommand', () => {
   ] as const)('refuses a %s run without %s', (kind, what) => {
     expect(() => command({ kind, application: null, code: null })).toThrow(SubmitError);
     expect(() => command({ kind, application: null, code: null })).toThrow(what);
+  });
+});
+
+describe('submitCommand of a notebook', () => {
+  const notebook = (language: 'python' | 'scala', scalaKernel: string | null = null): SubmitCommand =>
+    submitCommand(spec({ kind: 'notebook', application: null, kernel: { language }, driver_memory: "5'12m" }), {
+      ...setup,
+      runtime: { ...runtime, scalaKernel },
+    });
+
+  it('is its bridge, with what spark-submit would be called with', () => {
+    const { argv, env, files, stdin } = notebook('python');
+    expect(argv).toEqual(['/venv/bin/python', '/run/generated/bridge/kernel_bridge.py', 'python']);
+    expect(env['PYSPARK_SUBMIT_ARGS']).toMatch(
+      /^'--master' 'local\[2\]' .*'--driver-memory' '5'"'"'12m' pyspark-shell$/,
+    );
+    expect(files.map(({ path }) => path)).toContain('/run/generated/bridge/kernel_process.py');
+    expect(stdin).toBe('');
+  });
+
+  it('in Scala has the folder of the kernel, whose compiler sees the class path', () => {
+    const { argv, env } = notebook('scala', '/scala-kernel');
+    expect(argv.slice(1)).toEqual(['/run/generated/bridge/kernel_bridge.py', 'scala', '/scala-kernel']);
+    expect(env['SPARK_SUBMIT_OPTS']).toContain('-Dscala.usejavacp=true');
+    expect(notebook('python', '/scala-kernel').env['SPARK_SUBMIT_OPTS']).not.toContain('usejavacp');
+  });
+
+  it('in Scala is refused where the node has no kernel for it', () => {
+    expect(() => notebook('scala')).toThrow(
+      new SubmitError('The notebook is in Scala, but this node has no kernel for Scala.'),
+    );
   });
 });
 

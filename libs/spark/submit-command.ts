@@ -18,6 +18,8 @@ const MOST_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
 
+const COMPILES_WITH_CLASS_PATH = '-Dscala.usejavacp=true';
+
 /** Where Spark and its runtimes are on a node. */
 export interface SparkRuntime {
   sparkHome: string;
@@ -27,6 +29,8 @@ export interface SparkRuntime {
   classArchive: string | null;
   /** Folder of the jars by which this Spark reaches object stores; null where the node has none. */
   connectors: string | null;
+  /** Folder of the kernel of Scala notebooks; null where the node has none. */
+  scalaKernel: string | null;
 }
 
 /** Folders and files of one run on its node; all absolute. */
@@ -211,7 +215,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
       const { files, script } = scalaReplFiles(code(spec), spec.arguments, places);
       return {
         files,
-        javaOptions: ['-Dscala.usejavacp=true'],
+        javaOptions: [COMPILES_WITH_CLASS_PATH],
         argv: ['--class', 'org.apache.spark.repl.Main', 'spark-shell', '-i', script],
         // Read only when the driver script itself could not run; without it the interpreter would end with 0.
         stdin: 'java.lang.System.exit(1)\n',
@@ -232,11 +236,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
     case 'thrift':
       return thriftProgram(spec, setup, options);
     case 'notebook':
-      return {
-        ...nothing,
-        ...bridgeCommand(['kernel_bridge.py', kernelLanguage(spec)], options, setup),
-        isWhole: true,
-      };
+      return kernelProgram(spec, setup, options);
   }
 }
 
@@ -402,9 +402,18 @@ function thriftProgram(spec: RunSpec, setup: SubmitSetup, options: readonly stri
   };
 }
 
-function kernelLanguage({ kernel }: RunSpec): string {
-  if (kernel && kernel.language !== 'scala') return kernel.language;
-  throw new SubmitError(`This node has no kernel for ${kernel?.language ?? 'a notebook without a language'}.`);
+function kernelProgram({ kernel }: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
+  if (!kernel) throw new SubmitError('A notebook run needs the language of its kernel.');
+  const program = { javaOptions: [], stdin: '', isWhole: true };
+  const { language } = kernel;
+  if (language !== 'scala') return { ...program, ...bridgeCommand(['kernel_bridge.py', language], options, setup) };
+  const { scalaKernel } = setup.runtime;
+  if (scalaKernel === null) throw new SubmitError('The notebook is in Scala, but this node has no kernel for Scala.');
+  return {
+    ...program,
+    ...bridgeCommand(['kernel_bridge.py', language, scalaKernel], options, setup),
+    javaOptions: [COMPILES_WITH_CLASS_PATH],
+  };
 }
 
 function application(spec: RunSpec): RunFile {

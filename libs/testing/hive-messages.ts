@@ -66,6 +66,10 @@ export function fetchResults(operation: HiveHandle, rows = 100): Buffer {
   return hiveCall('FetchResults', handleField(operation, ...kind), [2, I32, int(0, 4)], [3, I64, count]);
 }
 
+export function closeOperation(operation: HiveHandle): Buffer {
+  return hiveCall('CloseOperation', handleField(operation, [2, I32, int(0, 4)], [3, BOOL, Buffer.from([1])]));
+}
+
 /** The handle that an answer has: two texts of 16 bytes in fields that follow each other. */
 export function handleIn(answer: Buffer): HiveHandle {
   const head = Buffer.from([STRING, 0, 1, 0, 0, 0, 16]);

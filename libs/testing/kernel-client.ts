@@ -12,6 +12,8 @@ export interface SaidMessage {
     ename?: string;
     evalue?: string;
     data?: Record<string, string>;
+    matches?: string[];
+    found?: boolean;
   };
 }
 
@@ -40,7 +42,17 @@ export class KernelTestClient {
   }
 
   execute(msgId: string, code: string): void {
-    this.socket.send(JSON.stringify({ header: { msg_id: msgId, msg_type: 'execute_request' }, content: { code } }));
+    this.ask(msgId, 'execute_request', { code });
+  }
+
+  ask(msgId: string, type: string, content: object): void {
+    this.socket.send(JSON.stringify({ header: { msg_id: msgId, msg_type: type }, content }));
+  }
+
+  /** The reply to a request of any type, once it has come. */
+  answered(msgId: string): Promise<SaidMessage> {
+    const isReply = (one: SaidMessage) => one.msg_type.endsWith('_reply') && one.parent_header.msg_id === msgId;
+    return eventually(() => Promise.resolve(this.said.find(isReply)), { timeoutMs: 60_000, what: `reply to ${msgId}` });
   }
 
   replies(msgId: string): SaidMessage[] {

@@ -15,6 +15,19 @@
  * A figure that is compared with nothing.
  * @typedef {{name: string, title: string, unit: string, goal: {below: number} | {atLeast: number}, value: number, holds: boolean}} Measure
  *
+ * What the product adds to a baseline that was measured in turns with it.
+ * @typedef {object} Addition
+ * @property {string} name
+ * @property {string} title
+ * @property {string} unit
+ * @property {{atMost: number}} goal
+ * @property {number} baseline
+ * @property {number} product
+ * @property {number} added
+ * @property {boolean} holds
+ *
+ * @typedef {Comparison | Addition | Measure} Result
+ *
  * @typedef {object} Summary
  * @property {number} median
  * @property {number} min
@@ -79,12 +92,19 @@ export function measure(figure) {
   return { ...figure, holds: 'below' in goal ? value < goal.below : value >= goal.atLeast };
 }
 
+/** @param {Omit<Addition, 'added' | 'holds'>} figures @returns {Addition} */
+export function additionOf(figures) {
+  const added = figures.product - figures.baseline;
+  return { ...figures, added, holds: added <= figures.goal.atMost };
+}
+
 /**
- * @param {Comparison | Measure} result
+ * @param {Result} result
  * @returns {string} some lines for people
  */
 export function describe(result) {
-  return 'value' in result ? describeMeasure(result) : describeComparison(result);
+  if ('value' in result) return describeMeasure(result);
+  return 'added' in result ? describeAddition(result) : describeComparison(result);
 }
 
 /** @param {Measure} measure */
@@ -92,6 +112,18 @@ function describeMeasure({ name, title, unit, goal, value, holds }) {
   const wanted = 'below' in goal ? `below ${goal.below}` : `at least ${goal.atLeast}`;
   const goalText = `goal ${wanted}: ${holds ? 'holds' : 'MISSED'}`;
   return [`  ${name}: ${title}`, `    product  ${number(value).padStart(9)} ${unit}   ${goalText}`].join('\n');
+}
+
+/** @param {Addition} addition */
+function describeAddition({ name, title, unit, goal, baseline, product, added, holds }) {
+  /** @param {string} what @param {number} value */
+  const line = (what, value) => `    ${what.padEnd(9)}${number(value).padStart(9)} ${unit}`;
+  return [
+    `  ${name}: ${title}`,
+    line('baseline', baseline),
+    line('product', product),
+    `${line('added', added)}   goal at most ${goal.atMost}: ${holds ? 'holds' : 'MISSED'}`,
+  ].join('\n');
 }
 
 /** @param {Comparison} comparison */

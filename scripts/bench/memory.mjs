@@ -10,14 +10,24 @@ const SAMPLE_EVERY_MS = 100;
  */
 export async function memoryGrowth(pid, work) {
   const before = residentMebibytes(pid);
-  let highest = before;
+  return (await peakMemory(pid, work)) - before;
+}
+
+/**
+ * How many MiB the resident memory of a process has at most while the work is done.
+ * @param {number} pid
+ * @param {() => Promise<void>} work
+ * @returns {Promise<number>}
+ */
+export async function peakMemory(pid, work) {
+  let highest = residentMebibytes(pid);
   const timer = setInterval(() => (highest = Math.max(highest, residentMebibytes(pid))), SAMPLE_EVERY_MS);
   try {
     await work();
   } finally {
     clearInterval(timer);
   }
-  return highest - before;
+  return highest;
 }
 
 /** @param {number} pid */

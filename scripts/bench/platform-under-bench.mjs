@@ -19,6 +19,9 @@ const TICKS_PER_SECOND = 100;
 /** Connections to PostgreSQL of the API and of what it is compared with. */
 const POOL_SIZE = 20;
 
+/** Sockets that one caller may hold. */
+const SOCKETS = 1_100;
+
 const SMALL_JOB = fileURLToPath(new URL('./small_job.py', import.meta.url));
 const JOB_MEMORY = '512m';
 
@@ -138,6 +141,8 @@ export class PlatformUnderBench {
       PRODUCT_NAME: 'PLATFORM',
       DATABASE_POOL_SIZE: String(POOL_SIZE),
       AWS_ENDPOINT_URL_GLUE: `http://127.0.0.1:${this.gluePort}`,
+      // Of kernels, all of one caller.
+      HTTP_MAX_SOCKETS_PER_CALLER: String(SOCKETS),
     };
     const platform = await startPlatform({
       runtimeDir: folder,
@@ -192,9 +197,9 @@ export class PlatformUnderBench {
     this.jobConfId = Number(conf.job_conf_id);
   }
 
-  /** @param {string} name @returns {Promise<number>} its id */
-  async createCluster(name) {
-    const cluster = await this.session.json('POST', '/cluster', { body: { name, ...this.#cluster } });
+  /** @param {string} name @param {object} [fields] other ones than usual @returns {Promise<number>} its id */
+  async createCluster(name, fields = {}) {
+    const cluster = await this.session.json('POST', '/cluster', { body: { name, ...this.#cluster, ...fields } });
     return Number(cluster.cluster_id);
   }
 
@@ -232,21 +237,21 @@ export class PlatformUnderBench {
     return { ms, log: await (await session.send('GET', `${jobs}/${jobId}/log/stdout`)).text() };
   }
 
-  /** @returns {Promise<number>} milliseconds from the request to RUNNING */
-  startCluster() {
-    return this.operate('start', 'RUNNING');
+  /** @param {number} [clusterId] @returns {Promise<number>} milliseconds from the request to RUNNING */
+  startCluster(clusterId) {
+    return this.operate('start', 'RUNNING', clusterId);
   }
 
-  /** @returns {Promise<number>} milliseconds from the request to STOPPED */
-  stopCluster() {
-    return this.operate('stop', 'STOPPED');
+  /** @param {number} [clusterId] @returns {Promise<number>} milliseconds from the request to STOPPED */
+  stopCluster(clusterId) {
+    return this.operate('stop', 'STOPPED', clusterId);
   }
 
-  /** @param {'start' | 'stop'} operation @param {string} goal status */
-  async operate(operation, goal) {
-    const path = `/cluster?cluster_id=${this.clusterId}`;
+  /** @param {'start' | 'stop'} operation @param {string} goal status @param {number} [clusterId] the usual one if absent */
+  async operate(operation, goal, clusterId = this.clusterId) {
+    const path = `/cluster?cluster_id=${clusterId}`;
     const started = performance.now();
-    await this.ask(operation, this.clusterId);
+    await this.ask(operation, clusterId);
     await this.until('the cluster', async () => (await this.look(path)).cluster_status, goal, ['ERROR', 'DESTROYED']);
     return performance.now() - started;
   }

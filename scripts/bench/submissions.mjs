@@ -40,7 +40,7 @@ export async function prepareSubmissions(platform, signal) {
     const port = Number(new URL(session.baseUrl).port);
     /** @param {number} connections @param {number} [seconds] */
     const submit = (connections, seconds = SECONDS) =>
-      load({ port, path: `/api/v1${jobs}`, headers, connections, seconds, body });
+      load({ port, path: `/api/v1${jobs}`, headers, connections, seconds, body, hasKeys: true });
     await submit(1, 0.1);
     /** @type {{port: number}} */
     const bare = await ask(processes.start(BARE_INSERTS), {
@@ -54,7 +54,8 @@ export async function prepareSubmissions(platform, signal) {
       /** @param {number} connections */
       product: (connections) => submit(connections),
       /** @param {number} connections */
-      baseline: (connections) => load({ port: bare.port, path: '/', headers: {}, connections, seconds: SECONDS, body }),
+      baseline: (connections) =>
+        load({ port: bare.port, path: '/', headers: {}, connections, seconds: SECONDS, body, hasKeys: true }),
       close,
     };
   } catch (error) {

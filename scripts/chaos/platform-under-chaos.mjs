@@ -66,8 +66,8 @@ export class PlatformUnderChaos {
     chmodSync(this.folder, 0o711);
     this.nodesDir = join(this.folder, 'nodes');
     this.spark = new CountingSpark(this.folder);
-    // What the archive and the connectors are for does not run here.
-    this.runtime = { ...runtime, sparkHome: this.spark.home, classArchive: null, connectors: null };
+    // What the archive, the connectors and the kernel are for does not run here.
+    this.runtime = { ...runtime, sparkHome: this.spark.home, classArchive: null, connectors: null, scalaKernel: null };
   }
 
   /** Of the first administrator, by the first API. */

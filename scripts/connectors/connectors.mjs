@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSyn
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchJars } from '../embedded/maven-jars.mjs';
-import { runCommand } from '../embedded/processes.mjs';
 import { withDeadline } from '../embedded/deadline.mjs';
+import { compileScala } from '../embedded/scala-compiler.mjs';
 
 const DEADLINE_MS = 5 * 60_000;
 
@@ -109,17 +109,7 @@ function hadoopVersionOf(sparkHome) {
  */
 async function compile({ sparkHome, javaHome, draft, signal }) {
   for (const [jar, source] of Object.entries(SOURCES)) {
-    const { code, output } = await runCommand(
-      join(javaHome, 'bin', 'java'),
-      [
-        // For one small file, just-in-time compiling the compiler is not worth it.
-        ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(sparkHome, 'jars', '*')],
-        ...['scala.tools.nsc.Main', '-usejavacp'],
-        ...['-d', join(draft, jar), source],
-      ],
-      { signal },
-    );
-    if (code !== 0) throw new Error(`${basename(source)} does not compile: ${output.trimEnd()}`);
+    await compileScala({ sparkHome, javaHome, source, jar: join(draft, jar), signal });
   }
 }
 

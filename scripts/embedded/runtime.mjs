@@ -2,8 +2,11 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -17,6 +20,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
+import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
 import { DistributionJava } from './distribution-java.mjs';
 import { javaOfSystem, javaOfVariable } from './java.mjs';
 import { javaVersion } from './java-version.mjs';
@@ -66,6 +70,7 @@ const OLD_JAVA =
  * made
  * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could
  * not be had
+ * @property {string | null} scalaKernel folder of the kernel of Scala notebooks; null where it could not be had
  * @property {string | null} redisServer path of a Valkey or Redis server; null when REDIS_URL names a running one
  * @property {string | null} bubblewrap path of bwrap, which confines processes; null where there is none
  */
@@ -138,11 +143,16 @@ class RuntimeSetup {
       sparkHome: spark?.home ?? wanted(installed.sparkHome),
       sparkVersion: spark?.version ?? SPARK_VERSION,
     };
-    const [classArchive, connectors] = await Promise.all([this.classArchive(runtime), this.connectors(runtime)]);
+    const [classArchive, connectors, scalaKernel] = await Promise.all([
+      this.classArchive(runtime),
+      this.connectors(runtime),
+      this.scalaKernel(runtime),
+    ]);
     return {
       ...runtime,
       classArchive,
       connectors,
+      scalaKernel,
       redisServer: env.REDIS_URL ? null : installed.redisServer,
       bubblewrap: ownBubblewrap ?? installed.bubblewrap,
     };
@@ -188,6 +198,57 @@ class RuntimeSetup {
       return target;
     } catch (error) {
       return this.without('The connectors to object stores could not be prepared; jobs with mounts fail.', error);
+    }
+  }
+
+  /**
+   * Made once for each Spark. Without it everything works except Scala notebooks.
+   * @param {Homes} homes
+   * @returns {Promise<string | null>}
+   */
+  async scalaKernel({ javaHome, sparkHome, sparkVersion }) {
+    const folder = join(this.folder, 'scala-kernels');
+    const target = join(folder, `spark-${sparkVersion}-${requirementsId('toree')}-${SCALA_KERNEL_ID}`);
+    if (existsSync(target)) return target;
+    mkdirSync(folder, { recursive: true });
+    // Left by a set-up that was killed. Nodes that are up may use those of earlier releases.
+    for (const left of readdirSync(folder)) {
+      if (left.startsWith('draft.')) rmSync(join(folder, left), { recursive: true, force: true });
+    }
+    const draft = mkdtempSync(join(folder, 'draft.'));
+    try {
+      await this.unpackToree(draft);
+      this.onProgress('Preparing the kernel of Scala notebooks');
+      await compileScalaKernel({ sparkHome, javaHome, folder: draft, signal: this.signal });
+      // Those who run Spark may not be the user who prepares it.
+      chmodSync(draft, 0o755);
+      renameSync(draft, target);
+      return target;
+    } catch (error) {
+      return this.without('The kernel of Scala notebooks could not be prepared; they cannot be started.', error);
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * A source distribution, of which only the jar in it is wanted. What builds it must not be fetched again, bypassing the
+   * hashes.
+   * @param {string} folder
+   */
+  async unpackToree(folder) {
+    mkdirSync(this.temporary, { recursive: true });
+    const unpacked = mkdtempSync(join(this.temporary, 'toree-'));
+    try {
+      await this.environment.install('spark-build');
+      const options = ['--target', unpacked, '--no-deps', '--no-binary', 'toree', '--no-build-isolation'];
+      await this.environment.install('toree', options);
+      const jars = join(unpacked, 'toree', 'lib');
+      const jar = readdirSync(jars).find((name) => name.endsWith('.jar'));
+      if (!jar) throw new Error('The package toree has no jar.');
+      copyFileSync(join(jars, jar), join(folder, TOREE_JAR));
+    } finally {
+      rmSync(this.temporary, { recursive: true, force: true });
     }
   }
 

@@ -12,6 +12,8 @@ export interface LocalComputeConfig {
   classArchives: Record<string, string>;
   /** Spark version to the folder of its connectors to object stores; runs without them cannot have mounts. */
   connectors: Record<string, string>;
+  /** Spark version to the folder of its kernel for Scala notebooks; they cannot be started without it. */
+  scalaKernels: Record<string, string>;
   /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
   /** User ids that jobs get where the worker runs as root; nothing else on the machine may use them. */
@@ -64,6 +66,7 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
     python: env.string('COMPUTE_LOCAL_PYTHON'),
     classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
     connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
+    scalaKernels: env.map('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory'),
     bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP') ?? null,
     ...readUids(env),
     sharedDirs: readSharedDirs(env),

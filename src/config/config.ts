@@ -1,4 +1,5 @@
 import { type AuthConfig, readAuthConfig } from './auth.config';
+import { type BillingConfig, readBillingConfig } from './billing.config';
 import { type AgentConfig, type ComputeConfig, readAgentConfig, readComputeConfig } from './compute.config';
 import { type DatabaseConfig, readDatabaseConfig } from './database.config';
 import { EnvReader } from './env-reader';
@@ -23,6 +24,7 @@ export class Config {
   readonly compute: ComputeConfig;
   readonly agent: AgentConfig;
   readonly outbound: OutboundConfig;
+  readonly billing: BillingConfig;
 
   constructor(env: EnvReader) {
     this.product = readProductConfig(env);
@@ -36,6 +38,7 @@ export class Config {
     this.compute = readComputeConfig(env);
     this.agent = readAgentConfig(env);
     this.outbound = readOutboundConfig(env);
+    this.billing = readBillingConfig(env);
   }
 
   /** Reads the process environment; throws `ConfigurationError` naming every unusable variable. */

@@ -6,6 +6,8 @@ import { PreparingClient } from './preparing-client';
 
 // Ids stay below 2^53: the driver's strings for int8 would make every id comparison a trap.
 types.setTypeParser(types.builtins.INT8, Number);
+// A day is no moment: as a `Date` it would depend on the zone of the process.
+types.setTypeParser(types.builtins.DATE, String);
 
 /** The only definition of the connection; the application and the migration command share it. */
 export function createDataSource(config: DatabaseConfig, applicationName: string): DataSource {

@@ -75,7 +75,8 @@ async function ended(id: number, status = 'STOPPED'): Promise<Json> {
   );
 }
 
-const kernelProcesses = () => platform.nodeProcesses().filter(({ command }) => command.includes('kernel_'));
+const kernelProcesses = () =>
+  platform.nodeProcesses().filter(({ command }) => /kernel_|node\.ScalaKernel/.test(command));
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
 describe('a Python notebook', () => {
@@ -255,5 +256,72 @@ describe('an SQL notebook', () => {
     expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins in line 2');
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
     await ended(id);
+  });
+});
+
+/** Executes for ever, and prints once its job has tasks. */
+const ENDLESS_SCALA = `
+val out = Console.out
+val tracker = sc.statusTracker
+def tasks = tracker.getActiveStageIds.flatMap(id => tracker.getStageInfo(id)).map(_.numActiveTasks).sum
+new Thread(() => { while (tasks == 0) Thread.sleep(20); out.println("runs") }).start()
+spark.range(0, 10000000000000L, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
+
+describe('a Scala notebook', () => {
+  it('executes cells with Spark, is interrupted with its job, restarted, and told of a kernel that died', async () => {
+    const sum = 'val xs = spark.range(1000).selectExpr("sum(id)").first().getLong(0)\nprintln(s"sum $xs")';
+    const conf = await describeNotebook('shells', 'scala', [code('one', sum), code('two', '1 / (xs - xs)')]);
+    const id = await start(conf);
+    const client = await connect(id);
+    // Asked before the kernel and its session have begun.
+    client.execute('one', sum);
+    expect((await client.replied('one', 120_000)).content).toMatchObject({ status: 'ok', execution_count: 1 });
+    expect(client.texts('one').join('')).toBe('sum 499500\n');
+    expect(await outputsOf(conf, 'one')).toEqual([
+      { type: 'text', Celloutput: 'sum 499500\n' },
+      { type: 'text', Celloutput: 'xs = 499500\n' },
+    ]);
+    client.execute('two', '1 / (xs - xs)');
+    const failure = { status: 'error', ename: 'java.lang.ArithmeticException', evalue: '/ by zero' };
+    expect((await client.replied('two')).content).toMatchObject(failure);
+    expect((await outputsOf(conf, 'two'))[0]?.Celloutput).toContain('ArithmeticException: / by zero');
+    // A function of the notebook, executed by the executors of the cluster.
+    client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
+    await client.replied('three');
+    expect(client.said.filter(({ msg_type: type }) => type === 'execute_result').at(-1)?.content.data).toEqual({
+      'text/plain': String(499_500 * 6),
+    });
+    client.execute('four', 'val text: String = 5');
+    expect((await client.replied('four')).content).toMatchObject({ status: 'error', ename: 'CompileError' });
+
+    client.execute('a', ENDLESS_SCALA);
+    client.execute('b', '1');
+    await eventually(() => Promise.resolve(client.texts('a').join('') === 'runs\n'), { timeoutMs: 60_000 });
+    await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
+    expect((await client.replied('a', 20_000)).content).toMatchObject({ status: 'error', ename: 'Interrupted' });
+    expect((await client.replied('b')).content.status).toBe('aborted');
+    client.execute('c', 'println(sc.statusTracker.getActiveJobIds.length + spark.range(5).count() + xs)');
+    expect((await client.replied('c')).content.status).toBe('ok');
+    expect(client.texts('c').join('')).toBe('499505\n');
+
+    await admin.post(`${base}/notebook/${id}/kernel/restart`, {}, 201);
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 120_000 });
+    client.execute('d', 'xs');
+    expect((await client.replied('d')).content).toMatchObject({
+      status: 'error',
+      evalue: expect.stringContaining('not found: value xs'),
+    });
+    // Other requests are answered by the interpreter, and what it does not know all the same.
+    client.ask('f', 'complete_request', { code: 'spark.ran', cursor_pos: 9 });
+    client.ask('g', 'inspect_request', { code: 'spark', cursor_pos: 3 });
+    expect((await client.answered('f')).content).toMatchObject({ status: 'ok', matches: ['range'], cursor_start: 6 });
+    expect((await client.answered('g')).content).toMatchObject({ status: 'ok', found: false });
+    client.execute('e', 'Runtime.getRuntime.halt(7)');
+    expect((await client.replied('e')).content).toMatchObject({ status: 'error', ename: 'KernelDied' });
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'dead');
+    expect(await kernelOf(id)).toMatchObject({ reason: 'The kernel ended (exit code 7).' });
+    await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
+    await ended(id);
+    await eventually(() => Promise.resolve(kernelProcesses().length === 0));
   });
 });

@@ -154,6 +154,7 @@ describe('a machine that no cluster owns', () => {
       python: platform.runtime.python,
       classArchives: {},
       connectors: {},
+      scalaKernels: {},
       confinement: { kind: 'none' },
       sharedDirs: [],
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),

@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../../libs/testing/eventually';
-import { closeSession, executeStatement, fetchResults, handleIn, openSession } from '../../libs/testing/hive-messages';
+import {
+  closeOperation,
+  closeSession,
+  executeStatement,
+  fetchResults,
+  handleIn,
+  openSession,
+} from '../../libs/testing/hive-messages';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
@@ -118,6 +125,8 @@ describe('a job that serves SQL', () => {
     const operation = handleIn((await post('ada', executeStatement(adas, 'select * from hers'))).body);
     expect((await post('admin', fetchResults(operation))).status).toBe(400);
     expect((await post('ada', fetchResults(operation))).body.toString('latin1')).toContain('of ada');
+    expect((await post('ada', closeOperation(operation))).status).toBe(200);
+    expect((await post('ada', fetchResults(operation))).status).toBe(400);
     // The view is not in the other's session, and a name that the client gives itself counts for nothing.
     const other = await post('admin', executeStatement(admins, 'select * from hers'));
     expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');

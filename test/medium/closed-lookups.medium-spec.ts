@@ -1,3 +1,4 @@
+import { BillingModule } from '../../src/modules/billing/billing.module';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
@@ -43,6 +44,7 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
       CloudEnvsApiModule,
       ClusterConfsApiModule,
       ClustersApiModule,
+      BillingModule,
       JobsModule,
     ]);
     await describeInfrastructure();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BillingModule } from '../../src/modules/billing/billing.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
@@ -36,7 +37,14 @@ describe('clusters', () => {
 
   beforeAll(async () => {
     const { people, ...rest } = await startPeople([
-      ...[BootDiskImagesApiModule, CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule],
+      ...[
+        BootDiskImagesApiModule,
+        CloudEnvsApiModule,
+        ClusterConfsApiModule,
+        ClustersApiModule,
+        JobsModule,
+        BillingModule,
+      ],
       ...[CredentialsConfsApiModule, NetworkConfsApiModule, VolumeConfsApiModule],
     ]);
     ({ api, stop } = rest);

@@ -1,3 +1,4 @@
+import { BillingModule } from '../../src/modules/billing/billing.module';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
@@ -31,7 +32,7 @@ describe('configurations', () => {
     await prepare(configure(database.url));
     api = await TestApi.start([
       ...[IamModule, VolumeConfsApiModule, NetworkConfsApiModule, BootDiskImagesApiModule, CredentialsConfsApiModule],
-      ...[CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule],
+      ...[CloudEnvsApiModule, ClusterConfsApiModule, ClustersApiModule, JobsModule, BillingModule],
     ]);
     people = new People(api);
     const own = await people.tenant();

@@ -13,6 +13,8 @@ const SAMPLES: Record<string, string> = {
   bigint: '9007199254740991::bigint',
   integer: '2147483647',
   'double precision': '0.5::double precision',
+  numeric: '0.5::numeric',
+  date: `'2026-01-31'::date`,
   text: `'text'`,
   boolean: 'true',
   uuid: `'00000000-0000-4000-8000-000000000000'::uuid`,

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { BillingModule } from '../../src/modules/billing/billing.module';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
 import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
@@ -48,6 +49,7 @@ describe('object storage managers', () => {
       CredentialsConfsApiModule,
       ObjectStorageManagersApiModule,
       ClustersApiModule,
+      BillingModule,
       JobsModule,
     ]));
     mine = await makeTenancy(api.database.manager, 'mine');

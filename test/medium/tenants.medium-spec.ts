@@ -1,3 +1,4 @@
+import { BillingModule } from '../../src/modules/billing/billing.module';
 import { ClustersApiModule } from '../../src/modules/clusters/clusters.api.module';
 import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { IamApiModule } from '../../src/modules/iam/iam.api.module';
@@ -30,7 +31,7 @@ describe('the administration of tenants', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await prepare(configure(database.url));
-    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, JobsModule];
+    const modules = [IamModule, IamApiModule, ReferenceDataModule, ClustersApiModule, JobsModule, BillingModule];
     api = await TestApi.start(modules);
     otherPod = await TestApi.start(modules);
     people = new People(api);

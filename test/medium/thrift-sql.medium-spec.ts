@@ -42,10 +42,11 @@ describe('SQL that jobs serve', () => {
     said = 0;
   });
 
-  const username = async (by: Caller) =>
-    (
-      (await api.database.query('SELECT username FROM users WHERE user_id = $1', [by.userId])) as { username: string }[]
-    )[0]?.username ?? '';
+  const username = async (by: Caller) => {
+    const sql = 'SELECT username FROM users WHERE user_id = $1';
+    const [user] = await api.database.query<{ username: string }[]>(sql, [by.userId]);
+    return user?.username ?? '';
+  };
   const basic = (name: string, token: string) => `Basic ${Buffer.from(`${name}:${token}`).toString('base64')}`;
 
   async function post(

@@ -47,6 +47,8 @@ export interface LocalDriverOptions {
   classArchives: Record<string, string>;
   /** Folder of the jars that reach object stores by version, where there is one. */
   connectors: Record<string, string>;
+  /** Folder of the kernel of Scala notebooks by version, where there is one. */
+  scalaKernels: Record<string, string>;
   /** How users' code is isolated from the machine, from its node and from other users' code. */
   confinement: Confinement;
   /** Folders of the machine that jobs of every node see, as far as permissions let them. */
@@ -349,6 +351,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       python: this.options.python,
       class_archive: this.options.classArchives[sparkVersion] ?? null,
       connectors: this.options.connectors[sparkVersion] ?? null,
+      scala_kernel: this.options.scalaKernels[sparkVersion] ?? null,
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { NODE_AUTHENTICATOR } from '../../platform/auth/authentication';
+import { BillingModule } from '../billing/billing.module';
 import { ClustersModule } from '../clusters/clusters.module';
 import { JobsModule } from '../jobs/jobs.module';
 import { LogsModule } from '../logs/logs.module';
@@ -18,6 +19,8 @@ import { NodeWakeUps } from './node-wakeups';
 
 @Module({
   imports: [
+    // Whom transitions of nodes are told.
+    BillingModule,
     ClustersModule,
     JobsModule,
     LogsModule,

@@ -1,6 +1,11 @@
 /** What other modules may know about clusters without their services. */
 export { CLUSTER_STATUSES, CLUSTER_TYPES } from './cluster-state';
-export { ClusterSubscriber, type ClusterTransitioned, type NodeBecameReady } from './cluster-events';
+export {
+  ClusterSubscriber,
+  type ClusterTransitioned,
+  type NodeBecameReady,
+  type NodeTransitioned,
+} from './cluster-events';
 export { hasFreeSlot, leavesNoneWaiting, type LockedCluster, type RunSettings } from './cluster-rows.repository';
 export { ClusterSummary } from './dto/cluster-answers.dto';
 export { SparkConfig } from './dto/cluster-fields.dto';

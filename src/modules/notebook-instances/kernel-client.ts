@@ -1,14 +1,7 @@
 import type { WebSocket } from 'ws';
 import { DomainError } from '../../platform/errors/domain-error';
-import type { FramesBehind } from '../run-channels/run-channels.service';
-import {
-  answerTo,
-  type ClientRequest,
-  readClientMessage,
-  readKernelFrame,
-  repliesTo,
-  stateMessage,
-} from './kernel-messages';
+import type { KernelMessages } from './kernel-feed';
+import { answerTo, type ClientRequest, readClientMessage, repliesTo } from './kernel-messages';
 
 /** Messages, and their bytes, that a client may have sent without their having been taken. */
 const MOST_UNTAKEN = 64;
@@ -20,8 +13,8 @@ const CLOSE = { normal: 1000, unsupported: 1003, policy: 1008, failed: 1011 } as
 
 /** What a client needs of the rest. */
 export interface ClientWork {
-  /** Frames behind a number. */
-  frames: (after: number) => Promise<FramesBehind>;
+  /** Some of what the kernel has said behind a number. */
+  behind: (after: number) => Promise<KernelMessages>;
   /** Sends a message to the kernel; texts of messages that answer it at once. */
   ask: (request: ClientRequest) => Promise<string[]>;
   /** Told of an error that is not the client's fault. */
@@ -86,28 +79,29 @@ export class KernelClient {
 
   /** Whether there may be more. */
   private async deliverSome(): Promise<boolean> {
-    const { frames, lost } = await this.work.frames(this.delivered);
+    const { messages, lost } = await this.work.behind(this.delivered);
     if (lost) {
       // It read too late. What was said is in the cells; with its next socket it goes on with what is kept.
-      this.delivered = (frames[0]?.number ?? this.delivered + 1) - 1;
+      this.delivered = (messages[0]?.number ?? this.delivered + 1) - 1;
       this.close(CLOSE.policy, 'KERNEL.READ_TOO_LATE');
       return false;
     }
-    for (const { number, payload } of frames) {
+    for (const { number, text } of messages) {
       if (this.closed) return false;
-      const text = textOf(payload);
       if (text !== null && !(await this.send(text))) return false;
       this.delivered = number;
     }
-    return frames.length > 0;
+    return messages.length > 0;
   }
 
   /** Resolves once the text was handed to the connection; false when it was not. */
-  private async send(text: string): Promise<boolean> {
+  private async send(text: string | Buffer): Promise<boolean> {
     if (this.closed) return false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), SLOW_MS).unref()));
-    const sent = new Promise<boolean>((resolve) => this.socket.send(text, (error) => resolve(!error)));
+    const sent = new Promise<boolean>((resolve) =>
+      this.socket.send(text, { binary: false }, (error) => resolve(!error)),
+    );
     const outcome = await Promise.race([sent, late]);
     clearTimeout(timer);
     if (outcome !== 'late') return outcome;
@@ -170,13 +164,4 @@ export class KernelClient {
     this.work.failed(error);
     this.close(CLOSE.failed, 'INTERNAL');
   }
-}
-
-/** A frame as a client gets it; null for what is not for clients. */
-function textOf(payload: Buffer): string | null {
-  const frame = readKernelFrame(payload);
-  if (!frame) return null;
-  if (frame.op === 'message') return JSON.stringify(frame.message);
-  // Idle and busy come as the kernel's own messages.
-  return frame.state === 'idle' || frame.state === 'busy' ? null : stateMessage(frame.state);
 }

@@ -5,6 +5,7 @@ import { Transactions } from '../../platform/persistence/transactions';
 import type { Run } from '../jobs/jobs.contract';
 import { RunChannelsService } from '../run-channels/run-channels.service';
 import { KernelClient } from './kernel-client';
+import { KernelFeed } from './kernel-feed';
 import { KernelsRepository, type Position } from './kernels.repository';
 import { KernelsService } from './kernels.service';
 
@@ -24,10 +25,18 @@ interface OpenClient {
   ending: boolean;
 }
 
+/** The sockets to one kernel. */
+interface OpenKernel {
+  feed: KernelFeed;
+  clients: Set<KernelClient>;
+  stop: () => void;
+}
+
 /** The sockets to kernels that this process serves. */
 @Injectable()
 export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
   private readonly open = new Set<OpenClient>();
+  private readonly ofRuns = new Map<number, OpenKernel>();
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
 
@@ -54,22 +63,41 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
     return (socket) => {
       const failed = (error: unknown) =>
         this.logger.error({ err: error, run_id: run.run_id }, 'The socket of a kernel failed');
-      const work = {
-        frames: (after: number) => this.channels.frames(run.run_id, after, AT_ONCE_BYTES),
-        ask: this.service.ask.bind(this.service, run),
-        failed,
-      };
+      const kernel = this.kernelOf(run.run_id);
+      const behind = kernel.feed.behind.bind(kernel.feed);
+      const work = { behind, ask: this.service.ask.bind(this.service, run), failed };
       const client = new KernelClient(socket, work, delivered);
       const opened: OpenClient = { client, run, sessionId, ending: false };
-      const stop = this.channels.onFrames(run.run_id, () => client.kick());
+      kernel.clients.add(client);
       this.open.add(opened);
       socket.once('close', () => {
-        stop();
-        this.open.delete(opened);
+        this.leave(kernel, opened);
         this.kernels.keep([positionOf(opened)], this.isOpen(opened)).catch(failed);
       });
       client.kick();
     };
+  }
+
+  private kernelOf(runId: number): OpenKernel {
+    const known = this.ofRuns.get(runId);
+    if (known) return known;
+    const feed = new KernelFeed((after) => this.channels.frames(runId, after, AT_ONCE_BYTES));
+    const clients = new Set<KernelClient>();
+    const stop = this.channels.onFrames(runId, () => {
+      feed.renew();
+      for (const client of clients) client.kick();
+    });
+    const kernel = { feed, clients, stop };
+    this.ofRuns.set(runId, kernel);
+    return kernel;
+  }
+
+  private leave(kernel: OpenKernel, opened: OpenClient): void {
+    this.open.delete(opened);
+    kernel.clients.delete(opened.client);
+    if (kernel.clients.size > 0) return;
+    kernel.stop();
+    this.ofRuns.delete(opened.run.run_id);
   }
 
   /** Whether the session has another socket to the same kernel here. */
@@ -97,6 +125,8 @@ export class KernelSocketsService implements OnModuleInit, OnModuleDestroy {
 
   private end(one: OpenClient): void {
     one.ending = true;
+    // The last wake-up may still be on its way.
+    this.ofRuns.get(one.run.run_id)?.feed.renew();
     this.kernels
       .unanswered(one.run.run_id, MOST_UNANSWERED)
       .then((ids) => one.client.end(ids, 'The notebook ended before this was executed.'))

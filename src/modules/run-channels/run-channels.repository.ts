@@ -26,6 +26,9 @@ const PARTS = [
 /** How far the frames of a run have come, while nobody adds any. */
 export type LockedFrames = Pick<RunFrameLog, 'run_id' | 'last' | 'dropped' | 'kept_bytes'>;
 
+/** How many requests of a run are not known to be with its node. */
+type Unacknowledged = Pick<RunRequestQueue, 'acknowledged' | 'waiting_bytes'>;
+
 /** A run as it is while frames of it are stored. */
 export type RunOfFrames = FramedRun & { job_type: string; has_ended: boolean };
 
@@ -59,24 +62,30 @@ export class RunChannelsRepository {
     return added;
   }
 
-  /** Requests behind a number, the oldest first, at most about so many bytes but one at least. */
-  requests(runId: number, after: number, maxBytes: number): Promise<NumberedPayload[]> {
-    return rows<Pick<RunRequest, 'number' | 'payload'>>(
+  /** Requests behind a number, the oldest first, at most about so many bytes but one at least; and what waited before. */
+  async requests(
+    runId: number,
+    after: number,
+    maxBytes: number,
+  ): Promise<{ requests: NumberedPayload[]; queue: Unacknowledged | null }> {
+    const found = await rows<Pick<RunRequest, 'number' | 'payload'> & Unacknowledged>(
       this.dataSource.manager,
       prepared(
-        `SELECT r.number, r.payload FROM (
+        `SELECT r.number, r.payload, q.acknowledged, q.waiting_bytes FROM (
            SELECT number, sum(octet_length(payload)) OVER (ORDER BY number) - octet_length(payload) AS before
            FROM (SELECT number, payload FROM run_requests WHERE run_id = $1 AND number > $2
                  ORDER BY number LIMIT ${REQUESTS}) oldest) page
          JOIN run_requests r ON r.run_id = $1 AND r.number = page.number
+         JOIN run_request_queues q ON q.run_id = r.run_id
          WHERE page.before < $3 ORDER BY r.number`,
       ),
       [runId, after, maxBytes],
     );
+    return { requests: found, queue: found[0] ?? null };
   }
 
   /** What is not known to be with the node; null for a run that was asked nothing. */
-  async unacknowledged(runId: number): Promise<Pick<RunRequestQueue, 'acknowledged' | 'waiting_bytes'> | null> {
+  unacknowledged(runId: number): Promise<Unacknowledged | null> {
     return firstRow(
       this.dataSource.manager,
       prepared('SELECT acknowledged, waiting_bytes FROM run_request_queues WHERE run_id = $1'),

@@ -107,29 +107,31 @@ export class RunChannelsService implements OnModuleInit {
     // Subscribed before the requests are read: one that comes between the two is seen either way.
     const { woken, cancel } = this.polls.subscribe(runId);
     try {
-      const found = await this.repository.requests(runId, after, CHANNEL_CHUNK_BYTES);
-      if (found.length > 0) {
-        await this.acknowledge(runId, after, KEPT_REQUESTS);
-        return encodeRecords(found);
-      }
+      const found = await this.requestsBehind(runId, after);
+      if (found) return found;
       await waitForWakeUp(woken, waitMs, gone());
     } finally {
       cancel();
     }
-    const found = await this.repository.requests(runId, after, CHANNEL_CHUNK_BYTES);
-    await this.acknowledge(runId, after, found.length > 0 ? KEPT_REQUESTS : 0);
-    return encodeRecords(found);
+    const found = await this.requestsBehind(runId, after);
+    if (found) return found;
+    const queue = await this.repository.unacknowledged(runId);
+    if (queue && after > queue.acknowledged) await this.acknowledge(runId, after);
+    return Buffer.alloc(0);
   }
 
-  /**
-   * Forgets what the node has kept, unless it is little: a transaction for each request would make those that ask wait.
-   * @param keptRequests how many may stay
-   */
-  private async acknowledge(runId: number, after: number, keptRequests: number): Promise<void> {
-    const queue = await this.repository.unacknowledged(runId);
-    if (!queue || after <= queue.acknowledged) return;
-    if (after - queue.acknowledged <= keptRequests && queue.waiting_bytes <= KEPT_REQUEST_BYTES) return;
-    await this.transactions.run((tx) => this.repository.acknowledge(tx, runId, after));
+  /** Records of requests; null when there are none. What the node has kept is forgotten now and then. */
+  private async requestsBehind(runId: number, after: number): Promise<Buffer | null> {
+    const { requests, queue } = await this.repository.requests(runId, after, CHANNEL_CHUNK_BYTES);
+    if (!queue) return null;
+    const isMuch = after - queue.acknowledged > KEPT_REQUESTS || queue.waiting_bytes > KEPT_REQUEST_BYTES;
+    // A transaction for each request would make those that ask wait.
+    if (isMuch && after > queue.acknowledged) await this.acknowledge(runId, after);
+    return encodeRecords(requests);
+  }
+
+  private acknowledge(runId: number, after: number): Promise<void> {
+    return this.transactions.run((tx) => this.repository.acknowledge(tx, runId, after));
   }
 
   /** Takes in records that the node of the run has sent: those that follow what is there. */

@@ -32,6 +32,7 @@ export class ThriftSqlController {
     answer: Answers.binary,
     errors: [409],
     binaryBody: true,
+    bodyType: THRIFT,
     maxBodyBytes: LONGEST_MESSAGE,
     takesBasic: true,
     isPartOfMany: true,

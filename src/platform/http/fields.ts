@@ -16,6 +16,7 @@ import {
   IsEmail,
   IsIn,
   IsInt,
+  IsISO8601,
   IsNumber,
   IsObject,
   IsString,
@@ -109,6 +110,9 @@ function toList(value: unknown): unknown {
   return items.flatMap((item) => (typeof item === 'string' ? item.split(',') : [item]));
 }
 
+/** PostgreSQL knows no year 0, and the day after the last of 9999 has five digits. */
+const DAY = /^(?!0000|9999)\d{4}-\d{2}-\d{2}$/;
+const DAY_MEANING = 'a day in ISO 8601, such as 2026-01-31';
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 function toDate(value: unknown): unknown {
@@ -184,6 +188,13 @@ export const Field = {
     applyDecorators(base(options, { type: 'string', format: 'email' }), IsEmail(), atMostCharacters(254)),
   /** ISO 8601; the schema of a validity end also allows the word `infinity`. */
   timestamp: (options: FieldOptions = {}) => base(options, { type: 'string', format: 'date-time' }),
+  /** A calendar day of ISO 8601. */
+  day: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base(options, { type: 'string', format: 'date' }),
+      matching(DAY, { maxLength: 10, message: `$property must be ${DAY_MEANING}` }),
+      IsISO8601({ strict: true }, { message: '$property must be a day that there is' }),
+    ),
   validityEnd: (options: FieldOptions = {}) =>
     base({ nullable: true, ...options }, { type: 'string', description: 'ISO 8601, or infinity for a current record' }),
   boolean: (options: FieldOptions = {}) => applyDecorators(base(options, { type: 'boolean' }), IsBoolean()),
@@ -331,6 +342,15 @@ export const Param = {
   int64: (options: NumberOptions = {}) => Field.int64({ optional: true, ...options }),
   text: (options: TextOptions = {}) => Field.text({ optional: true, minLength: 1, maxLength: 4096, ...options }),
   uuid: (options: FieldOptions = {}) => Field.uuid({ optional: true, ...options }),
+  uuids: (options: FieldOptions = {}) =>
+    applyDecorators(
+      base({ optional: true, ...options }, { type: 'array', items: { type: 'string', format: 'uuid' } }),
+      Transform(({ value }: { value: unknown }) => toList(value), { toClassOnly: true }),
+      IsArray(),
+      ArrayMaxSize(MAX_ITEMS),
+      IsUUID(undefined, { each: true }),
+    ),
+  day: (options: FieldOptions = {}) => Field.day({ optional: true, ...options }),
   /** A moment in ISO 8601 with its offset from UTC; arrives as a `Date`. */
   timestamp: (options: FieldOptions = {}) =>
     applyDecorators(
@@ -372,6 +392,7 @@ export const Param = {
       ArrayMaxSize(MAX_ITEMS),
       IsInt({ each: true }),
       Min(0, { each: true }),
+      Max(MAX_ID, { each: true }),
       uniqueItems(),
     ),
   someOf: (values: readonly string[], options: FieldOptions & { aliases?: Readonly<Record<string, string>> } = {}) =>

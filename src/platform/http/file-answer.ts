@@ -51,10 +51,19 @@ export async function sendFile(
 
 /** Sends the text of a JSON answer that is too large to be made at once. Errors as with {@link sendFile}. */
 export async function sendJson(response: Response, text: AsyncIterable<string>): Promise<void> {
+  await sendText(response, text, () => response.setHeader('Content-Type', 'application/json; charset=utf-8'));
+}
+
+/** The same for CSV, to be saved under the name. */
+export async function sendCsv(response: Response, name: string, text: AsyncIterable<string>): Promise<void> {
+  await sendText(response, text, () => setFileHeaders(response, name, 'text/csv; charset=utf-8; header=present'));
+}
+
+async function sendText(response: Response, text: AsyncIterable<string>, setHeaders: () => void): Promise<void> {
   const source = Readable.from(text, { objectMode: false });
   response.once('close', () => source.destroy());
   await firstByte(source);
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  setHeaders();
   await transfer(source, response);
 }
 

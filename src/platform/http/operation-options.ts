@@ -4,6 +4,10 @@ import { fieldShapes } from './field-shapes';
 
 export type Answer =
   | { kind: 'object' | 'list' | 'page' | 'page-of-list'; type: Type<object> }
+  /** A list of any length, as JSON or as CSV. */
+  | { kind: 'table'; type: Type<object> }
+  /** An object of free keys with lists of texts. */
+  | { kind: 'text-lists' }
   /** A list of what is no record, and whether a page of it can be asked for. */
   | {
       kind: 'values';
@@ -37,6 +41,8 @@ export interface OperationOptions {
   binaryBody?: boolean;
   /** Of raw bytes that are any JSON, for the document. */
   jsonExample?: unknown;
+  /** Media type of the body that is passed on as it is; `application/octet-stream` unless there is an example in JSON. */
+  bodyType?: string;
   /** Largest body where the usual bound is too wide: 16 KiB without a known caller, `HTTP_MAX_JSON_BYTES` with one. */
   maxBodyBytes?: number;
   /** Takes a JSON document of many records, larger than what other operations take. */
@@ -81,5 +87,5 @@ export function answersSecret({ answer, answersSecret: isSaid, opensSession }: O
 
 /** Whether the operation may take any time for its bytes, in either direction. */
 export function carriesStream({ answer, binaryBody, maxBodyBytes }: OperationOptions): boolean {
-  return (binaryBody === true && maxBodyBytes === undefined) || answer.kind === 'binary' || answer.kind === 'text';
+  return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(answer.kind);
 }

@@ -12,6 +12,7 @@ import {
 import {
   ApiBearerAuth,
   ApiBody,
+  ApiConsumes,
   ApiExcludeEndpoint,
   ApiExtraModels,
   ApiHeader,
@@ -44,6 +45,8 @@ export const Answers = {
   one: (type: Type<object>): Answer => ({ kind: 'object', type }),
   list: (type: Type<object>): Answer => ({ kind: 'list', type }),
   page: (type: Type<object>): Answer => ({ kind: 'page', type }),
+  /** A list of any length, which is streamed; CSV where the request accepts that before JSON. */
+  table: (type: Type<object>): Answer => ({ kind: 'table', type }),
   /** A bare list of which a page can be asked for, see {@link ListPage}. */
   pageOfList: (type: Type<object>): Answer => ({ kind: 'page-of-list', type }),
   pageOfTexts: { kind: 'values', items: { type: 'string' }, isPaged: true } as Answer,
@@ -53,6 +56,8 @@ export const Answers = {
     items: { type: 'object', additionalProperties: { type: 'string' } },
     isPaged: false,
   } as Answer,
+  /** A JSON object of free keys with lists of texts. */
+  textLists: { kind: 'text-lists' } as Answer,
   message: { kind: 'message' } as Answer,
   text: { kind: 'text' } as Answer,
   binary: { kind: 'binary' } as Answer,
@@ -115,7 +120,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
     }),
     ...(options.internal ? [ApiExcludeEndpoint()] : []),
     ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
-    ...(options.binaryBody ? [ApiBody({ required: false, schema: rawBodySchema(options) })] : []),
+    ...(options.binaryBody
+      ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
+      : []),
     ...Object.entries(options.headers ?? {}).map(([name, description]) =>
       ApiHeader({ name, description, required: false }),
     ),
@@ -128,6 +135,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
       }),
     ),
   );
+}
+
+function rawBodyType({ bodyType, jsonExample }: OperationOptions): string {
+  return bodyType ?? (jsonExample === undefined ? 'application/octet-stream' : 'application/json');
 }
 
 function rawBodySchema({ jsonExample }: OperationOptions): object {
@@ -192,6 +203,26 @@ function answerDecorators(answer: Answer, status: number): (ClassDecorator & Met
       return [ApiResponse({ status, description: 'Done', type: answer.type })];
     case 'list':
       return [ApiResponse({ status, description: 'Done', type: answer.type, isArray: true })];
+    case 'table':
+      return [
+        ApiExtraModels(answer.type) as ClassDecorator & MethodDecorator,
+        ApiResponse({
+          status,
+          description: 'The list, as JSON or as CSV',
+          content: {
+            'application/json': { schema: { type: 'array', items: { $ref: getSchemaPath(answer.type) } } },
+            'text/csv': { schema: { type: 'string' } },
+          },
+        }),
+      ];
+    case 'text-lists':
+      return [
+        ApiResponse({
+          status,
+          description: 'Done',
+          schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+        }),
+      ];
     case 'page-of-list':
       return [
         ApiResponse({

@@ -37,6 +37,7 @@ export const TAGS = [
   { name: 'Metastore browsing', description: 'Look through metastores, and try secrets on them.' },
   { name: 'Jobs', description: 'Describe jobs, run them on clusters, follow their states and logs.' },
   { name: 'Notebooks', description: 'Write notebooks and run them: their cells, their kernels, and sockets to them.' },
+  { name: 'Billing', description: 'What ran for whom and for how long, and what it costs.' },
   { name: 'Audit log', description: 'Who changed what, from where and with which outcome.' },
   { name: 'Probes', description: 'Whether the service is alive and ready, and which version it has.' },
 ] as const;

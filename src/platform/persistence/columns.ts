@@ -7,6 +7,8 @@ export const Col = {
   bigint: (options: ColumnOptions = {}) => Column({ type: 'bigint', ...options }),
   int: (options: ColumnOptions = {}) => Column({ type: 'integer', ...options }),
   float: (options: ColumnOptions = {}) => Column({ type: 'double precision', ...options }),
+  /** Exact; read as its text, so that no arithmetic in floats can happen to it. */
+  decimal: (options: ColumnOptions = {}) => Column({ type: 'numeric', ...options }),
   text: (options: ColumnOptions = {}) => Column({ type: 'text', ...options }),
   bool: (options: ColumnOptions = {}) => Column({ type: 'boolean', ...options }),
   uuid: (options: ColumnOptions = {}) => Column({ type: 'uuid', ...options }),
@@ -14,6 +16,8 @@ export const Col = {
   texts: (options: ColumnOptions = {}) => Column({ type: 'text', array: true, ...options }),
   bytes: (options: ColumnOptions = {}) => Column({ type: 'bytea', ...options }),
   time: (options: ColumnOptions = {}) => Column({ type: 'timestamptz', ...options }),
+  /** A calendar day, read as `2026-01-31`. */
+  day: (options: ColumnOptions = {}) => Column({ type: 'date', ...options }),
 };
 
 /** A point in time as the driver reads it: `infinity` becomes the number. */

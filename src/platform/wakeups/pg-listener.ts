@@ -111,6 +111,8 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     try {
       await client.connect();
       ownId = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? 0;
+      // Wake-ups are hints: none is worth a wait for the disk.
+      await client.query('SET synchronous_commit = off');
       for (const channel of CHANNELS) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       void client.end().catch(() => undefined);

@@ -60,6 +60,7 @@ export interface TestRuntime {
   sparkVersion: string;
   classArchive: string | null;
   connectors: string | null;
+  scalaKernel: string | null;
   bubblewrap: string | null;
 }
 
@@ -333,6 +334,9 @@ export class PlatformUnderTest {
         : '',
       COMPUTE_LOCAL_CONNECTORS: this.runtime.connectors
         ? `${this.runtime.sparkVersion}=${this.runtime.connectors}`
+        : '',
+      COMPUTE_LOCAL_SCALA_KERNELS: this.runtime.scalaKernel
+        ? `${this.runtime.sparkVersion}=${this.runtime.scalaKernel}`
         : '',
       COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
       COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',

@@ -43,6 +43,9 @@ const LOCAL_NODES = {
   COMPUTE_LOCAL_PYTHON: '/python',
 };
 
+/** From before anything is billed. */
+const PRICED = { BILLING_UNIT_PRICES: '2000-01-01:1:USD' };
+
 const AT_ONCE = 8;
 const OPERATIONS_AT_ONCE = 4;
 
@@ -61,8 +64,8 @@ const UNREACHABLE: Record<string, number> = {
   // The job serves none.
   invokeFunction: 400,
   describeFunction: 400,
-  // The body is no message.
-  thriftSql: 415,
+  // It serves no SQL.
+  thriftSql: 400,
   // No secret is attached to the catalog that they look into, or it has no catalogs of its own.
   ...Object.fromEntries(
     [
@@ -101,7 +104,12 @@ export class AccessMatrix {
   static async start(): Promise<AccessMatrix> {
     const database = await createTestDatabase();
     // Every request reads its session: what a mutation changes of that shows at once.
-    const config = configure(database.url, { SESSION_CACHE_MS: '0', LOGIN_ATTEMPTS: '1000000', ...LOCAL_NODES });
+    const config = configure(database.url, {
+      SESSION_CACHE_MS: '0',
+      LOGIN_ATTEMPTS: '1000000',
+      ...LOCAL_NODES,
+      ...PRICED,
+    });
     await prepare(config);
     const app = await createApi({ preview: false, http: config.http });
     app.useLogger(new NestLogger(createLogger('matrix', 'fatal')));

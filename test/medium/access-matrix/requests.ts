@@ -3,7 +3,7 @@ import { KINDS } from '../../samples';
 import { hiveSite, unityDetails } from '../../samples/metastore-catalog';
 import { REFERENCE } from '../../samples/reference';
 import { LOGIN_NAME, PASSWORD } from './callers';
-import { CELL_SOURCE, MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
+import { BILLED_ON, CELL_SOURCE, MARKS, PLAIN_KINDS, roleId, type Side, type TenantRecords } from './tenant-records';
 
 interface Schema {
   $ref?: string;
@@ -32,7 +32,7 @@ export interface Operation {
   parameters: Parameter[];
   body:
     | { kind: 'none' }
-    | { kind: 'binary' }
+    | { kind: 'binary'; type: string }
     /** A list of texts. */
     | { kind: 'texts' }
     | { kind: 'json'; properties: Record<string, Schema>; required: string[] };
@@ -70,6 +70,7 @@ export interface BuiltRequest {
 const ALIASES: Record<string, string> = {
   credential_config_id: 'credentials_conf_id',
   cluster_ids: 'cluster_id',
+  tenant_ids: 'tenant_id',
   exclude_cluster_id: 'cluster_id',
   mount_ids: 'mount_id',
   job_conf_ids: 'job_conf_id',
@@ -86,7 +87,7 @@ const CATALOG_SECRET_SCOPES = ['tenant', 'workspace', 'user'] as const;
 /** Names of parameters and body fields that name a tenant's record. */
 const ADDRESS_NAMES: ReadonlySet<string> = new Set([
   ...KINDS.flatMap(([kind, { nameField }]) => [`${kind}_id`, ...(nameField ? [] : [`${kind}_name`])]),
-  ...['tenant_id', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
+  ...['tenant_id', 'tenant_ids', 'tenant_name', 'username', 'groupname', 'user_ids', 'group_ids'],
   ...['credentials_config_id', 'exclude_cluster_id', 'mount_ids'],
   ...['credential_config_id', 'cluster_ids', 'job_conf_ids', 'job_id', 'node_status_id', 'token_id'],
   ...CATALOG_SECRET_SCOPES.flatMap((scope) => [
@@ -137,6 +138,10 @@ const CONSTANTS: Record<string, unknown> = {
   role_id: roleId('CAN MANAGE CLUSTER'),
   role_ids: [roleId('CAN MANAGE CLUSTER')],
   timeout: '1h',
+  // Of what is billed in the records.
+  ...Object.fromEntries(
+    ['start_date', 'end_date', 'start_month_year', 'end_month_year'].map((day) => [day, BILLED_ON]),
+  ),
   description: 'changed',
   current_password: PASSWORD,
   new_password: 'another long password',
@@ -298,7 +303,7 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
         parameters,
         body: json?.properties
           ? { kind: 'json', properties: json.properties, required: json.required ?? [] }
-          : bodyWithoutFields(json, requestBody !== undefined),
+          : bodyWithoutFields(json, Object.keys(content)[0]),
         bodyIsRequired: requestBody?.required === true,
         isList: isListAnswer(responses, resolve),
         changes: method !== 'get',
@@ -308,9 +313,9 @@ export function operationsOf(document: OpenAPIObject): Operation[] {
   );
 }
 
-function bodyWithoutFields(json: Schema | undefined, isTaken: boolean): Operation['body'] {
+function bodyWithoutFields(json: Schema | undefined, type: string | undefined): Operation['body'] {
   if (json?.type === 'array') return { kind: 'texts' };
-  return { kind: isTaken ? 'binary' : 'none' };
+  return type === undefined ? { kind: 'none' } : { kind: 'binary', type };
 }
 
 interface DescribedOperation {
@@ -460,7 +465,7 @@ function bodyOf(
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(['schema.table']) };
   }
   if (body.kind === 'binary') {
-    return { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('bytes') };
+    return { headers: { 'content-type': body.type }, body: Buffer.from('bytes') };
   }
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(body.properties)) {

@@ -26,6 +26,9 @@ export const MARKS: Record<Side, { text: string; idPrefix: string }> = {
 
 const ID_STEP = 10_000_000;
 
+/** Since which day a node of each tenant has been running by the ledger. */
+export const BILLED_ON = '2020-01-31';
+
 /** Of the one cell of each notebook. */
 export const CELL_SOURCE = 'spark.range(1)';
 
@@ -386,6 +389,18 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
     cluster_state_id: clusterStateId,
     workflow_job_instance_id: instanceId,
     ...history,
+  });
+  await rows.add('ledger_open_intervals', {
+    node_state_id: nodeStateId,
+    node_id: nodeId,
+    tenant_id: into.tenantId,
+    tenant_name: `${text}-tenant`,
+    cluster_id: running.cluster_id,
+    cluster_name: running.cluster_name,
+    cloud_provider: 'OnPrem',
+    machine_type_id: REFERENCE.machine_type_id,
+    labels: { [`${text}-key`]: `${text}-value` },
+    began_at: `${BILLED_ON}T00:00:00Z`,
   });
   return { running: { ...running }, byState, nodeId, node: { node_status_id: nodeStateId } };
 }

@@ -1,5 +1,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
+import { LedgerRepository } from '../../../src/modules/billing/ledger.repository';
+import { LedgerSubscriber } from '../../../src/modules/billing/ledger.subscriber';
 import { ClusterEvents } from '../../../src/modules/clusters/cluster-events';
 import { ClusterLifecycle } from '../../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
@@ -7,12 +9,12 @@ import { ClusterRowsRepository } from '../../../src/modules/clusters/cluster-row
 import type { ClusterSubscriber } from '../../../src/modules/clusters/clusters.contract';
 import { ClusterChangesSubscriber } from '../../../src/modules/jobs/cluster-changes.subscriber';
 
-/** Transitions with the subscribers of the product, or others. */
-export function makeLifecycle(
-  dataSource: DataSource,
-  subscribers: ClusterSubscriber[] = [new ClusterChangesSubscriber()],
-): ClusterLifecycle {
-  const providers = subscribers.map((instance) => ({ instance }));
+/** Transitions with the subscribers of the product, or others in place of those of their domains. */
+export function makeLifecycle(dataSource: DataSource, subscribers: ClusterSubscriber[] = []): ClusterLifecycle {
+  const replaced = new Set(subscribers.map(({ domain }) => domain));
+  const usual = [new ClusterChangesSubscriber(), new LedgerSubscriber(new LedgerRepository(dataSource))];
+  const all = [...subscribers, ...usual.filter(({ domain }) => !replaced.has(domain))];
+  const providers = all.map((instance) => ({ instance }));
   const events = new ClusterEvents({ getProviders: () => providers } as unknown as DiscoveryService);
   events.onModuleInit();
   const rows = new ClusterRowsRepository(dataSource);

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** A program of Python that takes commands as lines of JSON, and answers each with one. */
+export class ByHandProcess {
+  /** @type {AsyncIterator<string>} */
+  #lines;
+
+  /**
+   * @param {string[]} argv
+   * @param {{env: Record<string, string>, cwd: string, signal: AbortSignal}} options
+   */
+  constructor([program = '', ...words], { env, cwd, signal }) {
+    this.child = spawn(program, words, { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.child.on('error', () => {});
+    this.child.stdin.on('error', () => {});
+    // It ends what it has started when nobody commands it any longer.
+    this.ended = new Promise((resolve) => this.child.once('close', resolve));
+    signal.addEventListener('abort', () => this.child.stdin.end(), { once: true });
+    this.#lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** @param {...string} command @returns {Promise<any>} its answer, which is another one for every command */
+  async ask(...command) {
+    this.child.stdin.write(`${JSON.stringify(command)}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error(`The program of the measurement has ended at ${command[0]}.`);
+    const answer = JSON.parse(value);
+    if (answer.error) throw new Error(`By hand ${command[0]} failed: ${answer.error}`);
+    return answer;
+  }
+
+  async close() {
+    this.child.stdin.end();
+    await this.ended;
+  }
+}

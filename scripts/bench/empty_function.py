@@ -1,0 +1,23 @@
+"""A function that does nothing, served by the platform, and called in its own process when it is started by itself."""
+
+import json
+import sys
+import time
+
+
+def serve(request):
+    return request
+
+
+def main():
+    """Calls it with what the platform gives it and takes from it: the median, in milliseconds."""
+    times = []
+    for _ in range(int(sys.argv[1])):
+        began = time.perf_counter()
+        json.dumps(serve(json.loads(b"{}")), allow_nan=False, ensure_ascii=False).encode("utf-8")
+        times.append((time.perf_counter() - began) * 1_000)
+    print(json.dumps(sorted(times)[len(times) // 2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+import type { EnvReader } from './env-reader';
+
+/** What a compute unit costs from a day on, until the next price. */
+export interface UnitPrice {
+  /** Day (UTC) from whose beginning it holds, `2026-01-31`. */
+  from: string;
+  /** Decimal, as it was given. */
+  price: string;
+  /** ISO 4217. */
+  currency: string;
+}
+
+export interface BillingConfig {
+  /** By day; empty where nothing is invoiced. */
+  unitPrices: UnitPrice[];
+}
+
+const FORM = 'must be a list of day:price:currency, such as 2026-01-01:0.05:USD,2026-07-01:0.06:USD';
+const PRICE = /^\d{1,9}(\.\d{1,9})?$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+export function readBillingConfig(env: EnvReader): BillingConfig {
+  const entries = env.list('BILLING_UNIT_PRICES').map((entry) => entry.split(':'));
+  const unitPrices = entries.map(([from = '', price = '', currency = '']) => ({ from, price, currency }));
+  const problem =
+    (entries.some((parts) => parts.length !== 3) && FORM) || unitPrices.map(problemOf).find((each) => each !== null);
+  if (problem) env.problem('BILLING_UNIT_PRICES', problem);
+  else if (new Set(unitPrices.map(({ from }) => from)).size < unitPrices.length)
+    env.problem('BILLING_UNIT_PRICES', 'has two prices from the same day');
+  return { unitPrices: unitPrices.sort((a, b) => (a.from < b.from ? -1 : 1)) };
+}
+
+function problemOf({ from, price, currency }: UnitPrice): string | null {
+  if (!isDay(from)) return `has a price whose day is none; it ${FORM}`;
+  if (!PRICE.test(price)) return `has a price that is no decimal of at most nine digits on each side of the point`;
+  // Those that the runtime knows: it also says into how many decimals each is divided.
+  if (!Intl.supportedValuesOf('currency').includes(currency))
+    return `has a price without a currency, or with an unknown one; it ${FORM}`;
+  return null;
+}
+
+function isDay(text: string): boolean {
+  if (!DAY.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) && text >= '0001';
+}

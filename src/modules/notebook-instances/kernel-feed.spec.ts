@@ -1,0 +1,49 @@
+import { KernelFeed } from './kernel-feed';
+
+const frame = (number: number) => {
+  const message = { msg_id: `m${number}`, msg_type: 'stream', parent_header: {}, content: { text: String(number) } };
+  return { number, payload: Buffer.from(JSON.stringify({ op: 'message', generation: 1, message })) };
+};
+
+describe('what a kernel says to many sockets', () => {
+  let last: number;
+  let reads: number[];
+  let feed: KernelFeed;
+
+  beforeEach(() => {
+    [last, reads] = [2, []];
+    feed = new KernelFeed((after) => {
+      reads.push(after);
+      const frames = [1, 2, 3].filter((number) => number > after && number <= last).map(frame);
+      return Promise.resolve({ frames, lost: false, last });
+    });
+  });
+
+  const numbers = async (after: number) => (await feed.behind(after)).messages.map(({ number }) => number);
+
+  it('is read once for all at the same place', async () => {
+    expect(await Promise.all([numbers(0), numbers(0), numbers(1)])).toEqual([[1, 2], [1, 2], [2]]);
+    expect(await numbers(0)).toEqual([1, 2]);
+    expect(reads).toEqual([0, 1]);
+    const [one, other] = await Promise.all([feed.behind(0), feed.behind(0)]);
+    expect(one.messages[0]?.text).toBe(other.messages[0]?.text);
+  });
+
+  it('is read again once there may be more', async () => {
+    expect(await numbers(2)).toEqual([]);
+    last = 3;
+    expect(await numbers(2)).toEqual([]);
+    feed.renew();
+    expect(await numbers(2)).toEqual([3]);
+  });
+
+  it('remembers few places, and no failure', async () => {
+    for (let after = 0; after < 6; after += 1) await feed.behind(after);
+    await feed.behind(0);
+    expect(reads).toEqual([0, 1, 2, 3, 4, 5, 0]);
+    const failing = jest.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue({ frames: [], lost: false });
+    const other = new KernelFeed(failing);
+    await expect(other.behind(0)).rejects.toThrow('away');
+    expect(await other.behind(0)).toEqual({ messages: [], lost: false });
+  });
+});
