@@ -32,7 +32,8 @@ import { configure, createTestDatabase, prepare, type TestDatabase } from './har
 /** A provider that does what a test says. */
 class ScriptedProvider {
   readonly specs: NodeSpec[] = [];
-  faults: ComputeDriverError[] = [];
+  readonly started: string[] = [];
+  faults: (ComputeDriverError | null)[] = [];
   state: ProviderNodeState = 'running';
   canStopIt = true;
   isSlow = false;
@@ -44,6 +45,7 @@ class ScriptedProvider {
   }
 
   start(ref: NodeRef): Promise<ProviderNode> {
+    this.started.push(ref.nodeToken);
     return Promise.resolve(this.node(ref.nodeToken, 'pending'));
   }
 
@@ -166,6 +168,20 @@ describe('a provider with faults of every kind', () => {
       ...{ provider_ref: expect.stringMatching(/^test:/) as string, accepted_at: expect.any(Date) as Date },
       ...{ attempt: 1, place: { account: null, hosts: [] }, bootstrap_token: null, error: null },
     });
+  });
+
+  it('is not asked to start a machine that it has accepted and may not show yet', async () => {
+    await dataSource.query('UPDATE clusters SET min_instances = 2, max_instances = 2 WHERE cluster_id = $1', [clusterId]);
+    provider.faults = [null, fault('throttled')];
+    const context = await planned();
+    expect(await provision(context)).toMatchObject({ kind: 'wait' });
+    expect(await provision(context)).toEqual(Step.done);
+    const [first, second, ...again] = provider.specs.map((spec) => JSON.stringify(spec));
+    expect([again, provider.started]).toEqual([[first, second], []]);
+    // When it was seen, it is started: it may have been stopped.
+    await awaitNodes(context);
+    await provision(context);
+    expect(provider.started).toHaveLength(2);
   });
 
   it.each<FaultKind>(['capacity', 'quota', 'denied', 'invalid'])('ends the start for good: %s', async (kind) => {

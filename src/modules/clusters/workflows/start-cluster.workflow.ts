@@ -138,9 +138,9 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       await settled(
         nodes.map(async (node) => {
           const made = await this.noting(node, () =>
-            node.provider_ref === null
-              ? driver.provision(this.facts.nodeSpec(facts, node), call)
-              : driver.start(nodeRef(facts, node), call),
+            wasThere(node)
+              ? driver.start(nodeRef(facts, node), call)
+              : driver.provision(this.facts.nodeSpec(facts, node), call),
           );
           const { providerRef: provider_ref, privateIp: ip_address } = made;
           await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
@@ -230,4 +230,12 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       }
     });
   }
+}
+
+/**
+ * Whether the node has a machine to be started. One that has only been accepted may not be shown yet: a repeated step
+ * asks for it by the same request, which finds it.
+ */
+function wasThere({ provider_ref, seen_at, last_seen_at }: ClusterNode): boolean {
+  return provider_ref !== null && (seen_at !== null || last_seen_at !== null);
 }
