@@ -16,18 +16,21 @@ export type AfterFault = { kind: 'wait'; ms: number } | { kind: 'repeat' } | { k
  */
 export function afterFault({ kind, retryAfterMs }: Pick<ComputeDriverError, 'kind' | 'retryAfterMs'>): AfterFault {
   switch (kind) {
-    case 'throttled': {
-      const ms = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, retryAfterMs ?? THROTTLED_MS));
-      return { kind: 'wait', ms };
-    }
+    case 'throttled':
+      return wait(retryAfterMs ?? THROTTLED_MS);
     case 'transient':
-      return { kind: 'repeat' };
+      // A provider that says when is not asked before: the tries of a step may be over by then.
+      return retryAfterMs === null ? { kind: 'repeat' } : wait(retryAfterMs);
     case 'capacity':
     case 'quota':
     case 'denied':
     case 'invalid':
       return { kind: 'end' };
   }
+}
+
+function wait(ms: number): AfterFault {
+  return { kind: 'wait', ms: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, ms)) };
 }
 
 /** Runs a step that calls a provider; its faults have the consequences of {@link afterFault}. */
