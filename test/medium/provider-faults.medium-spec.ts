@@ -158,7 +158,7 @@ describe('a provider with faults of every kind', () => {
   it('is asked for the same machine to the byte, after a wait or a repetition', async () => {
     provider.faults = [fault('throttled', 7_000), fault('transient')];
     const context = await planned();
-    expect(await provision(context)).toEqual(Step.wait(7_000));
+    expect(await provision(context)).toEqual(Step.wait(7_000, 'the provider says throttled'));
     expect((await node())['accepted_at']).toBeNull();
     await expect(provision(context)).rejects.toMatchObject({ kind: 'transient' });
     expect(await provision(context)).toEqual(Step.done);
@@ -171,7 +171,9 @@ describe('a provider with faults of every kind', () => {
   });
 
   it('is not asked to start a machine that it has accepted and may not show yet', async () => {
-    await dataSource.query('UPDATE clusters SET min_instances = 2, max_instances = 2 WHERE cluster_id = $1', [clusterId]);
+    await dataSource.query('UPDATE clusters SET min_instances = 2, max_instances = 2 WHERE cluster_id = $1', [
+      clusterId,
+    ]);
     provider.faults = [null, fault('throttled')];
     const context = await planned();
     expect(await provision(context)).toMatchObject({ kind: 'wait' });

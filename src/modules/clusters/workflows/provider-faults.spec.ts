@@ -25,7 +25,7 @@ describe('what follows a fault of a provider', () => {
   const stepThat = (error: Error) => heedingFaults(() => Promise.reject(error));
 
   it('is a wait of the step, its repetition, or its end in the words of the provider', async () => {
-    expect(await stepThat(fault('throttled', 7_000))).toEqual(Step.wait(7_000));
+    expect(await stepThat(fault('throttled', 7_000))).toEqual(Step.wait(7_000, 'the provider says throttled'));
     await expect(stepThat(fault('transient'))).rejects.toMatchObject({ name: 'ComputeDriverError', retryable: true });
     await expect(stepThat(fault('quota'))).rejects.toEqual(new PermanentError('the provider says quota'));
     await expect(stepThat(new Error('no database'))).rejects.toThrow('no database');

@@ -40,7 +40,7 @@ export async function heedingFaults(step: () => Promise<StepOutcome>): Promise<S
   } catch (error) {
     if (!(error instanceof ComputeDriverError)) throw error;
     const next = afterFault(error);
-    if (next.kind === 'wait') return Step.wait(next.ms);
+    if (next.kind === 'wait') return Step.wait(next.ms, error.message);
     if (next.kind === 'end') throw new PermanentError(error.message, { cause: error });
     throw error;
   }
