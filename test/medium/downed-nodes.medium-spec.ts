@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type {
-  ComputeDriver,
-  DriverContext,
-  NodeRef,
-  ProviderNodeState,
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type DriverContext,
+  type NodeRef,
+  type ProviderNodeState,
 } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -14,7 +15,7 @@ import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-
 import { DownedNodeReconciler } from '../../src/modules/clusters/workflows/downed-node-reconciler';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { Installation } from '../../src/platform/installation/installation';
-import { createLogger } from '../../src/platform/logging/logger';
+import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
@@ -54,6 +55,20 @@ describe('nodes that a driver sees to be down', () => {
     return row?.status;
   }
 
+  function reconcilerOf(driver: ComputeDriver, logger = createLogger('test', 'silent')): DownedNodeReconciler {
+    const facts = {
+      read: () => Promise.resolve({}),
+      withDriver: (_facts: object, _caller: object, call: (one: ComputeDriver, context: DriverContext) => unknown) =>
+        Promise.resolve(call(driver, {} as DriverContext)),
+    } as unknown as ClusterFactsReader;
+    const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
+    const nodes = new ClusterNodesRepository(dataSource);
+    const lifecycle = makeLifecycle(dataSource);
+    const installation = new Installation(dataSource);
+    const clusters = new ClusterReconciler(dataSource, nodes, lifecycle, facts, drivers, config, installation, logger);
+    return new DownedNodeReconciler(nodes, drivers, clusters, config);
+  }
+
   it('are started again or called lost at once, and only where they ought to run', async () => {
     const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
     const interrupted = await newNode('interrupted');
@@ -74,18 +89,7 @@ describe('nodes that a driver sees to be down', () => {
         revive: (ref: NodeRef) => Promise.resolve(void revived.push(ref.nodeToken)),
       },
     } as unknown as ComputeDriver;
-    const facts = {
-      read: () => Promise.resolve({}),
-      withDriver: (_facts: object, _caller: object, call: (one: ComputeDriver, context: DriverContext) => unknown) =>
-        Promise.resolve(call(driver, {} as DriverContext)),
-    } as unknown as ClusterFactsReader;
-    const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
-    const nodes = new ClusterNodesRepository(dataSource);
-    const logger = createLogger('test', 'silent');
-    const lifecycle = makeLifecycle(dataSource);
-    const installation = new Installation(dataSource);
-    const clusters = new ClusterReconciler(dataSource, nodes, lifecycle, facts, drivers, config, installation, logger);
-    const reconciler = new DownedNodeReconciler(nodes, drivers, clusters, config);
+    const reconciler = reconcilerOf(driver);
     await reconciler.reconcile(signal);
     expect(revived).toEqual([failed.token]);
     const ids = [failed, gone, interrupted, stopping].map(({ id }) => id);
@@ -93,5 +97,24 @@ describe('nodes that a driver sees to be down', () => {
     // It goes down again and again: not started with every pass.
     await reconciler.reconcile(signal);
     expect(revived).toEqual([failed.token]);
+  });
+
+  it('are not started when a stop has begun meanwhile, and the log says why they are', async () => {
+    const [down, stopped] = [await newNode('down'), await newNode('stopped')];
+    const started: string[] = [];
+    const fault = new ComputeDriverError('TEST', 'the host has failed', { kind: 'transient' });
+    const driver = {
+      describe: async ([ref]: NodeRef[]) => {
+        if (ref?.nodeToken === stopped.token)
+          await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopped.id]);
+        return [{ state: 'stopped', fault }];
+      },
+      start: (ref: NodeRef) => Promise.resolve(void started.push(ref.nodeToken)),
+      onSite: { downed: () => Promise.resolve([down.token, stopped.token]) },
+    } as unknown as ComputeDriver;
+    const warn = jest.fn();
+    await reconcilerOf(driver, { warn } as unknown as Logger).reconcile(signal);
+    expect(started).toEqual([down.token]);
+    expect(warn.mock.calls).toMatchObject([[{ state: 'stopped', fault: 'the host has failed' }, expect.any(String)]]);
   });
 });

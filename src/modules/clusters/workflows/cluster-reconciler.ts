@@ -95,10 +95,12 @@ export class ClusterReconciler extends Reconciler {
     facts: ClusterFacts,
     caller: { correlationId: string; signal: AbortSignal },
   ): Promise<void> {
-    this.logger.warn({ node_id: node.node_id, state, fault }, 'A node went down by itself; starting it again');
+    // A stop that has begun meanwhile must not be undone: it was announced before the machine could be seen to be down.
+    if ((await this.nodes.runningAmong([node.token])).length === 0) return;
+    const told = { node_id: node.node_id, state, fault: fault?.message ?? null };
+    this.logger.warn(told, 'A node went down by itself; starting it again');
     const ref = nodeRef(facts, node);
     await this.facts.withDriver(facts, caller, async (driver, call) => {
-      // A stop that has begun meanwhile must not be undone.
       if (state === 'failed' && driver.onSite) await driver.onSite.revive(ref, call);
       else await driver.start(ref, call);
     });
