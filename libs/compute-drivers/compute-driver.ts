@@ -174,7 +174,7 @@ export interface SweepScope extends OwnedScope {
 }
 
 export interface Swept {
-  /** Tokens of the nodes whose machine, or what was left of it, has been removed. */
+  /** Tokens of the nodes whose machine, or what was left of it, has been removed, or is on its way to be. */
   removed: string[];
   failed: { nodeToken: string; error: unknown }[];
 }

@@ -252,6 +252,16 @@ describe('LocalDriver', () => {
     expect(folders().sort()).toEqual(['.gone-d', 'a']);
   });
 
+  it('says once that it swept something, however many workers sweep', async () => {
+    await driver.provision(spec('a'), context);
+    const { place, labels } = spec('a');
+    const liveAmong = (tokens: readonly string[]) => Promise.resolve(new Set(tokens));
+    const scope = { installationId: labels.installationId, place, olderThan: new Date(Date.now() + 60_000), liveAmong };
+    mkdirSync(`${options.dir}/.gone-b/data`, { recursive: true });
+    const swept = await Promise.all([driver, new LocalDriver(options)].map((each) => each.sweep(scope, context)));
+    expect(swept.flatMap(({ removed }) => removed)).toEqual(['b']);
+  });
+
   it("serves a node that an earlier release made, and takes it for nobody's orphan", async () => {
     await driver.provision(spec('a'), context);
     const file = `${options.dir}/a/node.json`;

@@ -209,6 +209,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
     const swept = await sweepMachines(this, await this.listOwned(scope), scope, context);
     for (const nodeToken of await this.leftovers(scope)) {
+      if (context.signal.aborted) break;
       try {
         if (await this.removeLeftovers(nodeToken, context)) swept.removed.push(nodeToken);
       } catch (error) {
@@ -443,14 +444,15 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return tokens;
   }
 
-  /** False for those of a node that has meanwhile been made. */
+  /** False if somebody else has removed them meanwhile, or the node exists. */
   private async removeLeftovers(token: string, context: DriverContext): Promise<boolean> {
     return this.locked(token, context, async () => {
       const dir = this.nodeDir(token);
-      await removeTrees([draftOf(dir), goneOf(dir)]);
+      const left = [draftOf(dir), goneOf(dir)].filter((path) => existsSync(path));
+      await removeTrees(left);
       if (existsSync(dir)) return false;
       await rm(lockOf(dir), { force: true });
-      return true;
+      return left.length > 0;
     });
   }
 
