@@ -4,9 +4,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class Installation1795480000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      `CREATE TABLE "installation" ("is_single" boolean NOT NULL DEFAULT true, "installation_id" uuid NOT NULL DEFAULT gen_random_uuid(), CONSTRAINT "ck_installation_single" CHECK (is_single), CONSTRAINT "pk_installation" PRIMARY KEY ("is_single"))`,
+      `CREATE TABLE "installation" ("is_single" boolean NOT NULL DEFAULT true, "installation_id" uuid NOT NULL, CONSTRAINT "ck_installation_single" CHECK (is_single), CONSTRAINT "pk_installation" PRIMARY KEY ("is_single"))`,
     );
-    await runner.query(`INSERT INTO "installation" DEFAULT VALUES`);
+    await runner.query(`INSERT INTO "installation" ("installation_id") VALUES (gen_random_uuid())`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "attempt" integer NOT NULL DEFAULT '1'`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "place" jsonb`);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "accepted_at" TIMESTAMP WITH TIME ZONE`);

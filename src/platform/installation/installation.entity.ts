@@ -6,5 +6,5 @@ import { Col } from '../persistence/columns';
 @Check('ck_installation_single', 'is_single')
 export class InstallationRow {
   @PrimaryColumn({ type: 'boolean', default: true, primaryKeyConstraintName: 'pk_installation' }) is_single: boolean;
-  @Col.uuid({ default: () => 'gen_random_uuid()' }) installation_id: string;
+  @Col.uuid() installation_id: string;
 }
