@@ -61,6 +61,13 @@ module.exports = {
       to: { path: work, reachable: true },
     },
     {
+      name: 'api-has-no-compute-drivers',
+      comment: 'Only a worker makes machines; the API asks compute-support.ts what is served.',
+      severity: 'error',
+      from: { path: '^src/(main|api\\.module|openapi)\\.ts$' },
+      to: { path: '^libs/compute-drivers/[^/]+/[^/]+-driver\\.ts$', reachable: true },
+    },
+    {
       name: 'worker-serves-no-routes',
       comment: 'The worker has no HTTP surface of the domains.',
       severity: 'error',

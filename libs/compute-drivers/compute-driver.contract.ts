@@ -1,14 +1,43 @@
-import type { ComputeDriver, DriverContext, NodeSpec, ProviderNodeState } from './compute-driver';
+import type { ComputeDriver, DriverContext, NodeRef, NodeSpec, ProviderNodeState, SweepScope } from './compute-driver';
 
 /** A driver under test, set up against its real counterpart or a fake one, and how to take that down. */
 export interface DriverUnderTest {
   driver: ComputeDriver;
   /** A Spark version the driver has. */
   sparkVersion: string;
-  close: () => Promise<void>;
+  /** Has the counterpart take a spot machine back. */
+  interrupt(ref: NodeRef): Promise<void>;
+  close(): Promise<void>;
 }
 
 const DEADLINE_MS = 20_000;
+
+/** A small node at no place in particular. */
+export function plainNodeSpec(nodeToken: string, sparkVersion: string): NodeSpec {
+  return {
+    labels: { installationId: 'own', tenantId: '7', clusterId: '11', nodeToken },
+    nodeNumber: 1,
+    attempt: 1,
+    place: {
+      ...{ account: null, region: null, zone: null, networkAccount: null, network: null, subnet: null },
+      ...{ networkTags: [], networkCard: null, hosts: [] },
+    },
+    machine: { type: 'small', architecture: 'x86_64', cores: 1, memoryMb: 512, gpu: null },
+    image: 'image',
+    disks: [{ gib: 20, type: 'local-lvm', iops: null, throughputMb: null, encrypted: false }],
+    market: 'on-demand',
+    enablePublicIp: false,
+    blockProjectSshKeys: true,
+    identity: null,
+    userLabels: { team: 'data' },
+    boot: { sparkVersion, agentApiUrl: 'http://127.0.0.1:9', bootstrapToken: 'secret-bootstrap-token' },
+  };
+}
+
+/** The node as whoever asked for it knows it before any answer. */
+export function refOf({ labels, attempt, place }: NodeSpec): NodeRef {
+  return { nodeToken: labels.nodeToken, attempt, providerRef: null, place, acceptedAt: null };
+}
 
 /** What every compute driver must hold, whatever its provider. */
 export function describeComputeDriverContract(name: string, makeDriver: () => Promise<DriverUnderTest>): void {
@@ -30,52 +59,73 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
     });
 
     afterEach(async () => {
-      for (const node of await driver.listOwned(context)) await driver.destroy(node.labels.nodeToken, context);
+      for (const installationId of ['own', 'other'])
+        for (const { labels } of await driver.listOwned(scopeOf(installationId), context))
+          await driver.destroy({ ...refOf(spec()), nodeToken: labels.nodeToken }, context);
       await tested.close();
     });
 
-    const spec = (): NodeSpec => {
-      const nodeToken = `contract-${process.pid}-${++count}`;
-      return {
-        labels: { clusterId: '11', tenantId: '7', nodeToken },
-        nodeNumber: 1,
-        machineType: 'small',
-        cores: 1,
-        memoryMb: 512,
-        disks: [{ gib: 20, type: 'local-lvm', iops: null, throughputMb: null, encrypted: false }],
-        sparkVersion: tested.sparkVersion,
-        userLabels: { team: 'data' },
-        isSpot: false,
-        enablePublicIp: false,
-        agentApiUrl: 'http://127.0.0.1:9',
-        bootstrapToken: 'secret-bootstrap-token',
-      };
+    const spec = (values: Partial<NodeSpec> = {}): NodeSpec => ({
+      ...plainNodeSpec(`contract-${process.pid}-${++count}`, tested.sparkVersion),
+      ...values,
+    });
+
+    const ofOther = (): NodeSpec => {
+      const plain = spec();
+      return { ...plain, labels: { ...plain.labels, installationId: 'other' } };
     };
 
-    const settles = async (token: string, wanted: ProviderNodeState): Promise<void> => {
+    const scopeOf = (installationId: string) => ({ installationId, place: spec().place });
+
+    const sees = async (ref: NodeRef): Promise<ProviderNodeState | undefined> =>
+      (await driver.describe([ref], context))[0]?.state;
+
+    const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
       const deadline = performance.now() + DEADLINE_MS;
-      let seen: ProviderNodeState | undefined;
-      while (seen !== wanted) {
-        if (performance.now() > deadline) throw new Error(`node ${token} is ${seen}, not ${wanted}`);
-        seen = (await driver.describe([token], context))[0]?.state;
-      }
+      while (!(await holds())) if (performance.now() > deadline) throw new Error(`never came true: ${what}`);
     };
 
-    const owned = async (): Promise<string[]> =>
-      (await driver.listOwned(context)).map((node) => node.labels.nodeToken).sort();
+    const settles = (ref: NodeRef, wanted: ProviderNodeState): Promise<void> =>
+      until(`${ref.nodeToken} is ${wanted}`, async () => (await sees(ref)) === wanted);
+
+    const stops = (ref: NodeRef): Promise<void> =>
+      until(`${ref.nodeToken} is stopped`, async () => (await driver.stop(ref, context)) === 'stopped');
+
+    const goes = (ref: NodeRef): Promise<void> =>
+      until(`${ref.nodeToken} is gone`, async () => (await driver.destroy(ref, context)) === 'gone');
+
+    const owned = async (installationId = 'own'): Promise<string[]> =>
+      (await driver.listOwned(scopeOf(installationId), context)).map((node) => node.labels.nodeToken).sort();
+
+    const sweep = (live: readonly string[], values: Partial<SweepScope> = {}) =>
+      driver.sweep(
+        {
+          ...scopeOf('own'),
+          olderThan: new Date(Date.now() + 3_600_000),
+          liveAmong: (tokens) => Promise.resolve(new Set(tokens.filter((token) => live.includes(token)))),
+          ...values,
+        },
+        context,
+      );
 
     it('makes a node that runs, with its labels, and tells it nowhere its secret', async () => {
       const wanted = spec();
+      const began = Date.now();
       const made = await driver.provision(wanted, context);
       expect(made.labels).toEqual(wanted.labels);
       expect(made.providerRef).not.toBe('');
-      await settles(wanted.labels.nodeToken, 'running');
-      const [described] = await driver.describe([wanted.labels.nodeToken], context);
-      expect(described).toMatchObject({ labels: wanted.labels, providerRef: made.providerRef, state: 'running' });
-      expect(JSON.stringify([made, described, await driver.listOwned(context)])).not.toContain(wanted.bootstrapToken);
+      expect(['pending', 'running']).toContain(made.state);
+      await settles(refOf(wanted), 'running');
+      const [described] = await driver.describe([refOf(wanted)], context);
+      expect(described).toMatchObject({ labels: wanted.labels, providerRef: made.providerRef, fault: null });
+      expect(described?.privateIp).not.toBeNull();
+      // Clocks of providers differ, and some tell whole seconds.
+      expect(Math.abs((described?.createdAt?.getTime() ?? 0) - began)).toBeLessThan(60_000);
+      const told = JSON.stringify([made, described, await driver.listOwned(scopeOf('own'), context)]);
+      expect(told).not.toContain(wanted.boot.bootstrapToken);
     });
 
-    it('makes one node of two calls with one token, even at once', async () => {
+    it('makes one machine of calls for one attempt, repeated or at once', async () => {
       const wanted = spec();
       const [first, second] = await Promise.all([driver.provision(wanted, context), driver.provision(wanted, context)]);
       const third = await driver.provision(wanted, context);
@@ -84,50 +134,100 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       expect(await owned()).toEqual([wanted.labels.nodeToken]);
     });
 
-    it('stops a node and brings it back, and either may be repeated', async () => {
+    it('makes a machine of another attempt only when that of the attempt before is gone', async () => {
+      const first = spec();
+      const second = { ...first, attempt: 2 };
+      await driver.provision(first, context);
+      await expect(driver.provision(second, context)).rejects.toMatchObject({ kind: 'transient' });
+      await settles(refOf(first), 'running');
+      await goes(refOf(first));
+      await driver.provision(second, context);
+      await settles(refOf(second), 'running');
+      expect(await owned()).toEqual([first.labels.nodeToken]);
+    });
+
+    it('describes many nodes in the order of the question', async () => {
+      const [first, second, never] = [spec(), spec(), spec()];
+      await driver.provision(first, context);
+      await driver.provision(second, context);
+      const asked = [second, never, first];
+      const told = await driver.describe(asked.map(refOf), context);
+      expect(told.map(({ labels }) => labels.nodeToken)).toEqual(asked.map(({ labels }) => labels.nodeToken));
+      expect(await driver.describe([], context)).toEqual([]);
+    });
+
+    it('stops a node and brings it back as the same one, and either may be repeated; or says that it cannot', async () => {
       const wanted = spec();
-      const token = wanted.labels.nodeToken;
+      const ref = refOf(wanted);
       const { providerRef } = await driver.provision(wanted, context);
-      await settles(token, 'running');
-      await driver.stop(token, context);
-      await driver.stop(token, context);
-      await settles(token, 'stopped');
-      expect((await driver.start(token, context)).providerRef).toBe(providerRef);
-      await driver.start(token, context);
-      await settles(token, 'running');
+      await settles(ref, 'running');
+      const { market, machine } = wanted;
+      if (!driver.canStop({ market, type: machine.type })) return;
+      await stops(ref);
+      expect(await driver.stop(ref, context)).toBe('stopped');
+      await settles(ref, 'stopped');
+      expect((await driver.start(ref, context)).providerRef).toBe(providerRef);
+      await driver.start(ref, context);
+      await settles(ref, 'running');
     });
 
     it('destroys a running and a stopped node, and one that is gone', async () => {
-      const running = spec();
-      const stopped = spec();
+      const [running, stopped] = [spec(), spec()];
       await driver.provision(running, context);
       await driver.provision(stopped, context);
-      await driver.stop(stopped.labels.nodeToken, context);
-      for (const { labels } of [running, stopped, running]) await driver.destroy(labels.nodeToken, context);
-      const nodes = await driver.describe([running.labels.nodeToken, stopped.labels.nodeToken], context);
-      expect(nodes.map((node) => node.state)).toEqual(['gone', 'gone']);
+      await settles(refOf(stopped), 'running');
+      await stops(refOf(stopped));
+      for (const one of [running, stopped, running]) await goes(refOf(one));
+      for (const one of [running, stopped]) await settles(refOf(one), 'gone');
       expect(await owned()).toEqual([]);
     });
 
-    it('lists what it owns, running or not', async () => {
-      const [first, second] = [spec(), spec()];
-      await driver.provision(first, context);
-      await driver.provision(second, context);
-      await driver.stop(second.labels.nodeToken, context);
-      expect(await owned()).toEqual([first.labels.nodeToken, second.labels.nodeToken].sort());
+    it('lists what its installation owns, running or not, and nothing of another', async () => {
+      const [first, second, foreign] = [spec(), spec(), ofOther()];
+      for (const one of [first, second, foreign]) await driver.provision(one, context);
+      await settles(refOf(second), 'running');
+      await stops(refOf(second));
+      expect(await owned()).toEqual([first, second].map(({ labels }) => labels.nodeToken).sort());
+      expect(await owned('other')).toEqual([foreign.labels.nodeToken]);
+    });
+
+    it('sweeps the machines of its installation that are old enough and that nobody wants', async () => {
+      const [wanted, orphan, foreign] = [spec(), spec(), ofOther()];
+      for (const one of [wanted, orphan, foreign]) await driver.provision(one, context);
+      const { nodeToken } = orphan.labels;
+      const young = await sweep([wanted.labels.nodeToken], { olderThan: new Date(Date.now() - 3_600_000) });
+      expect(young).toEqual({ removed: [], failed: [] });
+      expect(await sweep([wanted.labels.nodeToken])).toEqual({ removed: [nodeToken], failed: [] });
+      await settles(refOf(orphan), 'gone');
+      expect([await owned(), await owned('other')]).toEqual([[wanted.labels.nodeToken], [foreign.labels.nodeToken]]);
+    });
+
+    it('tells of a spot node that was taken back, which does not come back', async () => {
+      const wanted = spec({ market: 'spot' });
+      const ref = refOf(wanted);
+      await driver.provision(wanted, context);
+      await settles(ref, 'running');
+      await tested.interrupt(ref);
+      await settles(ref, 'interrupted');
+      expect((await driver.describe([ref], context))[0]?.fault?.message).toBeTruthy();
+      await expect(driver.start(ref, context)).rejects.toMatchObject({ name: 'ComputeDriverError' });
+      await goes(ref);
+      await settles(ref, 'gone');
     });
 
     it('answers gone for a node it never made, and stops and destroys it without complaint', async () => {
-      const token = spec().labels.nodeToken;
-      expect(await driver.describe([token], context)).toMatchObject([{ state: 'gone', labels: { nodeToken: token } }]);
-      await driver.stop(token, context);
-      await driver.destroy(token, context);
-      await expect(driver.start(token, context)).rejects.toMatchObject({ retryable: false });
+      const ref = refOf(spec());
+      const { nodeToken } = ref;
+      expect(await driver.describe([ref], context)).toMatchObject([{ state: 'gone', labels: { nodeToken } }]);
+      expect(await driver.stop(ref, context)).toBe('stopped');
+      expect(await driver.destroy(ref, context)).toBe('gone');
+      await expect(driver.start(ref, context)).rejects.toMatchObject({ kind: 'invalid' });
     });
 
     it('refuses a Spark version it does not have, for good', async () => {
-      const wanted = { ...spec(), sparkVersion: '0.0.0' };
-      await expect(driver.provision(wanted, context)).rejects.toMatchObject({ retryable: false });
+      const plain = spec();
+      const wanted = { ...plain, boot: { ...plain.boot, sparkVersion: '0.0.0' } };
+      await expect(driver.provision(wanted, context)).rejects.toMatchObject({ kind: 'invalid' });
       expect(await owned()).toEqual([]);
     });
   });

@@ -7,6 +7,7 @@ import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { Config } from '../config/config';
 import { createDataSource } from '../database/data-source';
 import { AuditTrail } from './audit/audit-trail';
+import { Installation } from './installation/installation';
 import { DatabaseLifecycle } from './persistence/database-lifecycle';
 import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER, type Logger } from './logging/logger';
@@ -65,6 +66,7 @@ import { WorkerWatch } from './workers/worker-watch';
     Transactions,
     References,
     AuditTrail,
+    Installation,
     PgListener,
     ThisWorker,
     WorkerWatch,
@@ -79,6 +81,7 @@ import { WorkerWatch } from './workers/worker-watch';
     Transactions,
     References,
     AuditTrail,
+    Installation,
     PgListener,
     ThisWorker,
     WorkerWatch,

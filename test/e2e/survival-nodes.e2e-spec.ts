@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { plainNodeSpec } from '../../libs/compute-drivers/compute-driver.contract';
 import { LocalDriver } from '../../libs/compute-drivers/local/local-driver';
 import { eventually } from '../../libs/testing/eventually';
 import type { ApiClient } from './harness/api-client';
@@ -161,27 +162,23 @@ describe('a machine that no cluster owns', () => {
     const token = randomUUID();
     await platform.stopWorker();
     const call = { endpoint: 'local://', credentials: {}, correlationId: 'test', signal: AbortSignal.timeout(30_000) };
-    await driver.provision(
-      {
-        labels: { clusterId: '999999', tenantId: randomUUID(), nodeToken: token },
-        nodeNumber: 0,
-        machineType: 'Onprem-S-4',
-        cores: 1,
-        memoryMb: 1024,
-        disks: [],
-        sparkVersion: platform.runtime.sparkVersion,
-        userLabels: {},
-        isSpot: false,
-        enablePublicIp: false,
-        agentApiUrl: platform.baseUrl,
-        bootstrapToken: 'a token that nobody knows',
-      },
-      call,
-    );
-    expect(existsSync(nodeDirectory(platform, token))).toBe(true);
+    const [row] = await platform.sql<{ installation_id: string }>('SELECT installation_id FROM installation');
+    const foreign = randomUUID();
+    for (const [nodeToken, installationId] of [
+      [token, row?.installation_id ?? ''],
+      [foreign, randomUUID()],
+    ] as const) {
+      const plain = plainNodeSpec(nodeToken, platform.runtime.sparkVersion);
+      const labels = { installationId, clusterId: '999999', tenantId: randomUUID(), nodeToken };
+      await driver.provision({ ...plain, labels, boot: { ...plain.boot, agentApiUrl: platform.baseUrl } }, call);
+      expect(existsSync(nodeDirectory(platform, nodeToken))).toBe(true);
+    }
     await platform.startWorker();
     await eventually(() => !existsSync(nodeDirectory(platform, token)), { what: 'the end of the orphan' });
     expect(processesOfNode(platform, token)).toEqual({ supervisors: [], agents: [], others: [] });
+    // Another installation that shares the folder accounts for this one.
+    expect(existsSync(nodeDirectory(platform, foreign))).toBe(true);
+    await driver.destroy({ nodeToken: foreign }, call);
   });
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { BillingModule } from '../../src/modules/billing/billing.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
@@ -7,13 +8,16 @@ import { JobsModule } from '../../src/modules/jobs/jobs.module';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import { NetworkConfsApiModule } from '../../src/modules/network-confs/network-confs.api.module';
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
+import type { NodeSpec } from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
+import { BootstrapTokens } from '../../src/modules/clusters/bootstrap-tokens';
 import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
 import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';
 import type { ClusterNode } from '../../src/modules/clusters/clusters.contract';
 import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { CREDENTIAL_TYPE_ID, ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
+import { Installation } from '../../src/platform/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
@@ -194,14 +198,19 @@ describe('clusters', () => {
       return own;
     }
 
-    async function nodeDisks(cluster: number): Promise<unknown> {
+    const nodeDisks = async (cluster: number) => (await nodeSpec(cluster)).disks;
+
+    async function nodeSpec(cluster: number): Promise<NodeSpec> {
       const reader = new ClusterFactsReader(
         api.database,
         api.app.get(ClusterRowsRepository),
         api.app.get(ReferenceData),
         ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
+        api.app.get(Installation),
+        api.app.get(BootstrapTokens),
       );
-      return reader.nodeSpec(await reader.read(cluster), {} as ClusterNode).disks;
+      const node = { token: randomUUID(), attempt: 1, bootstrap_token: null, bootstrap_token_hash: null };
+      return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
     }
 
     it('describe the disks where the configuration has no volume', async () => {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { ComputeDriver, DriverContext, ProviderNodeState } from '../../libs/compute-drivers/compute-driver';
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type DriverContext,
+  type NodeRef,
+  type ProviderNodeState,
+} from '../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -8,7 +14,8 @@ import type { ClusterFactsReader } from '../../src/modules/clusters/workflows/cl
 import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
 import { DownedNodeReconciler } from '../../src/modules/clusters/workflows/downed-node-reconciler';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
-import { createLogger } from '../../src/platform/logging/logger';
+import { Installation } from '../../src/platform/installation/installation';
+import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
 import { makeNode, makeTenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
@@ -48,42 +55,66 @@ describe('nodes that a driver sees to be down', () => {
     return row?.status;
   }
 
-  it('are started again or called lost at once, and only where they ought to run', async () => {
-    const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
-    await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopping.id]);
-    const orphan = randomUUID();
-    const states = new Map<string, ProviderNodeState>([
-      [failed.token, 'failed'],
-      [gone.token, 'gone'],
-      [stopping.token, 'failed'],
-      [orphan, 'failed'],
-    ]);
-    const revived: string[] = [];
-    const driver = {
-      downed: () => Promise.resolve([...states.keys()]),
-      describe: (tokens: string[]) => Promise.resolve(tokens.map((token) => ({ state: states.get(token) }))),
-      revive: (token: string) => Promise.resolve(void revived.push(token)),
-    } as unknown as ComputeDriver;
+  function reconcilerOf(driver: ComputeDriver, logger = createLogger('test', 'silent')): DownedNodeReconciler {
     const facts = {
       read: () => Promise.resolve({}),
       withDriver: (_facts: object, _caller: object, call: (one: ComputeDriver, context: DriverContext) => unknown) =>
         Promise.resolve(call(driver, {} as DriverContext)),
     } as unknown as ClusterFactsReader;
-    const drivers = { serves: () => true, all: () => [driver] } as unknown as Drivers;
+    const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
     const nodes = new ClusterNodesRepository(dataSource);
-    const logger = createLogger('test', 'silent');
     const lifecycle = makeLifecycle(dataSource);
-    const clusters = new ClusterReconciler(dataSource, nodes, lifecycle, facts, drivers, config, logger);
-    const reconciler = new DownedNodeReconciler(nodes, drivers, clusters, config);
+    const installation = new Installation(dataSource);
+    const clusters = new ClusterReconciler(dataSource, nodes, lifecycle, facts, drivers, config, installation, logger);
+    return new DownedNodeReconciler(nodes, drivers, clusters, config);
+  }
+
+  it('are started again or called lost at once, and only where they ought to run', async () => {
+    const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
+    const interrupted = await newNode('interrupted');
+    await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopping.id]);
+    const orphan = randomUUID();
+    const states = new Map<string, ProviderNodeState>([
+      [failed.token, 'failed'],
+      [gone.token, 'gone'],
+      [interrupted.token, 'interrupted'],
+      [stopping.token, 'failed'],
+      [orphan, 'failed'],
+    ]);
+    const revived: string[] = [];
+    const driver = {
+      describe: (refs: NodeRef[]) => Promise.resolve(refs.map((ref) => ({ state: states.get(ref.nodeToken) }))),
+      onSite: {
+        downed: () => Promise.resolve([...states.keys()]),
+        revive: (ref: NodeRef) => Promise.resolve(void revived.push(ref.nodeToken)),
+      },
+    } as unknown as ComputeDriver;
+    const reconciler = reconcilerOf(driver);
     await reconciler.reconcile(signal);
     expect(revived).toEqual([failed.token]);
-    expect([await statusOf(failed.id), await statusOf(gone.id), await statusOf(stopping.id)]).toEqual([
-      'RUNNING',
-      'ERROR',
-      'STOPPING',
-    ]);
+    const ids = [failed, gone, interrupted, stopping].map(({ id }) => id);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['RUNNING', 'ERROR', 'ERROR', 'STOPPING']);
     // It goes down again and again: not started with every pass.
     await reconciler.reconcile(signal);
     expect(revived).toEqual([failed.token]);
+  });
+
+  it('are not started when a stop has begun meanwhile, and the log says why they are', async () => {
+    const [down, stopped] = [await newNode('down'), await newNode('stopped')];
+    const started: string[] = [];
+    const fault = new ComputeDriverError('TEST', 'the host has failed', { kind: 'transient' });
+    const driver = {
+      describe: async ([ref]: NodeRef[]) => {
+        if (ref?.nodeToken === stopped.token)
+          await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopped.id]);
+        return [{ state: 'stopped', fault }];
+      },
+      start: (ref: NodeRef) => Promise.resolve(void started.push(ref.nodeToken)),
+      onSite: { downed: () => Promise.resolve([down.token, stopped.token]) },
+    } as unknown as ComputeDriver;
+    const warn = jest.fn();
+    await reconcilerOf(driver, { warn } as unknown as Logger).reconcile(signal);
+    expect(started).toEqual([down.token]);
+    expect(warn.mock.calls).toMatchObject([[{ state: 'stopped', fault: 'the host has failed' }, expect.any(String)]]);
   });
 });

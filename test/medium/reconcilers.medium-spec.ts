@@ -3,7 +3,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
-import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
+import {
+  type ComputeDriver,
+  type DriverContext,
+  type NodeRef,
+  type ProviderNode,
+  sweepMachines,
+  type SweepScope,
+} from '../../libs/compute-drivers/compute-driver';
 import { eventually } from '../../libs/testing/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -11,6 +18,7 @@ import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes
 import type { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
 import { ClusterReconciler } from '../../src/modules/clusters/workflows/cluster-reconciler';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { Installation } from '../../src/platform/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { ReconcileLoop } from '../../src/platform/workflows/reconcile-loop';
 import { Reconciler } from '../../src/platform/workflows/reconciler';
@@ -66,12 +74,15 @@ describe('reconcilers, where one thing goes on being wrong', () => {
 
   function reconciler(): ClusterReconciler {
     const away = () => Promise.reject(new Error('the provider does not answer'));
+    const machines = orphans.map((nodeToken) => ({ labels: { nodeToken }, createdAt: new Date(0) }));
     const driver = {
-      listOwned: () => Promise.resolve(orphans.map((nodeToken) => ({ labels: { nodeToken } }))),
-      destroy: (token: string) => (token === stubborn ? away() : Promise.resolve(void destroyed.push(token))),
+      destroy: ({ nodeToken }: NodeRef) =>
+        nodeToken === stubborn ? away() : Promise.resolve(void destroyed.push(nodeToken)),
+      sweep: (scope: SweepScope, call: DriverContext) =>
+        sweepMachines(driver, machines as unknown as ProviderNode[], scope, call),
     } as unknown as ComputeDriver;
     const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterFactsReader;
-    const drivers = { serves: () => true, all: () => [driver] } as unknown as Drivers;
+    const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;
     const nodes = new ClusterNodesRepository(dataSource);
     return new ClusterReconciler(
       dataSource,
@@ -80,6 +91,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       facts,
       drivers,
       config,
+      new Installation(dataSource),
       createLogger('test', 'silent'),
     );
   }

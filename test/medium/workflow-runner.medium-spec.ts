@@ -368,6 +368,23 @@ describe('WorkflowRunner', () => {
     expect(await instance(id)).toMatchObject({ state: 'ERROR' });
   });
 
+  it('says what a step waited for, or failed at, when the deadline passed', async () => {
+    const late = () => dataSource.query(`UPDATE workflow_job_instances SET deadline_at = now() - interval '1 second'`);
+    for (const work of [
+      () => Promise.resolve(Step.wait(1, 'the provider is busy')),
+      () => Promise.reject(new Error('the provider is busy')),
+    ]) {
+      const compensate = jest.fn((_context: Context, _failure: WorkflowFailure) => Promise.resolve());
+      const id = await newInstance();
+      const workflow = definition({ a: work }, { compensate });
+      await runner.continue(JOB, id, workflow);
+      await late();
+      await runner.continue(JOB, id, workflow);
+      const message = 'The deadline of the operation passed in step a: the provider is busy';
+      expect(compensate.mock.calls[0]?.[1]).toEqual({ step: 'a', message });
+    }
+  });
+
   it('repeats a compensation until it succeeds, whatever else it is given', async () => {
     let tries = 0;
     const compensate = () => {

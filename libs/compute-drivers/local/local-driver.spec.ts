@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { join } from 'node:path';
 import { markedProcesses, signal } from '../../node-agent/processes';
 import type { AgentConfig } from '../../node-agent/config';
 import type { DriverContext, NodeSpec } from '../compute-driver';
-import { describeComputeDriverContract } from '../compute-driver.contract';
+import { describeComputeDriverContract, plainNodeSpec } from '../compute-driver.contract';
 import { LocalDriver, stopAllLocalNodes, type LocalDriverOptions } from './local-driver';
 
 jest.setTimeout(30_000);
@@ -66,9 +67,11 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
 
 describeComputeDriverContract('LocalDriver', () => {
   const { root, options } = makeRoot();
+  const driver = new LocalDriver(options);
   return Promise.resolve({
-    driver: new LocalDriver(options),
+    driver,
     sparkVersion: '3.5.3',
+    interrupt: (nodeRef) => driver.interrupt(nodeRef, context),
     close: () => Promise.resolve(rmSync(root, { recursive: true })),
   });
 });
@@ -88,20 +91,12 @@ describe('LocalDriver', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  const spec = (nodeToken: string): NodeSpec => ({
-    labels: { clusterId: '1', tenantId: '2', nodeToken },
-    nodeNumber: 1,
-    machineType: 'small',
-    cores: 2,
-    memoryMb: 1024,
-    disks: [],
-    sparkVersion: '3.5.3',
-    userLabels: {},
-    isSpot: false,
-    enablePublicIp: false,
-    agentApiUrl: 'http://127.0.0.1:9',
-    bootstrapToken: 'secret',
-  });
+  const spec = (nodeToken: string, sparkVersion = '3.5.3'): NodeSpec => {
+    const plain = plainNodeSpec(nodeToken, sparkVersion);
+    return { ...plain, boot: { ...plain.boot, bootstrapToken: 'secret' } };
+  };
+  const ref = (nodeToken: string) => ({ nodeToken });
+  const refs = (...tokens: string[]) => tokens.map(ref);
   const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir.startsWith(`${root}/`));
   const folders = (): string[] => readdirSync(options.dir).filter((name) => !name.endsWith('.lock'));
   const starts = (token: string): number[] => {
@@ -137,8 +132,8 @@ describe('LocalDriver', () => {
       connectors: `${root}/connectors`,
       scala_kernel: `${root}/scala-kernel`,
       spark_version: '3.5.3',
-      cores: 2,
-      memory_mb: 1024,
+      cores: 1,
+      memory_mb: 512,
       bind_address: '127.0.0.1',
       env: { SPARK_LOCAL_IP: '127.0.0.1' },
       shared_dirs: ['/data'],
@@ -160,15 +155,15 @@ describe('LocalDriver', () => {
     await until(() => starts('a').length === 1);
     signal(starts('a')[0] ?? 0, 'SIGKILL');
     await until(() => starts('a').length === 2);
-    expect(await driver.describe(['a'])).toMatchObject([{ state: 'running' }]);
+    expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
   });
 
   it('tells a node whose supervisor was killed, and start revives it with one agent', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
     for (const { pid, argv } of processes()) if (argv.includes('node-supervisor')) signal(pid, 'SIGKILL');
-    await until(async () => (await driver.describe(['a']))[0]?.state === 'failed');
-    await driver.start('a', context);
+    await until(async () => (await driver.describe(refs('a')))[0]?.state === 'failed');
+    await driver.start(ref('a'), context);
     await until(() => starts('a').length === 2);
     expect(processes().filter(({ argv }) => argv.includes(options.agentEntry) && !argv.includes('-c'))).toHaveLength(1);
   });
@@ -180,15 +175,19 @@ describe('LocalDriver', () => {
     for (const token of ['a', 'b', 'c']) await driver.provision(spec(token), context);
     await until(() => ['a', 'b', 'c'].every((token) => starts(token).length === 1));
     expect(await driver.downed()).toEqual([]);
-    await driver.stop('b', context);
-    await driver.destroy('c', context);
+    await driver.stop(ref('b'), context);
+    await driver.destroy(ref('c'), context);
     expect(await driver.downed()).toEqual([]);
     killSupervisors();
     await until(async () => (await driver.downed()).length > 0);
     expect(await driver.downed()).toEqual(['a']);
-    for (const token of ['a', 'b', 'c']) await driver.revive(token, context);
+    for (const token of ['a', 'b', 'c']) await driver.revive(ref(token), context);
     expect(await driver.downed()).toEqual([]);
-    expect((await driver.describe(['a', 'b', 'c'])).map(({ state }) => state)).toEqual(['running', 'stopped', 'gone']);
+    expect((await driver.describe(refs('a', 'b', 'c'))).map(({ state }) => state)).toEqual([
+      'running',
+      'stopped',
+      'gone',
+    ]);
   });
 
   it('tells once of a node whose directory is gone, when nothing of it runs any more', async () => {
@@ -205,7 +204,7 @@ describe('LocalDriver', () => {
   it('leaves no process after stop and keeps the directory', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1 && processes().length >= 3);
-    await driver.stop('a', context);
+    await driver.stop(ref('a'), context);
     expect(processes()).toEqual([]);
     expect(existsSync(`${options.dir}/a/data/starts`)).toBe(true);
   });
@@ -213,16 +212,16 @@ describe('LocalDriver', () => {
   it('leaves neither process nor directory after destroy', async () => {
     await driver.provision(spec('a'), context);
     await until(() => starts('a').length === 1);
-    await driver.destroy('a', context);
+    await driver.destroy(ref('a'), context);
     expect(processes()).toEqual([]);
     expect(folders()).toEqual([]);
   });
 
   it('finishes a destroy that was cut short', async () => {
     await driver.provision(spec('a'), context);
-    await driver.destroy('a', context);
+    await driver.destroy(ref('a'), context);
     mkdirSync(`${options.dir}/.gone-a/data`, { recursive: true });
-    await driver.destroy('a', context);
+    await driver.destroy(ref('a'), context);
     expect(folders()).toEqual([]);
   });
 
@@ -233,10 +232,66 @@ describe('LocalDriver', () => {
     await driver.provision(spec('a'), context);
     expect(folders()).toEqual(['a']);
     expect(existsSync(`${options.dir}/a/stale`)).toBe(false);
-    await driver.destroy('a', context);
+    await driver.destroy(ref('a'), context);
     mkdirSync(draft, { recursive: true });
-    await driver.destroy('a', context);
+    await driver.destroy(ref('a'), context);
     expect(folders()).toEqual([]);
+  });
+
+  it('sweeps what was left of nodes that are none, and nothing that is being made', async () => {
+    await driver.provision(spec('a'), context);
+    for (const name of ['.new-a', '.new-b', '.gone-c', '.gone-d'])
+      mkdirSync(`${options.dir}/${name}/data`, { recursive: true });
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const name of ['.new-a', '.new-b', '.gone-c']) utimesSync(`${options.dir}/${name}`, longAgo, longAgo);
+    const { place, labels } = spec('a');
+    const olderThan = new Date(Date.now() - 60_000);
+    const liveAmong = (tokens: readonly string[]) => Promise.resolve(new Set(tokens));
+    const swept = await driver.sweep({ installationId: labels.installationId, place, olderThan, liveAmong }, context);
+    expect([swept.removed.sort(), swept.failed]).toEqual([['b', 'c'], []]);
+    expect(folders().sort()).toEqual(['.gone-d', 'a']);
+  });
+
+  it('says once that it swept something, however many workers sweep', async () => {
+    await driver.provision(spec('a'), context);
+    const { place, labels } = spec('a');
+    const liveAmong = (tokens: readonly string[]) => Promise.resolve(new Set(tokens));
+    const scope = { installationId: labels.installationId, place, olderThan: new Date(Date.now() + 60_000), liveAmong };
+    mkdirSync(`${options.dir}/.gone-b/data`, { recursive: true });
+    const swept = await Promise.all([driver, new LocalDriver(options)].map((each) => each.sweep(scope, context)));
+    expect(swept.flatMap(({ removed }) => removed)).toEqual(['b']);
+  });
+
+  it("serves a node that an earlier release made, and takes it for nobody's orphan", async () => {
+    await driver.provision(spec('a'), context);
+    const file = `${options.dir}/a/node.json`;
+    const { attempt, market, createdAt, ...record } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>;
+    expect([attempt, market, typeof createdAt]).toEqual([1, 'on-demand', 'string']);
+    const { installationId, ...labels } = spec('a').labels;
+    writeFileSync(file, JSON.stringify({ ...record, labels }));
+    expect(await driver.provision(spec('a'), context)).toMatchObject({ state: 'running', labels });
+    await driver.stop(ref('a'), context);
+    expect(await driver.start(ref('a'), context)).toMatchObject({ state: 'running' });
+    expect(await driver.listOwned({ installationId })).toEqual([]);
+  });
+
+  it('takes no node back that has its usual price', async () => {
+    await driver.provision(spec('a'), context);
+    await expect(driver.interrupt(ref('a'), context)).rejects.toMatchObject({ code: 'LOCAL.NOT_SPOT' });
+    expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
+  });
+
+  it('tells at once of a spot node that was taken back, and neither revives nor starts it', async () => {
+    await driver.provision({ ...spec('a'), market: 'spot' }, context);
+    await until(() => starts('a').length === 1);
+    expect(await driver.downed()).toEqual([]);
+    await driver.interrupt(ref('a'), context);
+    expect(processes()).toEqual([]);
+    expect(await driver.downed()).toEqual(['a']);
+    await driver.revive(ref('a'), context);
+    await driver.provision({ ...spec('a'), market: 'spot' }, context);
+    await expect(driver.start(ref('a'), context)).rejects.toMatchObject({ code: 'LOCAL.INTERRUPTED' });
+    expect(processes()).toEqual([]);
   });
 
   it('ends the processes of all nodes and keeps the directories when everything is shut down', async () => {
@@ -245,9 +300,9 @@ describe('LocalDriver', () => {
     await until(() => starts('a').length === 1 && starts('b').length === 1);
     await stopAllLocalNodes(options.dir);
     expect(processes()).toEqual([]);
-    expect((await driver.listOwned()).map(({ state }) => state)).toEqual(['failed', 'failed']);
-    await driver.start('a', context);
-    expect(await driver.describe(['a'])).toMatchObject([{ state: 'running' }]);
+    expect((await driver.listOwned(spec('a').labels)).map(({ state }) => state)).toEqual(['failed', 'failed']);
+    await driver.start(ref('a'), context);
+    expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
   });
 
   describe('where each job has a user of its own', () => {
@@ -269,7 +324,7 @@ describe('LocalDriver', () => {
       expect(new Set([confinementOf('a'), confinementOf('b')])).toEqual(new Set(given));
       await expect(driver.provision(spec('c'), context)).rejects.toMatchObject({ code: 'LOCAL.USERS_EXHAUSTED' });
       const freed = confinementOf('a');
-      await driver.destroy('a', context);
+      await driver.destroy(ref('a'), context);
       await driver.provision(spec('c'), context);
       expect(confinementOf('c')).toEqual(freed);
     });
@@ -279,8 +334,8 @@ describe('LocalDriver', () => {
       await driver.provision(spec('b'), context);
       const given = confinementOf('b');
       for (const token of ['a', 'b']) {
-        await driver.stop(token, context);
-        await driver.start(token, context);
+        await driver.stop(ref(token), context);
+        await driver.start(ref(token), context);
       }
       expect(confinementOf('b')).toEqual(given);
       expect(confinementOf('a')).toMatchObject({ kind: 'users', uids: 128 });
@@ -289,9 +344,9 @@ describe('LocalDriver', () => {
   });
 
   it('names the Spark versions it has', async () => {
-    await expect(driver.provision({ ...spec('a'), sparkVersion: '4.0.0' }, context)).rejects.toMatchObject({
+    await expect(driver.provision(spec('a', '4.0.0'), context)).rejects.toMatchObject({
       code: 'LOCAL.SPARK_VERSION_UNAVAILABLE',
-      retryable: false,
+      kind: 'invalid',
       message: expect.stringContaining('3.5.3') as string,
     });
   });
@@ -305,7 +360,7 @@ describe('LocalDriver', () => {
     rmSync(`${root}/${path}`);
     await expect(driver.provision(spec('a'), context)).rejects.toMatchObject({
       code,
-      retryable: false,
+      kind: 'invalid',
       message: expect.stringContaining(path) as string,
     });
     expect(existsSync(options.dir)).toBe(false);
@@ -317,6 +372,6 @@ describe('LocalDriver', () => {
   });
 
   it.each(['../a', 'a/b', '', '.hidden'])('takes no token that is a path: %j', async (token) => {
-    await expect(driver.destroy(token, context)).rejects.toMatchObject({ code: 'LOCAL.INVALID_TOKEN' });
+    await expect(driver.destroy(ref(token), context)).rejects.toMatchObject({ code: 'LOCAL.INVALID_TOKEN' });
   });
 });

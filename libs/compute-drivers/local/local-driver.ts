@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { AgentConfig } from '../../node-agent/config';
 import { removeTrees } from '../../node-agent/files';
@@ -22,10 +22,17 @@ import {
   ComputeDriverError,
   type ComputeDriver,
   type DriverContext,
+  type Market,
+  type NodeRef,
   type NodeSpec,
+  type OnSite,
+  type OwnedScope,
   type OwnershipLabels,
   type ProviderNode,
   type ProviderNodeState,
+  sweepMachines,
+  type SweepScope,
+  type Swept,
 } from '../compute-driver';
 
 /** Where the local driver finds what nodes need. Paths are absolute. */
@@ -56,16 +63,24 @@ export interface LocalDriverOptions {
 interface NodeRecord {
   labels: OwnershipLabels;
   nodeNumber: number;
+  attempt: number;
+  market: Market;
   machineType: string;
   cores: number;
   memoryMb: number;
   sparkVersion: string;
-  userLabels: Record<string, string>;
+  userLabels: Readonly<Record<string, string>>;
+  /** ISO 8601. */
+  createdAt: string;
 }
+
+/** That of a node which an earlier release made lacks some of it. */
+type EarlierRecord = NodeRecord | (Omit<NodeRecord, 'attempt' | 'market' | 'createdAt'> & { attempt?: undefined });
 
 const NODE_FILE = 'node.json';
 const AGENT_FILE = 'agent.json';
 const STOPPED_FILE = 'stopped';
+const INTERRUPTED_FILE = 'interrupted';
 const SUPERVISOR = 'node-supervisor';
 /** An agent has this long to end its runs and to say so; milliseconds. */
 const STOP_DEADLINE_MS = 8_000;
@@ -92,8 +107,9 @@ done
 `;
 
 /** Nodes that are process groups on this machine, each with its own directory; for tests, trials and OnPrem machines. */
-export class LocalDriver implements ComputeDriver {
+export class LocalDriver implements ComputeDriver, OnSite {
   readonly name = 'local';
+  readonly onSite: OnSite = this;
   private readonly nodeExecutable: string;
   private readonly bindAddress: string;
   /** Supervisors as they were last seen, by node token. */
@@ -106,22 +122,32 @@ export class LocalDriver implements ComputeDriver {
 
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
     const token = spec.labels.nodeToken;
-    const sparkHome = this.sparkHome(spec.sparkVersion);
+    const sparkHome = this.sparkHome(spec.boot.sparkVersion);
     this.checkRuntime(sparkHome);
     return this.locked(token, context, async () => {
       const dir = this.nodeDir(token);
-      if (!existsSync(`${dir}/${NODE_FILE}`)) await this.lay(dir, spec, sparkHome, context);
-      if (!existsSync(`${dir}/${STOPPED_FILE}`)) await this.supervise(dir);
+      const record = await readRecord(dir);
+      if (record === null) await this.lay(dir, spec, sparkHome, context);
+      else if (record.attempt !== spec.attempt) {
+        const message = `The machine of attempt ${record.attempt} of node ${token} still exists.`;
+        throw new ComputeDriverError('LOCAL.EARLIER_ATTEMPT', message, { kind: 'transient' });
+      }
+      if (isWanted(dir)) await this.supervise(dir);
       return this.describeOne(token);
     });
   }
 
-  async describe(nodeTokens: string[]): Promise<ProviderNode[]> {
+  async describe(refs: readonly Pick<NodeRef, 'nodeToken'>[]): Promise<ProviderNode[]> {
     const alive = this.supervisors();
-    return Promise.all(nodeTokens.map((token) => this.describeOne(token, alive)));
+    return Promise.all(refs.map(({ nodeToken }) => this.describeOne(nodeToken, alive)));
   }
 
-  async stop(nodeToken: string, context: DriverContext): Promise<void> {
+  /** A folder stays, at whatever price. */
+  canStop(): boolean {
+    return true;
+  }
+
+  async stop({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<'stopped'> {
     await this.locked(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       if (!existsSync(`${dir}/${NODE_FILE}`)) return;
@@ -129,13 +155,16 @@ export class LocalDriver implements ComputeDriver {
       await writeFile(`${dir}/${STOPPED_FILE}`, '');
       await endProcesses(dir, STOP_DEADLINE_MS);
     });
+    return 'stopped';
   }
 
-  async start(nodeToken: string, context: DriverContext): Promise<ProviderNode> {
+  async start({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<ProviderNode> {
     return this.locked(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       const record = await readRecord(dir);
-      if (!record) throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, false);
+      if (!record)
+        throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, { kind: 'invalid' });
+      if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) throw interruption(nodeToken);
       this.checkRuntime(this.sparkHome(record.sparkVersion));
       // Nothing of it runs, so it may come back the way another release does it.
       if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
@@ -145,30 +174,67 @@ export class LocalDriver implements ComputeDriver {
     });
   }
 
-  async revive(nodeToken: string, context: DriverContext): Promise<void> {
+  async revive({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<void> {
     await this.locked(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
-      if (existsSync(`${dir}/${NODE_FILE}`) && !existsSync(`${dir}/${STOPPED_FILE}`)) await this.supervise(dir);
+      if (existsSync(`${dir}/${NODE_FILE}`) && isWanted(dir)) await this.supervise(dir);
     });
   }
 
-  async destroy(nodeToken: string, context: DriverContext): Promise<void> {
+  async destroy({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<'gone'> {
     await this.locked(nodeToken, context, async () => {
       const dir = this.nodeDir(nodeToken);
       this.seen.delete(nodeToken);
       await endProcesses(dir, DESTROY_DEADLINE_MS);
       // Moved aside first, so that a removal cut short leaves no half node; the next destroy finishes it.
-      const gone = `${dirname(dir)}/.gone-${nodeToken}`;
+      const gone = goneOf(dir);
       await removeTrees([draftOf(dir), gone]);
       if (existsSync(dir)) await rename(dir, gone);
       await removeTrees([gone]);
-      // The token is never used again, so whoever waits for the lock finds the node gone.
+      // Whoever waits for the lock finds the node gone. Another attempt is made only when nobody destroys any more.
       await rm(lockOf(dir), { force: true });
     });
+    return 'gone';
   }
 
-  async listOwned(): Promise<ProviderNode[]> {
-    return this.describe(await nodeNames(this.options.dir));
+  async listOwned({ installationId }: Pick<OwnedScope, 'installationId'>): Promise<ProviderNode[]> {
+    const all = await this.describe((await nodeNames(this.options.dir)).map((nodeToken) => ({ nodeToken })));
+    return all.filter(({ state, labels }) => state !== 'gone' && labels.installationId === installationId);
+  }
+
+  /**
+   * Besides machines, what a provision or a removal that was cut short left of nodes that do not exist: without a record it
+   * is no installation's.
+   */
+  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
+    const swept = await sweepMachines(this, await this.listOwned(scope), scope, context);
+    for (const nodeToken of await this.leftovers(scope)) {
+      if (context.signal.aborted) break;
+      try {
+        if (await this.removeLeftovers(nodeToken, context)) swept.removed.push(nodeToken);
+      } catch (error) {
+        swept.failed.push({ nodeToken, error });
+      }
+    }
+    return swept;
+  }
+
+  /**
+   * Takes a spot node from its cluster, as a provider would: nothing of it runs any more, and nothing brings it back. For
+   * trials of what follows.
+   */
+  async interrupt({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<void> {
+    await this.locked(nodeToken, context, async () => {
+      const dir = this.nodeDir(nodeToken);
+      const record = await readRecord(dir);
+      if (record?.market !== 'spot') {
+        const message = `Node ${nodeToken} is no spot node.`;
+        throw new ComputeDriverError('LOCAL.NOT_SPOT', message, { kind: 'invalid' });
+      }
+      // Written first, as in stop.
+      await writeFile(`${dir}/${INTERRUPTED_FILE}`, '');
+      await endProcesses(dir, DESTROY_DEADLINE_MS);
+    });
   }
 
   async downed(): Promise<string[]> {
@@ -195,7 +261,7 @@ export class LocalDriver implements ComputeDriver {
 
   private nodeDir(token: string): string {
     if (!/^[\w-][\w.-]{0,199}$/.test(token))
-      throw new ComputeDriverError('LOCAL.INVALID_TOKEN', 'A node token must be a plain name.', false);
+      throw new ComputeDriverError('LOCAL.INVALID_TOKEN', 'A node token must be a plain name.', { kind: 'invalid' });
     return `${this.options.dir}/${token}`;
   }
 
@@ -206,7 +272,7 @@ export class LocalDriver implements ComputeDriver {
     throw new ComputeDriverError(
       'LOCAL.SPARK_VERSION_UNAVAILABLE',
       `Spark ${version} is not installed for the local driver. Available: ${available}.`,
-      false,
+      { kind: 'invalid' },
     );
   }
 
@@ -225,19 +291,20 @@ export class LocalDriver implements ComputeDriver {
       } catch (cause) {
         const code = (cause as NodeJS.ErrnoException).code ?? 'no access';
         const message = `A local node needs ${path}, but it cannot be used (${code}).`;
-        throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, false, { cause });
+        throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, { kind: 'invalid', cause });
       }
   }
 
   /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
   private async lay(dir: string, spec: NodeSpec, sparkHome: string, context: DriverContext): Promise<void> {
     const draft = draftOf(dir);
-    const { labels, nodeNumber, machineType, cores, memoryMb, sparkVersion } = spec;
+    const { labels, nodeNumber, attempt, market, machine, userLabels } = spec;
+    const { sparkVersion, agentApiUrl: api_url, bootstrapToken: bootstrap_token } = spec.boot;
+    const { type: machineType, cores, memoryMb } = machine;
     const record: NodeRecord = {
-      ...{ labels, nodeNumber, machineType, cores, memoryMb, sparkVersion },
-      userLabels: spec.userLabels,
+      ...{ labels, nodeNumber, attempt, market, machineType, cores, memoryMb, sparkVersion, userLabels },
+      createdAt: new Date().toISOString(),
     };
-    const { agentApiUrl: api_url, bootstrapToken: bootstrap_token } = spec;
     try {
       // Left by a provision that was cut short; it may contain a bootstrap token.
       await removeTrees([draft]);
@@ -312,7 +379,7 @@ export class LocalDriver implements ComputeDriver {
         if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
       }
       const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
-      throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, true);
+      throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, { kind: 'capacity' });
     });
   }
 
@@ -347,18 +414,46 @@ export class LocalDriver implements ComputeDriver {
   private async describeOne(token: string, alive = this.supervisors()): Promise<ProviderNode> {
     const dir = this.nodeDir(token);
     const record = await readRecord(dir);
-    const labels = record?.labels ?? { clusterId: '', tenantId: '', nodeToken: token };
-    const node = (state: ProviderNodeState, detail: string | null = null): ProviderNode => ({
-      labels,
+    const node = (state: ProviderNodeState, fault: ComputeDriverError | null = null): ProviderNode => ({
+      labels: record?.labels ?? { installationId: '', tenantId: '', clusterId: '', nodeToken: token },
       providerRef: `local:${token}`,
       state,
-      ipAddress: state === 'running' ? this.bindAddress : null,
-      detail,
+      privateIp: state === 'running' ? this.bindAddress : null,
+      publicIp: null,
+      createdAt: record && new Date(record.createdAt),
+      fault,
     });
     if (!record) return node('gone');
+    if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) return node('interrupted', interruption(token));
     if (existsSync(`${dir}/${STOPPED_FILE}`)) return node('stopped');
     if (alive.has(`${dir}/data`)) return node('running');
-    return node('failed', 'The supervisor of the node has ended.');
+    const message = 'The supervisor of the node has ended.';
+    return node('failed', new ComputeDriverError('LOCAL.NODE_DOWN', message, { kind: 'transient' }));
+  }
+
+  /** Tokens of nodes of which a provision or a removal that was cut short left something long ago. */
+  private async leftovers({ olderThan }: SweepScope): Promise<Set<string>> {
+    const { dir } = this.options;
+    const tokens = new Set<string>();
+    for (const name of await entriesOf(dir)) {
+      const token = /^\.(?:new|gone)-(.+)$/.exec(name)?.[1];
+      if (token === undefined) continue;
+      const { mtime } = await stat(`${dir}/${name}`).catch(() => ({ mtime: new Date() }));
+      if (mtime < olderThan) tokens.add(token);
+    }
+    return tokens;
+  }
+
+  /** False if somebody else has removed them meanwhile, or the node exists. */
+  private async removeLeftovers(token: string, context: DriverContext): Promise<boolean> {
+    return this.locked(token, context, async () => {
+      const dir = this.nodeDir(token);
+      const left = [draftOf(dir), goneOf(dir)].filter((path) => existsSync(path));
+      await removeTrees(left);
+      if (existsSync(dir)) return false;
+      await rm(lockOf(dir), { force: true });
+      return left.length > 0;
+    });
   }
 
   /** One call at a time per node, among all processes; two callers race only for who is first. */
@@ -384,7 +479,7 @@ export class LocalDriver implements ComputeDriver {
         }
       }
       if (context.signal.aborted || performance.now() > deadline)
-        throw new ComputeDriverError('LOCAL.BUSY', `Another call holds ${basename(lock)}.`, true);
+        throw new ComputeDriverError('LOCAL.BUSY', `Another call holds ${basename(lock)}.`, { kind: 'transient' });
       await pause(20);
     }
   }
@@ -429,8 +524,10 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
       }
     // Without a supervisor nothing ends them in order.
     if (supervised.length === 0 || elapsed > politeMs) for (const process of found) signal(process.pid, 'SIGKILL');
-    if (elapsed > politeMs + KILL_DEADLINE_MS)
-      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', `Processes of the node did not end: ${pids(found)}.`, true);
+    if (elapsed > politeMs + KILL_DEADLINE_MS) {
+      const message = `Processes of the node did not end: ${pids(found)}.`;
+      throw new ComputeDriverError('LOCAL.PROCESS_STUCK', message, { kind: 'transient' });
+    }
     await pause(25);
   }
 }
@@ -438,6 +535,11 @@ async function endProcesses(dir: string, politeMs: number): Promise<void> {
 /** The file that stands for the node's lock; beside the nodes, since it is taken before there is a node. */
 function lockOf(dir: string): string {
   return `${dirname(dir)}/.${basename(dir)}.lock`;
+}
+
+/** Where the folder of a node is removed. */
+function goneOf(dir: string): string {
+  return `${dirname(dir)}/.gone-${basename(dir)}`;
 }
 
 /** Where a node is laid out before it gets its own name; the node's lock is its lock, too. */
@@ -448,8 +550,14 @@ function draftOf(dir: string): string {
 const pids = (found: LiveProcess[]): string => found.map((process) => process.pid).join(', ');
 
 async function readRecord(dir: string): Promise<NodeRecord | null> {
+  const file = `${dir}/${NODE_FILE}`;
   try {
-    return JSON.parse(await readFile(`${dir}/${NODE_FILE}`, 'utf8')) as NodeRecord;
+    const record = JSON.parse(await readFile(file, 'utf8')) as EarlierRecord;
+    if (record.attempt !== undefined) return record;
+    // Of an earlier release: of the first attempt, and of no installation that is known.
+    const { mtime } = await stat(file);
+    const labels = { ...record.labels, installationId: '' };
+    return { ...record, labels, attempt: 1, market: 'on-demand', createdAt: mtime.toISOString() };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
@@ -468,22 +576,45 @@ async function readConfig(dir: string): Promise<Partial<AgentConfig>> {
 }
 
 async function nodeNames(dir: string): Promise<string[]> {
+  const names = (await entriesOf(dir)).filter((name) => !name.startsWith('.'));
+  return names.filter((name) => existsSync(`${dir}/${name}/${NODE_FILE}`));
+}
+
+/** Names of the folders in the folder of all nodes. */
+async function entriesOf(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw asDriverError(error, dir);
   });
-  const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
-  return names.filter((name) => existsSync(`${dir}/${name}/${NODE_FILE}`));
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+/** Whether the node is to run: nobody has stopped or interrupted it. */
+function isWanted(dir: string): boolean {
+  return ![STOPPED_FILE, INTERRUPTED_FILE].some((file) => existsSync(`${dir}/${file}`));
+}
+
+function interruption(token: string): ComputeDriverError {
+  return new ComputeDriverError('LOCAL.INTERRUPTED', `The spot node ${token} was taken back.`, {
+    kind: 'capacity',
+    scope: 'zone',
+  });
 }
 
 function asDriverError(cause: unknown, dir: string): ComputeDriverError {
   if (cause instanceof ComputeDriverError) return cause;
   const { code, message } = cause as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new ComputeDriverError('LOCAL.DISK_FULL', `The disk that holds ${dir} is full.`, true, { cause });
+    return new ComputeDriverError('LOCAL.DISK_FULL', `The disk that holds ${dir} is full.`, {
+      kind: 'capacity',
+      cause,
+    });
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return new ComputeDriverError('LOCAL.NOT_WRITABLE', `${dir} cannot be written (${code}).`, false, { cause });
-  return new ComputeDriverError('LOCAL.FAILED', `The local driver failed: ${message}`, true, { cause });
+    return new ComputeDriverError('LOCAL.NOT_WRITABLE', `${dir} cannot be written (${code}).`, {
+      kind: 'denied',
+      cause,
+    });
+  return new ComputeDriverError('LOCAL.FAILED', `The local driver failed: ${message}`, { kind: 'transient', cause });
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { ComputeDriverError } from '../compute-driver';
+import { ComputeDriverError, type FaultKind } from '../compute-driver';
 
 /** Why a call to Proxmox VE failed. */
 export type ProxmoxFault =
@@ -18,15 +18,15 @@ export type ProxmoxFault =
   /** The caller's signal ended the call. */
   | 'CANCELLED';
 
-const RETRYABLE: Readonly<Record<ProxmoxFault, boolean>> = {
-  ADDRESS_REFUSED: false,
-  CERTIFICATE_REFUSED: false,
-  CREDENTIALS_REFUSED: false,
-  NOT_PROXMOX: false,
-  REFUSED: false,
-  UNAVAILABLE: true,
-  TIMEOUT: true,
-  CANCELLED: true,
+const KINDS: Readonly<Record<ProxmoxFault, FaultKind>> = {
+  ADDRESS_REFUSED: 'invalid',
+  CERTIFICATE_REFUSED: 'invalid',
+  CREDENTIALS_REFUSED: 'denied',
+  NOT_PROXMOX: 'invalid',
+  REFUSED: 'invalid',
+  UNAVAILABLE: 'transient',
+  TIMEOUT: 'transient',
+  CANCELLED: 'transient',
 };
 
 /** Error of a call to Proxmox VE. The message names host and cause, contains no secret, and may be shown to users. */
@@ -36,7 +36,7 @@ export class ProxmoxError extends ComputeDriverError {
     message: string,
     options?: { cause?: unknown },
   ) {
-    super(`PROXMOX.${fault}`, message, RETRYABLE[fault], options);
+    super(`PROXMOX.${fault}`, message, { kind: KINDS[fault], cause: options?.cause });
     this.name = 'ProxmoxError';
   }
 }

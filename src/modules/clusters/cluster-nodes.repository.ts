@@ -22,6 +22,9 @@ export interface Silence {
   lostAfterSeconds: number;
 }
 
+/** How long a provider may not show a machine that it has accepted, milliseconds; see ADR 0041. */
+const APPEARS_WITHIN_MS = 5 * 60_000;
+
 /** A node that can be given runs, and how many it has. */
 export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
 
@@ -105,7 +108,7 @@ export class ClusterNodesRepository {
     });
   }
 
-  /** The live node that has the bootstrap token with this hash, locked when asked; null when there is none. */
+  /** The live node that has the valid bootstrap token with this hash, locked when asked; null when there is none. */
   async ofBootstrapToken(
     tokenHash: string,
     tx: Tx = this.dataSource.manager,
@@ -113,7 +116,8 @@ export class ClusterNodesRepository {
   ): Promise<ClusterNode | null> {
     return firstRow<ClusterNode>(
       tx,
-      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity' ${lock ? 'FOR UPDATE' : ''}`,
+      `SELECT * FROM cluster_nodes WHERE bootstrap_token_hash = $1 AND to_date = 'infinity'
+         AND (bootstrap_expires_at IS NULL OR bootstrap_expires_at > platform_now()) ${lock ? 'FOR UPDATE' : ''}`,
       [tokenHash],
     );
   }
@@ -182,6 +186,44 @@ export class ClusterNodesRepository {
     await this.dataSource.query(
       'UPDATE cluster_nodes SET bootstrap_token_hash = NULL WHERE node_id = $1 AND node_token_hash = $2',
       [node_id, node_token_hash],
+    );
+  }
+
+  /** Lets the cluster's agents that have not registered do so for this long from now. */
+  async renewBootstrapTokens(tx: Tx, clusterId: number, ms: number): Promise<void> {
+    await tx.query(
+      `UPDATE cluster_nodes SET bootstrap_expires_at = platform_now() + $2 * interval '1 millisecond'
+       WHERE cluster_id = $1 AND to_date = 'infinity' AND bootstrap_token_hash IS NOT NULL`,
+      [clusterId, ms],
+    );
+  }
+
+  /** Records that the provider has accepted the node's machine, and what it says of it. */
+  async accepted(nodeId: number, machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>): Promise<void> {
+    const accepted_at = () => 'coalesce(accepted_at, platform_now())';
+    await this.update(this.dataSource.manager, nodeId, { ...machine, accepted_at });
+  }
+
+  /** Notes which nodes the provider shows. */
+  async noteSeen(tokens: readonly string[]): Promise<void> {
+    await this.dataSource.query(
+      `UPDATE cluster_nodes SET seen_at = platform_now()
+       WHERE token = ANY($1::uuid[]) AND to_date = 'infinity' AND seen_at IS NULL`,
+      [tokens],
+    );
+  }
+
+  /**
+   * Of nodes that the provider does not show, those whose machine is gone: it was seen before, or the provider has had
+   * long enough to show it.
+   */
+  async goneAmong(tokens: readonly string[]): Promise<ClusterNode[]> {
+    return rows<ClusterNode>(
+      this.dataSource.manager,
+      `SELECT * FROM cluster_nodes WHERE token = ANY($1::uuid[])
+         AND (seen_at IS NOT NULL OR last_seen_at IS NOT NULL OR accepted_at IS NULL
+           OR accepted_at < platform_now() - $2 * interval '1 millisecond')`,
+      [tokens, APPEARS_WITHIN_MS],
     );
   }
 

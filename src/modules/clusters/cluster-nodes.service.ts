@@ -1,10 +1,11 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
 import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
+import { agentTokenHash as hash } from './bootstrap-tokens';
 import { ClusterEvents } from './cluster-events';
 import { ClusterLifecycle } from './cluster-lifecycle';
 import { ClusterNodesRepository, type DesiredNodeRow } from './cluster-nodes.repository';
@@ -21,8 +22,6 @@ export interface DesiredNode {
   /** Whether mounts are attached to its cluster. */
   hasMounts: boolean;
 }
-
-const hash = (token: string) => createHash('sha256').update(token).digest('hex');
 
 /** The node agents' side of a cluster: tokens, what a node should run, and what it reports. */
 @Injectable()
@@ -167,7 +166,7 @@ export class ClusterNodesService {
 
   private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
     const node = await this.nodes.ofBootstrapToken(hash(bootstrapToken), tx, lock);
-    if (!node) throw unauthenticated('The bootstrap token is not known.');
+    if (!node) throw unauthenticated('The bootstrap token is not known, or no longer valid.');
     return node;
   }
 

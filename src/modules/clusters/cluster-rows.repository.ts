@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
 import { oneOf } from '../../platform/persistence/columns';
 import { firstRow, returning, type Tx, updateRows } from '../../platform/persistence/sql';
-import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
+import { type CloudEnvData, cloudEnvJoins, cloudEnvJson } from '../cloud-envs/cloud-envs.contract';
 import { type ClusterConfData, clusterConfJoins, clusterConfJson } from '../cluster-confs/cluster-confs.contract';
 import type { DiskColumns } from './cluster-disks';
 import { type ClusterStatus, REFUSES_RUNS } from './cluster-state';
@@ -26,7 +26,6 @@ type Environment = Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
 
 /** What the workflows of a cluster need to know of it and its environment. */
 export type ClusterFactsRow = DiskColumns &
-  Environment &
   Pick<
     Cluster,
     | 'cluster_id'
@@ -37,9 +36,11 @@ export type ClusterFactsRow = DiskColumns &
     | 'keep_scratch_disk'
     | 'is_spot_instance'
     | 'enable_public_ip'
+    | 'block_project_ssh_keys'
+    | 'cloud_identity'
     | 'labels'
     | 'spark_infra_version_id'
-  > & { cluster_conf: ClusterConfData; credentials_conf_id: number };
+  > & { cluster_conf: ClusterConfData; cloud_env: CloudEnvData };
 
 const HISTORY: History<ClusterStateEntry> = {
   entity: ClusterStateEntry,
@@ -153,11 +154,11 @@ export class ClusterRowsRepository {
     return firstRow<ClusterFactsRow>(
       this.dataSource.manager,
       `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
-         c.is_spot_instance, c.enable_public_ip, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
+         c.is_spot_instance, c.enable_public_ip, c.block_project_ssh_keys, c.cloud_identity, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
          c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
-         ce.endpoint, ce.cloud_provider_id, ce.credentials_conf_id
+         ${cloudEnvJson()} AS cloud_env
        FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id ${clusterConfJoins()}
-         JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id WHERE c.cluster_id = $1`,
+         JOIN cloud_envs ce ON ce.cloud_env_id = c.cloud_env_id ${cloudEnvJoins()} WHERE c.cluster_id = $1`,
       [clusterId],
     );
   }

@@ -6,7 +6,7 @@ import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../cloud-envs/onprem-nodes.service';
 import { ClusterLifecycle } from './cluster-lifecycle';
 import { ClusterRowsRepository, type LockedCluster } from './cluster-rows.repository';
-import { computeDriverName } from './compute-support';
+import { computeDriverName, servedEnvironments } from './compute-support';
 
 /** Starts of clusters, whoever asks for one. */
 @Injectable()
@@ -31,10 +31,7 @@ export class ClusterStartsService {
   async refusal(tx: Tx, cluster: LockedCluster): Promise<DomainError | null> {
     const env = await this.clusters.environment(tx, cluster.cluster_id);
     if (!env || computeDriverName(env.cloud_provider_id, env.endpoint) === null) {
-      return invalid(
-        'CLUSTER.PROVIDER_UNSUPPORTED',
-        'This release starts only clusters of OnPrem environments with the endpoint local://.',
-      );
+      return invalid('CLUSTER.PROVIDER_UNSUPPORTED', `This release starts only clusters of ${servedEnvironments()}.`);
     }
     if (env.endpoint === LOCAL_ENDPOINT && !(await this.onPremNodes.localServes(tx, cluster.tenant_id))) {
       return invalid(

@@ -9,6 +9,7 @@ import { MountsModule } from '../mounts/mounts.module';
 import { ObjectStorageManagersModule } from '../object-storage-managers/object-storage-managers.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { SecretsModule } from '../secrets/secrets.module';
+import { BootstrapTokens } from './bootstrap-tokens';
 import { ClusterDefinitionsService } from './cluster-definitions.service';
 import { ClusterEvents } from './cluster-events';
 import { ClusterHistoriesService } from './cluster-histories.service';
@@ -38,6 +39,7 @@ import { ClustersRepository } from './clusters.repository';
     MetastoreCatalogsModule,
   ],
   providers: [
+    BootstrapTokens,
     ClusterDefinitionsService,
     ClusterOperationsService,
     ClusterHistoriesService,
@@ -64,6 +66,7 @@ import { ClustersRepository } from './clusters.repository';
     ClusterSlotsService,
     ClusterSecretsService,
     ClusterNodesRepository,
+    BootstrapTokens,
   ],
 })
 export class ClustersModule {}

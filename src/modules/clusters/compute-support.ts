@@ -1,7 +1,34 @@
 import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
 
-/** Where a cloud environment's nodes are made; null when this release has no driver for it. */
-export function computeDriverName(cloudProviderId: number, endpoint: string | null): 'local' | null {
-  return cloudProviderId === CLOUD_PROVIDER_ID.OnPrem && endpoint === LOCAL_ENDPOINT ? 'local' : null;
+/** What a compute driver of this release serves. */
+interface DriverEntry {
+  cloudProviderId: number;
+  serves(endpoint: string | null): boolean;
+  /** For people, as in "clusters of …". */
+  description: string;
+}
+
+/** Every compute driver of this release. Only a worker has the drivers themselves: `workflows/drivers.ts`. */
+const COMPUTE_DRIVERS = {
+  local: {
+    cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
+    serves: (endpoint) => endpoint === LOCAL_ENDPOINT,
+    description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
+  },
+} as const satisfies Record<string, DriverEntry>;
+
+export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;
+
+const ENTRIES = Object.entries(COMPUTE_DRIVERS) as [ComputeDriverName, DriverEntry][];
+
+/** The driver that makes a cloud environment's nodes; null when this release has none for it. */
+export function computeDriverName(cloudProviderId: number, endpoint: string | null): ComputeDriverName | null {
+  const found = ENTRIES.find(([, one]) => one.cloudProviderId === cloudProviderId && one.serves(endpoint));
+  return found?.[0] ?? null;
+}
+
+/** The environments that this release makes nodes for, for people. */
+export function servedEnvironments(): string {
+  return ENTRIES.map(([, { description }]) => description).join(', ');
 }

@@ -86,13 +86,17 @@ export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
   signal: AbortSignal;
 }
 
-/** `superseded`: another operation has replaced this one, so it ends without a trace on its subject. */
-export type StepOutcome = { kind: 'done' } | { kind: 'superseded' } | { kind: 'wait'; ms: number };
+/**
+ * - `superseded`: another operation has replaced this one, so it ends without a trace on its subject
+ * - `wait`: the step runs again after this long; if the deadline has passed by then, `problem` is said to be why
+ */
+export type StepOutcome =
+  { kind: 'done' } | { kind: 'superseded' } | { kind: 'wait'; ms: number; problem: string | null };
 
 export const Step = {
   done: { kind: 'done' } as StepOutcome,
   superseded: { kind: 'superseded' } as StepOutcome,
-  wait: (ms: number): StepOutcome => ({ kind: 'wait', ms }),
+  wait: (ms: number, problem: string | null = null): StepOutcome => ({ kind: 'wait', ms, problem }),
 };
 
 /** A small idempotent piece of a workflow: it rereads the state, acts, and commits what it learned. */

@@ -32,6 +32,7 @@ import {
   type FinalState,
   LeaseLost,
   openStep,
+  problemBefore,
   recordFailure,
   recordProblem,
   release,
@@ -184,13 +185,13 @@ export class WorkflowRunner {
   }
 
   private async runStep<K extends SubjectKind>(
-    { step }: Place<K>,
+    { step, stepId }: Place<K>,
     isLate: boolean,
     context: Held<K>,
   ): Promise<StepOutcome | { kind: 'error'; error: unknown }> {
     this.reached(context, step.name, 'before');
     try {
-      if (isLate) throw new PermanentError(`The deadline of the operation passed in step ${step.name}`);
+      if (isLate) throw new PermanentError(await this.lateness(context, step.name, stepId));
       context.signal.throwIfAborted();
       const outcome = await step.run(context);
       this.reached(context, step.name, 'after');
@@ -199,6 +200,13 @@ export class WorkflowRunner {
       if (error instanceof LeaseLost) throw error;
       return { kind: 'error', error };
     }
+  }
+
+  /** Why the operation is late: what kept the step from being done, as far as its try before this one knew. */
+  private async lateness({ instanceId }: Claim, step: string, stepId: number): Promise<string> {
+    const problem = await problemBefore(this.dataSource.manager, { instanceId, step, stepId });
+    const passed = `The deadline of the operation passed in step ${step}`;
+    return problem === null ? passed : `${passed}: ${problem}`;
   }
 
   /** Sleeps before another try, or records that there is none. Returns the failure if it is final. */
@@ -232,8 +240,8 @@ export class WorkflowRunner {
       await this.end(context, 'TERMINATED', { stepId, outcome: 'superseded' });
       return false;
     }
-    const { ms } = outcome;
-    return !(await this.sleep(context, { stepIndex: index, attempt: 0, ms }, { stepId, outcome: 'waiting' }));
+    const { ms, problem: error } = outcome;
+    return !(await this.sleep(context, { stepIndex: index, attempt: 0, ms }, { stepId, outcome: 'waiting', error }));
   }
 
   private async compensate<K extends SubjectKind>(

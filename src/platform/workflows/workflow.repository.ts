@@ -260,6 +260,20 @@ export async function openStep(
   return row;
 }
 
+/** What kept the step from being done at the try before this one; null if that is not known. */
+export async function problemBefore(
+  tx: Tx,
+  { instanceId, step, stepId }: { instanceId: number; step: string; stepId: number },
+): Promise<string | null> {
+  const before = await firstRow<Pick<WorkflowStep, 'error'>>(
+    tx,
+    `SELECT error FROM workflow_steps WHERE workflow_job_instance_id = $1 AND name = $2 AND workflow_step_id < $3
+     ORDER BY workflow_step_id DESC LIMIT 1`,
+    [instanceId, step, stepId],
+  );
+  return before?.error ?? null;
+}
+
 export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: StepEnd): Promise<void> {
   await fenced(tx, claim, 'step_index = $3, attempt = 0', [stepIndex]);
   await closeStep(tx, end);

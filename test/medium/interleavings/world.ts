@@ -2,6 +2,7 @@ import { type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import type { NodeRef } from '../../../libs/compute-drivers/compute-driver';
 import type { RunOutcome } from '../../../libs/contracts/agent-protocol';
 import { ALWAYS, AT_REST } from '../../../libs/testing/invariants.cjs';
 import { seededRandom, type SeededRandom } from '../../../libs/testing/seeded-random.cjs';
@@ -9,6 +10,7 @@ import { Config } from '../../../src/config/config';
 import { LOCAL_ENDPOINT } from '../../../src/modules/cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../../../src/modules/cloud-envs/onprem-nodes.service';
 import { ClusterFactsReader } from '../../../src/modules/clusters/workflows/cluster-facts';
+import { Drivers } from '../../../src/modules/clusters/workflows/drivers';
 import { RunScheduler } from '../../../src/modules/jobs/run-scheduler.service';
 import { JobDispatchHandler } from '../../../src/modules/jobs/workflows/job-dispatch.handler';
 import { JobReconciler } from '../../../src/modules/jobs/workflows/job-reconciler';
@@ -78,6 +80,7 @@ export class World {
     this.app.get(Queues).add = add;
     const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
     this.app.get(ClusterFactsReader).withDriver = call;
+    this.app.get(Drivers).keepTenantsApart = () => true;
     this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
     // Those of one process share their looks, which end with it: here each deed is a process that may crash.
     const scheduler = this.app.get(RunScheduler);
@@ -89,11 +92,11 @@ export class World {
 
   private readonly driver = {
     provision: (spec: { labels: { nodeToken: string } }) => this.machine(spec.labels.nodeToken),
-    start: (token: string) => this.machine(token),
-    stop: () => Promise.resolve(),
-    destroy: () => Promise.resolve(),
-    describe: (tokens: string[]) => Promise.all(tokens.map((token) => this.machine(token))),
-    listOwned: () => Promise.resolve([]),
+    start: (ref: NodeRef) => this.machine(ref.nodeToken),
+    canStop: () => true,
+    stop: () => Promise.resolve('stopped'),
+    destroy: () => Promise.resolve('gone'),
+    describe: (refs: NodeRef[]) => Promise.all(refs.map((ref) => this.machine(ref.nodeToken))),
   };
 
   private machine(token: string) {
@@ -102,8 +105,7 @@ export class World {
       labels: { nodeToken: token },
       providerRef,
       state: 'running',
-      ipAddress: null,
-      detail: null,
+      ...{ privateIp: null, publicIp: null, createdAt: null, fault: null },
     });
   }
 

@@ -1,6 +1,7 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, ValidityColumns } from '../../../platform/persistence/columns';
 import type { NodeRole } from '../../../../libs/contracts/agent-protocol';
+import type { Place } from '../../../../libs/compute-drivers/place';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
 /** Of a node that can be given runs, as far as it has slots. */
@@ -33,6 +34,14 @@ export class ClusterNode extends ValidityColumns {
   @Col.text() status: NodeStatus;
   /** Idempotency token of the provisioning and label of the provider's resources. */
   @Col.uuid() token: string;
+  /** Which of its machines this is, from 1: the same request is repeated for one attempt, never for another. */
+  @Col.int({ default: 1 }) attempt: number;
+  /** Where its machine is to be; null for that of an earlier release, which is where its environment says. */
+  @Col.json({ nullable: true }) place: Place | null;
+  /** When the provider accepted the request for its machine. */
+  @Col.time({ nullable: true }) accepted_at: Date | null;
+  /** When the provider first showed it. */
+  @Col.time({ nullable: true }) seen_at: Date | null;
   @Col.text({ nullable: true }) provider_ref: string | null;
   @Col.text({ nullable: true }) ip_address: string | null;
   @Col.int() cores: number;
@@ -49,10 +58,12 @@ export class ClusterNode extends ValidityColumns {
   @Col.bool() is_spot: boolean;
   /** Labels of the cluster at that moment. */
   @Col.json() labels: Record<string, string>;
-  /** Kept only until the agent has registered with it. */
+  /** That of a node which an earlier release planned, until its agent has registered; others are derived. */
   @Col.text({ nullable: true }) bootstrap_token: string | null;
   /** Null once it is spent. */
   @Col.text({ nullable: true }) bootstrap_token_hash: string | null;
+  /** Null for no end, as an earlier release plans them. */
+  @Col.time({ nullable: true }) bootstrap_expires_at: Date | null;
   @Col.text({ nullable: true }) node_token_hash: string | null;
   @Col.text({ nullable: true }) agent_id: string | null;
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */

@@ -1,13 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver, DriverContext, NodeDisk, NodeSpec } from '../../../../libs/compute-drivers/compute-driver';
+import type {
+  ComputeDriver,
+  DriverContext,
+  Market,
+  NodeDisk,
+  NodeMachine,
+  NodeRef,
+  NodeSpec,
+} from '../../../../libs/compute-drivers/compute-driver';
+import type { Place } from '../../../../libs/compute-drivers/place';
 import { Config } from '../../../config/config';
+import { Installation } from '../../../platform/installation/installation';
 import { PermanentError, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
-import { ReferenceData } from '../../reference-data/reference-data.contract';
+import { type MachineTypeRecord, ReferenceData } from '../../reference-data/reference-data.contract';
+import { BootstrapTokens } from '../bootstrap-tokens';
 import { type ClusterDisks, clusterDisks, ownDisks } from '../cluster-disks';
 import { ClusterRowsRepository } from '../cluster-rows.repository';
 import type { ClusterType } from '../cluster-state';
+import { placeOf } from '../node-place';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 import { withDeadline } from '../../../platform/process/deadline';
@@ -16,21 +28,24 @@ const CALL_DEADLINE_MS = 120_000;
 
 /** What the workflows need to know of a cluster, its environment and its machine type. */
 export interface ClusterFacts {
+  installationId: string;
   clusterId: number;
   tenantId: string;
   clusterType: ClusterType;
   minInstances: number | null;
   numOfWorkers: number | null;
   keepScratchDisk: boolean;
-  isSpot: boolean;
+  market: Market;
   enablePublicIp: boolean;
+  blockProjectSshKeys: boolean;
+  identity: string | null;
   labels: Record<string, string>;
-  machineType: string;
+  place: Place;
+  image: string;
+  machine: NodeMachine;
   machineTypeId: number;
   /** Platform compute units per hour. */
   machinePriceYcu: number;
-  cores: number;
-  memoryMb: number;
   disks: ClusterDisks | null;
   sparkVersion: string;
   endpoint: string | null;
@@ -48,6 +63,8 @@ export class ClusterFactsReader {
     private readonly credentials: CredentialsConfsService,
     private readonly drivers: Drivers,
     private readonly config: Config,
+    private readonly installation: Installation,
+    private readonly bootstrapTokens: BootstrapTokens,
   ) {}
 
   async read(clusterId: number): Promise<ClusterFacts> {
@@ -57,26 +74,30 @@ export class ClusterFactsReader {
     const spark = this.referenceData.sparkInfraVersion(row.spark_infra_version_id);
     if (!machineType || !spark)
       throw new PermanentError('The machine type or Spark version of the cluster is no longer offered.');
+    const { cloud_env: env } = row;
     return {
+      installationId: await this.installation.id(),
       clusterId: row.cluster_id,
       tenantId: row.tenant_id,
       clusterType: row.cluster_type,
       minInstances: row.min_instances,
       numOfWorkers: row.num_of_workers,
       keepScratchDisk: row.keep_scratch_disk ?? false,
-      isSpot: row.is_spot_instance,
+      market: row.is_spot_instance ? 'spot' : 'on-demand',
       enablePublicIp: row.enable_public_ip,
+      blockProjectSshKeys: row.block_project_ssh_keys,
+      identity: row.cloud_identity,
       labels: row.labels,
-      machineType: machineType.info.name,
+      place: placeOf(env, this.referenceData),
+      image: env.boot_disk_image.boot_disk_image,
+      machine: nodeMachine(machineType),
       machineTypeId: machineType.info.machine_type_id,
       machinePriceYcu: machineType.info.machine_price_ycu,
-      cores: machineType.info.vCPUs,
-      memoryMb: Math.floor(machineType.memoryGib * 1024),
       disks: clusterDisks(ownDisks(row), row.cluster_conf.volume_conf, this.referenceData),
       sparkVersion: spark.spark_version,
-      endpoint: row.endpoint,
-      cloudProviderId: row.cloud_provider_id,
-      credentialsConfId: row.credentials_conf_id,
+      endpoint: env.endpoint,
+      cloudProviderId: env.cloud_provider_id,
+      credentialsConfId: env.credentials_conf_id,
     };
   }
 
@@ -86,28 +107,61 @@ export class ClusterFactsReader {
     caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
     call: (driver: ComputeDriver, context: DriverContext) => Promise<T>,
   ): Promise<T> {
-    const driver = this.drivers.forEnvironment(facts.cloudProviderId, facts.endpoint);
+    const driver = await this.drivers.forEnvironment(facts.cloudProviderId, facts.endpoint);
     const { values } = await this.credentials.reveal(this.dataSource.manager, facts.tenantId, facts.credentialsConfId);
     const signal = withDeadline(CALL_DEADLINE_MS, caller.signal);
     return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });
   }
 
+  /** What to make of a planned node: the same for every try of an attempt. */
   nodeSpec(facts: ClusterFacts, node: ClusterNode): NodeSpec {
+    const { installationId, tenantId, sparkVersion } = facts;
     return {
-      labels: { clusterId: String(facts.clusterId), tenantId: facts.tenantId, nodeToken: node.token },
+      labels: { installationId, tenantId, clusterId: String(facts.clusterId), nodeToken: node.token },
       nodeNumber: node.node_number,
-      machineType: facts.machineType,
-      cores: node.cores,
-      memoryMb: node.memory_mb,
+      attempt: node.attempt,
+      place: node.place ?? facts.place,
+      machine: { ...facts.machine, cores: node.cores, memoryMb: node.memory_mb },
+      image: facts.image,
       disks: facts.disks ? nodeDisks(facts.disks) : [],
-      sparkVersion: facts.sparkVersion,
-      userLabels: facts.labels,
-      isSpot: facts.isSpot,
+      market: marketOf(node),
       enablePublicIp: facts.enablePublicIp,
-      agentApiUrl: this.config.agent.apiUrl,
-      bootstrapToken: node.bootstrap_token ?? '',
+      blockProjectSshKeys: facts.blockProjectSshKeys,
+      identity: facts.identity,
+      userLabels: node.labels,
+      boot: {
+        sparkVersion,
+        agentApiUrl: this.config.agent.apiUrl,
+        bootstrapToken: this.bootstrapTokens.again(node),
+      },
     };
   }
+}
+
+/** How the node's machine was bought. */
+export function marketOf({ is_spot }: Pick<ClusterNode, 'is_spot'>): Market {
+  return is_spot ? 'spot' : 'on-demand';
+}
+
+/** The node as drivers know it. */
+export function nodeRef(facts: Pick<ClusterFacts, 'place'>, node: ClusterNode): NodeRef {
+  return {
+    nodeToken: node.token,
+    attempt: node.attempt,
+    providerRef: node.provider_ref,
+    place: node.place ?? facts.place,
+    acceptedAt: node.accepted_at,
+  };
+}
+
+function nodeMachine({ info, memoryGib }: MachineTypeRecord): NodeMachine {
+  return {
+    type: info.name,
+    architecture: info.machine_architecture_type.machine_architecture_type,
+    cores: info.vCPUs,
+    memoryMb: Math.floor(memoryGib * 1024),
+    gpu: info.gpu_model === null || info.gpus === 0 ? null : { model: info.gpu_model, count: info.gpus },
+  };
 }
 
 function nodeDisks({ number, size, type, iops, throughputMb, volume }: ClusterDisks): NodeDisk[] {

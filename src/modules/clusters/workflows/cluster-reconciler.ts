@@ -1,13 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import type { ComputeDriver, ProviderNode } from '../../../../libs/compute-drivers/compute-driver';
+import type { Place } from '../../../../libs/compute-drivers/place';
 import { Config } from '../../../config/config';
+import { Installation } from '../../../platform/installation/installation';
+import { messageOf } from '../../../platform/errors/message-of';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository, type SilentNode } from '../cluster-nodes.repository';
-import { ClusterFactsReader } from './cluster-facts';
+import { type ClusterFacts, ClusterFactsReader, nodeRef } from './cluster-facts';
 import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
@@ -20,6 +23,14 @@ const LOOK_AFTER_MS = 35_000;
 const COME_BACK_MS = 10_000;
 /** Seconds in which the platform answered that are kept beyond those counted. */
 const SPARE_SECONDS = 60;
+/** A machine that no cluster owns is left alone for so long, milliseconds. */
+const ORPHAN_AGE_MS = 60_000;
+
+/** Of a driver that reaches all of its nodes without credentials, which is in one place only. */
+const ON_SITE: Place = {
+  ...{ account: null, region: null, zone: null, networkAccount: null, network: null, subnet: null },
+  ...{ networkTags: [], networkCard: null, hosts: [] },
+};
 
 /** Repairs at the providers what no workflow is responsible for: silent and lost nodes, orphans. */
 @Injectable()
@@ -35,6 +46,7 @@ export class ClusterReconciler extends Reconciler {
     private readonly facts: ClusterFactsReader,
     private readonly drivers: Drivers,
     private readonly config: Config,
+    private readonly installation: Installation,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
@@ -43,7 +55,7 @@ export class ClusterReconciler extends Reconciler {
   async reconcile(signal: AbortSignal): Promise<void> {
     const repairs = new Repairs(signal);
     await repairs.attempt('Silent nodes', () => this.lookAtSilent(repairs, signal));
-    for (const driver of this.drivers.all())
+    for (const driver of await this.drivers.withoutCredentials())
       await repairs.attempt('Machines that no cluster owns', () => this.destroyOrphans(driver, repairs, signal));
     repairs.finish();
   }
@@ -64,20 +76,34 @@ export class ClusterReconciler extends Reconciler {
     const facts = await this.facts.read(node.cluster_id);
     if (!this.drivers.serves(facts.cloudProviderId, facts.endpoint)) return;
     const caller = { correlationId: `reconcile-node-${node.node_id}`, signal };
-    const describe = () => this.facts.withDriver(facts, caller, (driver, call) => driver.describe([node.token], call));
+    const ref = nodeRef(facts, node);
+    const describe = () => this.facts.withDriver(facts, caller, (driver, call) => driver.describe([ref], call));
     // A lost node is lost whether or not its provider answers.
     const [machine] = node.is_lost ? await describe().catch(() => []) : await describe();
+    // Its agent was heard, so that its machine was there.
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
+    else if (machine?.state === 'interrupted') await this.lose(node, 'the provider has taken its spot machine back');
     else if (node.is_lost) await this.lose(node, 'its agent does not answer');
-    else if (machine?.state === 'stopped' || machine?.state === 'failed') {
-      const { state } = machine;
-      this.logger.warn({ node_id: node.node_id, state }, 'A node went down by itself; starting it again');
-      await this.facts.withDriver(facts, caller, async (driver, call) => {
-        // A stop that has begun meanwhile must not be undone.
-        if (state === 'failed') await driver.revive(node.token, call);
-        else await driver.start(node.token, call);
-      });
-    }
+    else if (machine?.state === 'stopped' || machine?.state === 'failed')
+      await this.restart(node, machine, facts, caller);
+  }
+
+  /** Starts a machine that went down by itself. */
+  private async restart(
+    node: SilentNode,
+    { state, fault }: ProviderNode,
+    facts: ClusterFacts,
+    caller: { correlationId: string; signal: AbortSignal },
+  ): Promise<void> {
+    // A stop that has begun meanwhile must not be undone: it was announced before the machine could be seen to be down.
+    if ((await this.nodes.runningAmong([node.token])).length === 0) return;
+    const told = { node_id: node.node_id, state, fault: fault?.message ?? null };
+    this.logger.warn(told, 'A node went down by itself; starting it again');
+    const ref = nodeRef(facts, node);
+    await this.facts.withDriver(facts, caller, async (driver, call) => {
+      if (state === 'failed' && driver.onSite) await driver.onSite.revive(ref, call);
+      else await driver.start(ref, call);
+    });
   }
 
   /** Nothing works for the node any more, or its lease has passed, so that its agent has ended its runs. */
@@ -95,18 +121,24 @@ export class ClusterReconciler extends Reconciler {
     });
   }
 
-  /** Machines with our labels that no live node owns, such as those of a start whose worker never came back. */
+  /**
+   * Machines of this installation that no live node owns, such as those of a start whose worker never came back. A node is
+   * recorded before its machine is asked for, and drivers ask what is live after they have listed what there is.
+   */
   private async destroyOrphans(driver: ComputeDriver, repairs: Repairs, signal: AbortSignal): Promise<void> {
     const call = { endpoint: null, credentials: {}, correlationId: 'reconcile-orphans', signal };
-    const owned = await driver.listOwned(call);
-    if (owned.length === 0) return;
-    const known = await this.nodes.liveAmong(owned.map((machine) => machine.labels.nodeToken));
-    for (const { labels } of owned) {
-      if (known.has(labels.nodeToken)) continue;
-      await repairs.attempt(`Machine ${labels.nodeToken}, which no cluster owns`, async () => {
-        await driver.destroy(labels.nodeToken, call);
-        this.logger.warn({ labels }, 'Destroyed a machine that no cluster owns');
-      });
-    }
+    const age = Math.min(ORPHAN_AGE_MS, this.config.agent.leaseMs / 2);
+    const scope = {
+      installationId: await this.installation.id(),
+      place: ON_SITE,
+      olderThan: new Date(Date.now() - age),
+      liveAmong: (tokens: readonly string[]) => this.nodes.liveAmong(tokens),
+    };
+    const { removed, failed } = await driver.sweep(scope, call);
+    for (const node_token of removed) this.logger.warn({ node_token }, 'Destroyed a machine that no cluster owns');
+    for (const { nodeToken, error } of failed)
+      await repairs.attempt(`Machine ${nodeToken}, which no cluster owns`, () =>
+        Promise.reject(new Error(messageOf(error), { cause: error })),
+      );
   }
 }

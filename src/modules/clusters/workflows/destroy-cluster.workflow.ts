@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Step, type StepOutcome, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import type { StepOutcome, WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { DESTROY_CLUSTER } from '../cluster-workflows';
 import { TeardownWorkflow } from './teardown.workflow';
@@ -16,8 +16,7 @@ export class DestroyClusterWorkflow extends TeardownWorkflow {
   protected readonly from = 'DESTROYING';
   protected readonly to = 'DESTROYED';
 
-  private async destroyNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    await this.teardown.destroyAll(await this.facts.read(context.subject.id), context);
-    return Step.done;
+  private destroyNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    return this.atProvider(async () => this.teardown.destroyAll(await this.facts.read(context.subject.id), context));
   }
 }

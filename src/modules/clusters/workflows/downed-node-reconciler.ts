@@ -33,8 +33,10 @@ export class DownedNodeReconciler extends Reconciler {
     const now = performance.now();
     for (const [token, { until }] of this.pauses) if (now > until + LONGEST_PAUSE_MS) this.pauses.delete(token);
     const repairs = new Repairs(signal);
-    for (const driver of this.drivers.all()) {
-      const downed = (await driver.downed()).filter((token) => now >= (this.pauses.get(token)?.until ?? 0));
+    for (const driver of await this.drivers.withoutCredentials()) {
+      const downed = ((await driver.onSite?.downed()) ?? []).filter(
+        (token) => now >= (this.pauses.get(token)?.until ?? 0),
+      );
       if (downed.length === 0) continue;
       for (const node of await this.nodes.runningAmong(downed)) {
         this.putOff(node.token, now);

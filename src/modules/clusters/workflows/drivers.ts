@@ -5,44 +5,72 @@ import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
-import { computeDriverName } from '../compute-support';
+import { type ComputeDriverName, computeDriverName } from '../compute-support';
 
-/** The compute drivers this worker can use. */
+/** A driver as this worker has it. */
+interface Registration {
+  /** What keeps this worker from using it; null if nothing does. */
+  disabled: string | null;
+  /** Whether its nodes isolate different tenants from each other. */
+  keepsTenantsApart: boolean;
+  /** Makes it at its first use, and imports what its provider's library is: those are large. */
+  make(): Promise<ComputeDriver>;
+}
+
+/** The compute drivers this worker can use; `compute-support.ts` says what each is for. */
 @Injectable()
 export class Drivers {
-  private readonly local: ComputeDriver | null;
+  private readonly registered: Readonly<Record<ComputeDriverName, Registration>>;
+  private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
-  constructor(
-    { compute: { local } }: Config,
-    private readonly localConfinement: LocalConfinementService,
-  ) {
-    // Compiled beside this file's tree: dist/src/… and dist/libs/….
-    const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
-    this.local = local && new LocalDriver({ ...local, confinement: localConfinement.confinement, agentEntry });
+  constructor(config: Config, localConfinement: LocalConfinementService) {
+    this.registered = { local: localRegistration(config, localConfinement) };
   }
 
-  /** Whether the driver's nodes isolate different tenants from each other. */
-  keepTenantsApart(driver: ComputeDriver): boolean {
-    return driver !== this.local || this.localConfinement.keepsApart;
+  /** Whether the nodes of the environment isolate different tenants from each other. */
+  keepTenantsApart(cloudProviderId: number, endpoint: string | null): boolean {
+    const name = computeDriverName(cloudProviderId, endpoint);
+    return name !== null && this.registered[name].keepsTenantsApart;
   }
 
   /** The driver of a cloud environment; throws `PermanentError` when there is none. */
-  forEnvironment(cloudProviderId: number, endpoint: string | null): ComputeDriver {
+  async forEnvironment(cloudProviderId: number, endpoint: string | null): Promise<ComputeDriver> {
     const name = computeDriverName(cloudProviderId, endpoint);
     if (name === null)
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
-    if (!this.local)
-      throw new PermanentError('The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).');
-    return this.local;
+    const { disabled } = this.registered[name];
+    if (disabled !== null) throw new PermanentError(disabled);
+    return this.driver(name);
   }
 
   /** Whether this worker can manage nodes of the environment; if not, another pod may. */
   serves(cloudProviderId: number, endpoint: string | null): boolean {
-    return computeDriverName(cloudProviderId, endpoint) !== null && this.local !== null;
+    const name = computeDriverName(cloudProviderId, endpoint);
+    return name !== null && this.registered[name].disabled === null;
   }
 
-  /** Drivers all of whose nodes we must account for. */
-  all(): ComputeDriver[] {
-    return this.local ? [this.local] : [];
+  /** Drivers that reach all of their nodes without anybody's credentials. */
+  async withoutCredentials(): Promise<ComputeDriver[]> {
+    return this.registered.local.disabled === null ? [await this.driver('local')] : [];
   }
+
+  private driver(name: ComputeDriverName): Promise<ComputeDriver> {
+    const made = this.made.get(name) ?? this.registered[name].make();
+    this.made.set(name, made);
+    return made;
+  }
+}
+
+function localRegistration({ compute: { local } }: Config, localConfinement: LocalConfinementService): Registration {
+  const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
+  return {
+    disabled: local ? null : disabled,
+    keepsTenantsApart: localConfinement.keepsApart,
+    make() {
+      if (!local) return Promise.reject(new Error(disabled));
+      // Compiled beside this file's tree: dist/src/… and dist/libs/….
+      const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
+      return Promise.resolve(new LocalDriver({ ...local, confinement: localConfinement.confinement, agentEntry }));
+    },
+  };
 }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver, DriverContext } from '../../../../libs/compute-drivers/compute-driver';
+import type { ComputeDriver, DriverContext, NodeRef } from '../../../../libs/compute-drivers/compute-driver';
 import type { WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
-import { type ClusterFacts, ClusterFactsReader } from './cluster-facts';
+import { type ClusterFacts, ClusterFactsReader, marketOf, nodeRef } from './cluster-facts';
+import { settled } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
@@ -24,18 +25,41 @@ export class NodeTeardown {
     private readonly facts: ClusterFactsReader,
   ) {}
 
-  /** Stops every node and keeps its disk. */
-  async stopAll(facts: ClusterFacts, caller: Caller): Promise<void> {
+  /**
+   * Stops every node and keeps its disk; one that cannot be stopped is destroyed, and the next start makes another.
+   * False while the provider is still at it: look again.
+   */
+  async stopAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
-    await this.atProvider(facts, nodes, caller, (driver, token, call) => driver.stop(token, call));
+    const type = facts.machine.type;
+    const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
+      driver.canStop({ market: marketOf(node), type })
+        ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
+        : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
+    );
+    const areDestroyed = nodes.filter(({ node_id }) => ended.get(node_id) === 'DESTROYED');
+    await this.mark(areDestroyed, 'DESTROYING', caller);
+    await this.mark(areDestroyed, 'DESTROYED', caller);
+    if (![...ended.values()].every(Boolean)) return false;
     await this.mark(nodes, 'STOPPED', caller);
+    return true;
   }
 
-  /** Destroys every node; afterwards the provider has nothing of this cluster. */
-  async destroyAll(facts: ClusterFacts, caller: Caller): Promise<void> {
+  /**
+   * Destroys every node; afterwards the provider has nothing of this cluster. False while the provider is still at it:
+   * look again.
+   */
+  async destroyAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
-    await this.atProvider(facts, nodes, caller, (driver, token, call) => driver.destroy(token, call));
+    const ended = await this.atProvider(
+      facts,
+      nodes,
+      caller,
+      async (driver, _node, ref, call) => (await driver.destroy(ref, call)) === 'gone',
+    );
+    if (![...ended.values()].every(Boolean)) return false;
     await this.mark(nodes, 'DESTROYED', caller);
+    return true;
   }
 
   /** Names the nodes that the provider may still have, for people; null when there are none. */
@@ -47,20 +71,29 @@ export class NodeTeardown {
     return `${nodes.length === 1 ? 'node' : 'nodes'} ${names.join(', ')}${more}`;
   }
 
-  /** Without machines no driver is needed: a cluster without nodes can be destroyed whatever its environment. */
-  private async atProvider(
+  /**
+   * What the call answers for each node that may have a machine, by node id. Without machines no driver is needed: a
+   * cluster without nodes can be destroyed whatever its environment.
+   */
+  private async atProvider<T>(
     facts: ClusterFacts,
     nodes: readonly ClusterNode[],
     caller: Caller,
-    call: (driver: ComputeDriver, token: string, context: DriverContext) => Promise<void>,
-  ): Promise<void> {
+    call: (driver: ComputeDriver, node: ClusterNode, ref: NodeRef, context: DriverContext) => Promise<T>,
+  ): Promise<Map<number, T>> {
     const hasDriver = computeDriverName(facts.cloudProviderId, facts.endpoint) !== null;
     // With a driver, a machine may have been created without its reference being recorded.
     const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
-    if (withMachine.length === 0) return;
-    await this.facts.withDriver(facts, caller, (driver, context) =>
-      Promise.all(withMachine.map((node) => call(driver, node.token, context))),
+    if (withMachine.length === 0) return new Map();
+    const ended = await this.facts.withDriver(facts, caller, (driver, context) =>
+      settled(
+        withMachine.map(async (node): Promise<[number, T]> => [
+          node.node_id,
+          await call(driver, node, nodeRef(facts, node), context),
+        ]),
+      ),
     );
+    return new Map(ended);
   }
 
   /** Announces in the node history what is about to happen. */

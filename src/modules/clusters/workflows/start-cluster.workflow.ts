@@ -1,6 +1,7 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ComputeDriverError, type ProviderNode } from '../../../../libs/compute-drivers/compute-driver';
 import {
   PermanentError,
   Step,
@@ -11,15 +12,17 @@ import {
 } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { OpenTenantsService } from '../../iam/open-tenants.service';
+import { agentTokenHash, BootstrapTokens } from '../bootstrap-tokens';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import { START_CLUSTER } from '../cluster-workflows';
 import { planNodes } from '../node-plan';
-import { ClusterFactsReader } from './cluster-facts';
+import { ClusterFactsReader, nodeRef } from './cluster-facts';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
+import { afterFault, heedingFaults, settled } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3000;
@@ -33,8 +36,14 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   readonly compensationMs = COMPENSATION_MS;
   readonly steps = [
     { name: 'plan-nodes', run: (context: WorkflowContext<'cluster'>) => this.planNodes(context) },
-    { name: 'provision-nodes', run: (context: WorkflowContext<'cluster'>) => this.provisionNodes(context) },
-    { name: 'await-nodes', run: (context: WorkflowContext<'cluster'>) => this.awaitNodes(context) },
+    {
+      name: 'provision-nodes',
+      run: (context: WorkflowContext<'cluster'>) => heedingFaults(() => this.provisionNodes(context)),
+    },
+    {
+      name: 'await-nodes',
+      run: (context: WorkflowContext<'cluster'>) => heedingFaults(() => this.awaitNodes(context)),
+    },
     { name: 'mark-running', run: (context: WorkflowContext<'cluster'>) => this.markRunning(context) },
   ];
 
@@ -47,6 +56,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     private readonly drivers: Drivers,
     private readonly tenants: OpenTenantsService,
     private readonly secrets: ClusterSecretsService,
+    private readonly bootstrapTokens: BootstrapTokens,
   ) {}
 
   async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
@@ -54,7 +64,12 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const reason = failureReason(failure);
     const facts = await this.facts.read(context.subject.id);
     await this.markNodesFailed(context, reason);
-    await (facts.keepScratchDisk ? this.teardown.stopAll(facts, context) : this.teardown.destroyAll(facts, context));
+    const { teardown } = this;
+    const ended = await (facts.keepScratchDisk
+      ? teardown.stopAll(facts, context)
+      : teardown.destroyAll(facts, context));
+    // The clean-up is repeated until its time is up.
+    if (!ended) throw new Error('The provider is still ending the nodes of the cluster.');
     await this.lifecycle.fail(context, 'INITIATING', reason);
   }
 
@@ -85,24 +100,25 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       const known = new Set(existing.map((node) => node.node_number));
       for (const planned of planNodes(facts)) {
         if (known.has(planned.nodeNumber)) continue;
-        const bootstrapToken = randomBytes(32).toString('base64url');
+        const identity = { token: randomUUID(), attempt: 1 };
         const node = {
+          ...identity,
           tenant_id: context.subject.tenantId,
           cluster_id: context.subject.id,
           node_number: planned.nodeNumber,
           role: planned.role,
-          token: randomUUID(),
-          cores: facts.cores,
-          memory_mb: facts.memoryMb,
+          place: facts.place,
+          cores: facts.machine.cores,
+          memory_mb: facts.machine.memoryMb,
           machine_type_id: facts.machineTypeId,
           machine_price_ycu: facts.machinePriceYcu,
-          is_spot: facts.isSpot,
+          is_spot: facts.market === 'spot',
           labels: facts.labels,
-          bootstrap_token: bootstrapToken,
-          bootstrap_token_hash: createHash('sha256').update(bootstrapToken).digest('hex'),
+          bootstrap_token_hash: agentTokenHash(this.bootstrapTokens.make(identity)),
         };
         await this.lifecycle.planNode(tx, node, { reason: 'Planned', ...change });
       }
+      await this.nodes.renewBootstrapTokens(tx, context.subject.id, START_CLUSTER.deadlineMs);
       await this.secrets.ensure(tx, context.subject.tenantId, context.subject.id);
     });
     return current ? Step.done : Step.superseded;
@@ -113,26 +129,36 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     await this.facts.withDriver(facts, context, async (driver, call) => {
       if (
-        !this.drivers.keepTenantsApart(driver) &&
+        !this.drivers.keepTenantsApart(facts.cloudProviderId, facts.endpoint) &&
         !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
       )
         throw new PermanentError(
           'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
-      await Promise.all(
+      await settled(
         nodes.map(async (node) => {
-          const made =
-            node.provider_ref === null
-              ? await driver.provision(this.facts.nodeSpec(facts, node), call)
-              : await driver.start(node.token, call);
-          await this.nodes.update(this.dataSource.manager, node.node_id, {
-            provider_ref: made.providerRef,
-            ip_address: made.ipAddress,
-          });
+          const made = await this.noting(node, () =>
+            wasThere(node)
+              ? driver.start(nodeRef(facts, node), call)
+              : driver.provision(this.facts.nodeSpec(facts, node), call),
+          );
+          const { providerRef: provider_ref, privateIp: ip_address } = made;
+          await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
         }),
       );
     });
     return Step.done;
+  }
+
+  /** Keeps with the node what the provider says for good. */
+  private async noting<T>(node: ClusterNode, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ComputeDriverError && afterFault(error).kind === 'end')
+        await this.nodes.update(this.dataSource.manager, node.node_id, { error: error.message });
+      throw error;
+    }
   }
 
   private async awaitNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
@@ -146,24 +172,43 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
 
   /**
    * A machine that the provider lost or stopped will never report; better to give its reason now than wait for the
-   * deadline.
+   * deadline. Of one that was accepted just now a provider may not know yet.
    */
   private async assertAlive(context: WorkflowContext<'cluster'>, nodes: ClusterNode[]): Promise<void> {
     const facts = await this.facts.read(context.subject.id);
-    const seen = await this.facts.withDriver(facts, context, (driver, call) =>
+    const machines = await this.facts.withDriver(facts, context, (driver, call) =>
       driver.describe(
-        nodes.map((node) => node.token),
+        nodes.map((node) => nodeRef(facts, node)),
         call,
       ),
     );
-    for (const machine of seen) {
-      const number = nodes.find((node) => node.token === machine.labels.nodeToken)?.node_number;
-      if (machine.state === 'gone') throw new PermanentError(`Node ${number} has disappeared at the provider.`);
-      if (machine.state === 'failed' || machine.state === 'stopped') {
-        throw new PermanentError(
-          `Node ${number} has ${machine.state} at the provider: ${machine.detail ?? 'no detail'}`,
-        );
+    const numbers = new Map(nodes.map((node) => [node.token, node.node_number]));
+    const numberOf = ({ labels }: ProviderNode) => numbers.get(labels.nodeToken);
+    for (const machine of machines) {
+      const { state, fault } = machine;
+      if (state === 'failed' || state === 'stopped' || state === 'interrupted') {
+        const what = state === 'interrupted' ? 'been interrupted' : state;
+        const detail = fault?.message ?? 'no detail';
+        throw new PermanentError(`Node ${numberOf(machine)} has ${what} at the provider: ${detail}`);
       }
+    }
+    await this.noteShown(nodes, machines);
+    const missing = machines.filter(({ state }) => state === 'gone').map(({ labels }) => labels.nodeToken);
+    const [gone] = missing.length === 0 ? [] : await this.nodes.goneAmong(missing);
+    if (gone) throw new PermanentError(`Node ${gone.node_number} has disappeared at the provider.`);
+  }
+
+  /** From now on these count as gone when the provider does not show them. Its address may be new. */
+  private async noteShown(nodes: readonly ClusterNode[], machines: readonly ProviderNode[]): Promise<void> {
+    const shown = machines.filter(({ state }) => state !== 'gone');
+    const byToken = new Map(nodes.map((node) => [node.token, node]));
+    const isNew = ({ labels }: ProviderNode) => byToken.get(labels.nodeToken)?.seen_at === null;
+    const first = shown.filter(isNew).map(({ labels }) => labels.nodeToken);
+    if (first.length > 0) await this.nodes.noteSeen(first);
+    for (const { labels, privateIp: ip_address } of shown) {
+      const node = byToken.get(labels.nodeToken);
+      if (node && ip_address !== null && node.ip_address !== ip_address)
+        await this.nodes.update(this.dataSource.manager, node.node_id, { ip_address });
     }
   }
 
@@ -185,4 +230,12 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       }
     });
   }
+}
+
+/**
+ * Whether the node has a machine to be started. One that has only been accepted may not be shown yet: a repeated step
+ * asks for it by the same request, which finds it.
+ */
+function wasThere({ provider_ref, seen_at, last_seen_at }: ClusterNode): boolean {
+  return provider_ref !== null && (seen_at !== null || last_seen_at !== null);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Step, type StepOutcome, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
+import type { StepOutcome, WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { STOP_CLUSTER } from '../cluster-workflows';
 import { TeardownWorkflow } from './teardown.workflow';
@@ -16,8 +16,7 @@ export class StopClusterWorkflow extends TeardownWorkflow {
   protected readonly from = 'STOPPING';
   protected readonly to = 'STOPPED';
 
-  private async stopNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    await this.teardown.stopAll(await this.facts.read(context.subject.id), context);
-    return Step.done;
+  private stopNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
+    return this.atProvider(async () => this.teardown.stopAll(await this.facts.read(context.subject.id), context));
   }
 }

@@ -14,6 +14,9 @@ import type { ClusterStatus, NodeStatus } from '../cluster-state';
 import { ClusterFactsReader } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
+import { heedingFaults } from './provider-faults';
+
+const LOOK_AGAIN_MS = 3_000;
 
 /** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
 @Injectable()
@@ -47,6 +50,11 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   protected async announce(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     await this.teardown.mark(await this.nodes.ofCluster(context.subject.id), this.from, context);
     return Step.done;
+  }
+
+  /** Looks again until the provider has done it. */
+  protected atProvider(work: () => Promise<boolean>): Promise<StepOutcome> {
+    return heedingFaults(async () => ((await work()) ? Step.done : Step.wait(LOOK_AGAIN_MS)));
   }
 
   protected async mark(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {

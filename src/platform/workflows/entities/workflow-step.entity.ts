@@ -16,5 +16,6 @@ export class WorkflowStep {
   @Col.time({ nullable: true }) ended_at: Date | null;
   /** done, waiting, failed, superseded, or interrupted when the worker died in it. */
   @Col.text({ nullable: true }) outcome: string | null;
+  /** Why it failed, or has to wait. */
   @Col.text({ nullable: true }) error: string | null;
 }

@@ -1,0 +1,21 @@
+import type { Place } from '../../../libs/compute-drivers/place';
+import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
+import type { ReferenceData } from '../reference-data/reference-data.contract';
+
+/** Where the nodes of a cloud environment are made. */
+export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'availabilityZone'>): Place {
+  const { network_conf: network } = env;
+  const zoneId = env.availability_zone_id ?? network.availability_zone_id;
+  const zone = zoneId === null ? undefined : referenceData.availabilityZone(zoneId);
+  return {
+    account: env.cloud_project,
+    region: zone?.region ?? null,
+    zone: zone?.name ?? null,
+    networkAccount: network.network_project_id,
+    network: network.network_name ?? network.bridge,
+    subnet: network.subnet,
+    networkTags: network.network_tags,
+    networkCard: network.model,
+    hosts: env.onprem_node_names ?? [],
+  };
+}

@@ -1,0 +1,10 @@
+import { Check, Entity, PrimaryColumn } from 'typeorm';
+import { Col } from '../persistence/columns';
+
+/** The one row that says which installation this database is: a migration makes it. */
+@Entity('installation')
+@Check('ck_installation_single', 'is_single')
+export class InstallationRow {
+  @PrimaryColumn({ type: 'boolean', default: true, primaryKeyConstraintName: 'pk_installation' }) is_single: boolean;
+  @Col.uuid() installation_id: string;
+}

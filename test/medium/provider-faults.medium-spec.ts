@@ -1,0 +1,293 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import {
+  ComputeDriverError,
+  type FaultKind,
+  type NodeRef,
+  type NodeSpec,
+  type ProviderNode,
+  type ProviderNodeState,
+} from '../../libs/compute-drivers/compute-driver';
+import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
+import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
+import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
+import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import { DestroyClusterWorkflow } from '../../src/modules/clusters/workflows/destroy-cluster.workflow';
+import { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
+import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
+import {
+  Step,
+  type StepOutcome,
+  type Workflow,
+  type WorkflowContext,
+} from '../../src/platform/workflows/workflow-definition';
+import { WorkerModule } from '../../src/worker.module';
+import { makeTenancy } from './harness/records';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+/** A provider that does what a test says. */
+class ScriptedProvider {
+  readonly specs: NodeSpec[] = [];
+  readonly started: string[] = [];
+  faults: (ComputeDriverError | null)[] = [];
+  state: ProviderNodeState = 'running';
+  canStopIt = true;
+  isSlow = false;
+
+  provision(spec: NodeSpec): Promise<ProviderNode> {
+    this.specs.push(spec);
+    const fault = this.faults.shift();
+    return fault ? Promise.reject(fault) : Promise.resolve(this.node(spec.labels.nodeToken, 'pending'));
+  }
+
+  start(ref: NodeRef): Promise<ProviderNode> {
+    this.started.push(ref.nodeToken);
+    return Promise.resolve(this.node(ref.nodeToken, 'pending'));
+  }
+
+  describe(refs: NodeRef[]): Promise<ProviderNode[]> {
+    return Promise.resolve(refs.map((ref) => this.node(ref.nodeToken, this.state)));
+  }
+
+  canStop(): boolean {
+    return this.canStopIt;
+  }
+
+  stop(): Promise<'stopped' | 'stopping'> {
+    return Promise.resolve(this.isSlow ? 'stopping' : 'stopped');
+  }
+
+  destroy(): Promise<'gone' | 'going'> {
+    return Promise.resolve(this.isSlow ? 'going' : 'gone');
+  }
+
+  private node(nodeToken: string, state: ProviderNodeState): ProviderNode {
+    const labels = { installationId: '', tenantId: '', clusterId: '', nodeToken };
+    const ip = state === 'running' ? '10.0.0.7' : null;
+    return {
+      ...{ labels, providerRef: `test:${nodeToken}`, state, privateIp: ip, publicIp: null, createdAt: null },
+      fault: state === 'interrupted' ? fault('capacity') : null,
+    };
+  }
+}
+
+const fault = (kind: FaultKind, retryAfterMs: number | null = null): ComputeDriverError =>
+  new ComputeDriverError('TEST', `the provider says ${kind}`, { kind, retryAfterMs });
+
+// Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says.
+describe('a provider with faults of every kind', () => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let dataSource: DataSource;
+  let provider: ScriptedProvider;
+  let clusterId: number;
+  let tenantId: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepare(configure(database.url));
+    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
+    dataSource = app.get(DataSource);
+    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
+    app.get(ClusterFactsReader).withDriver = call;
+    app.get(Drivers).keepTenantsApart = () => true;
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    made += 1;
+    provider = new ScriptedProvider();
+    ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
+    await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
+    await dataSource.query(`UPDATE clusters SET status = 'STOPPED' WHERE cluster_id = $1`, [clusterId]);
+  });
+
+  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
+    const lifecycle = app.get(ClusterLifecycle);
+    const instanceId = await dataSource.transaction(async (tx) => {
+      const cluster = await lifecycle.lockKnown(tx, clusterId);
+      return (await lifecycle.begin(tx, cluster, operation, null, 'test')).workflow_job_instance_id;
+    });
+    return {
+      instanceId,
+      subject: { kind: 'cluster', tenantId, id: clusterId },
+      actorUserId: null,
+      requestedAt: new Date(),
+      correlationId: 'test',
+      signal: new AbortController().signal,
+    };
+  }
+
+  function step(
+    workflow: Workflow<'cluster'>,
+    name: string,
+    context: WorkflowContext<'cluster'>,
+  ): Promise<StepOutcome> {
+    const found = workflow.steps.find((one) => one.name === name);
+    if (!found) throw new Error(`There is no step ${name}`);
+    return found.run(context);
+  }
+
+  const start = () => app.get(StartClusterWorkflow);
+  const provision = (context: WorkflowContext<'cluster'>) => step(start(), 'provision-nodes', context);
+  const awaitNodes = (context: WorkflowContext<'cluster'>) => step(start(), 'await-nodes', context);
+
+  async function planned(): Promise<WorkflowContext<'cluster'>> {
+    const context = await begin('start');
+    expect(await step(start(), 'plan-nodes', context)).toEqual(Step.done);
+    return context;
+  }
+
+  async function node() {
+    const [found] = await dataSource.query<Record<string, unknown>[]>(
+      'SELECT * FROM cluster_nodes WHERE cluster_id = $1 ORDER BY node_id DESC LIMIT 1',
+      [clusterId],
+    );
+    return found ?? {};
+  }
+
+  it('is asked for the same machine to the byte, after a wait or a repetition', async () => {
+    provider.faults = [fault('throttled', 7_000), fault('transient')];
+    const context = await planned();
+    expect(await provision(context)).toEqual(Step.wait(7_000, 'the provider says throttled'));
+    expect((await node())['accepted_at']).toBeNull();
+    await expect(provision(context)).rejects.toMatchObject({ kind: 'transient' });
+    expect(await provision(context)).toEqual(Step.done);
+    const [first, ...others] = provider.specs.map((spec) => JSON.stringify(spec));
+    expect(others).toEqual([first, first]);
+    expect(await node()).toMatchObject({
+      ...{ provider_ref: expect.stringMatching(/^test:/) as string, accepted_at: expect.any(Date) as Date },
+      ...{ attempt: 1, place: { account: null, hosts: [] }, bootstrap_token: null, error: null },
+    });
+  });
+
+  it('is not asked to start a machine that it has accepted and may not show yet', async () => {
+    await dataSource.query('UPDATE clusters SET min_instances = 2, max_instances = 2 WHERE cluster_id = $1', [
+      clusterId,
+    ]);
+    provider.faults = [null, fault('throttled')];
+    const context = await planned();
+    expect(await provision(context)).toMatchObject({ kind: 'wait' });
+    expect(await provision(context)).toEqual(Step.done);
+    const [first, second, ...again] = provider.specs.map((spec) => JSON.stringify(spec));
+    expect([again, provider.started]).toEqual([[first, second], []]);
+    // When it was seen, it is started: it may have been stopped.
+    await awaitNodes(context);
+    await provision(context);
+    expect(provider.started).toHaveLength(2);
+  });
+
+  it.each<FaultKind>(['capacity', 'quota', 'denied', 'invalid'])('ends the start for good: %s', async (kind) => {
+    provider.faults = [fault(kind)];
+    const context = await planned();
+    const message = `the provider says ${kind}`;
+    await expect(provision(context)).rejects.toMatchObject({ name: 'PermanentError', message });
+    expect(await node()).toMatchObject({ error: message });
+    await start().compensate(context, { step: 'provision-nodes', message });
+    const [cluster] = await dataSource.query<object[]>(
+      `SELECT c.status, s.reason FROM clusters c JOIN cluster_states s USING (cluster_id)
+       WHERE cluster_id = $1 AND s.end_time = 'infinity'`,
+      [clusterId],
+    );
+    expect(cluster).toEqual({ status: 'ERROR', reason: `Step provision-nodes failed: ${message}` });
+    const history = await dataSource.query<{ reason: string }[]>(
+      `SELECT reason FROM node_states WHERE cluster_id = $1 AND status = 'ERROR'`,
+      [clusterId],
+    );
+    expect(history).toEqual([{ reason: message }]);
+  });
+
+  it('may not yet show a machine that it has just accepted', async () => {
+    const context = await planned();
+    await provision(context);
+    provider.state = 'gone';
+    expect(await awaitNodes(context)).toMatchObject({ kind: 'wait' });
+    await dataSource.query(`UPDATE cluster_nodes SET accepted_at = platform_now() - interval '5 minutes 1 second'`);
+    await expect(awaitNodes(context)).rejects.toThrow('Node 0 has disappeared at the provider.');
+  });
+
+  it('has lost a machine that it showed before', async () => {
+    const context = await planned();
+    await provision(context);
+    for (const state of ['pending', 'running', 'stopping'] as const) {
+      provider.state = state;
+      expect(await awaitNodes(context)).toMatchObject({ kind: 'wait' });
+    }
+    expect(await node()).toMatchObject({ ip_address: '10.0.0.7', seen_at: expect.any(Date) as Date });
+    provider.state = 'gone';
+    await expect(awaitNodes(context)).rejects.toThrow('Node 0 has disappeared at the provider.');
+  });
+
+  it('takes a spot machine back before it was ready', async () => {
+    const context = await planned();
+    await provision(context);
+    provider.state = 'interrupted';
+    await expect(awaitNodes(context)).rejects.toThrow(
+      'Node 0 has been interrupted at the provider: the provider says capacity',
+    );
+  });
+
+  it('is given time to end machines', async () => {
+    await planned();
+    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    for (const [operation, workflow, doing, done] of [
+      ['stop', app.get(StopClusterWorkflow), 'stop-nodes', 'STOPPED'],
+      ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
+    ] as const) {
+      const context = await begin(operation);
+      await step(workflow, 'announce', context);
+      provider.isSlow = true;
+      expect(await step(workflow, doing, context)).toMatchObject({ kind: 'wait' });
+      expect((await node())['status']).not.toBe(done);
+      provider.isSlow = false;
+      expect(await step(workflow, doing, context)).toEqual(Step.done);
+      expect((await node())['status']).toBe(done);
+      await step(workflow, operation === 'stop' ? 'mark-stopped' : 'mark-destroyed', context);
+    }
+  });
+
+  it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
+    await planned();
+    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    provider.canStopIt = false;
+    const workflow = app.get(StopClusterWorkflow);
+    const context = await begin('stop');
+    for (const { name } of workflow.steps) expect(await step(workflow, name, context)).toEqual(Step.done);
+    const before = await node();
+    expect(before['status']).toBe('DESTROYED');
+    await planned();
+    expect(await node()).toMatchObject({ node_number: 0, status: 'INITIATING' });
+    expect((await node())['token']).not.toBe(before['token']);
+  });
+
+  it('brings up a machine whose agent registers once, with the token it was sent, while the start lasts', async () => {
+    const context = await planned();
+    await provision(context);
+    const token = provider.specs[0]?.boot.bootstrapToken ?? '';
+    const agents = app.get(ClusterNodesService);
+    const expiry = (sql: string) =>
+      dataSource.query(`UPDATE cluster_nodes SET bootstrap_expires_at = ${sql} WHERE cluster_id = $1`, [clusterId]);
+    const [{ left } = { left: 0 }] = await dataSource.query<{ left: number }[]>(
+      `SELECT extract(epoch FROM bootstrap_expires_at - platform_now())::int AS left FROM cluster_nodes WHERE cluster_id = $1`,
+      [clusterId],
+    );
+    expect(Math.abs(left - 15 * 60)).toBeLessThan(60);
+    await expiry(`platform_now() - interval '1 second'`);
+    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await app.get(ClusterNodesRepository).renewBootstrapTokens(dataSource.manager, clusterId, 60_000);
+    const { nodeToken } = await agents.register(token, 'agent');
+    await agents.authenticate(nodeToken);
+    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expiry('NULL');
+    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+  });
+});
