@@ -60,6 +60,12 @@ afterAll(async () => {
 const invoke = (id: number, body: unknown, status = 200): Promise<Json> =>
   admin.post(`${desk.path}/job/${id}/invoke`, body, status);
 
+/** How many requests the job has been sent. */
+async function sent(id: number): Promise<number> {
+  const [queue] = await platform.sql<{ last: number }>('SELECT last::int FROM run_request_queues WHERE run_id = $1', [id]);
+  return queue?.last ?? 0;
+}
+
 describe('a function', () => {
   it('answers calls with JSON, and says why where it cannot', async () => {
     const id = await desk.start(clusterId, 'areas', FIELDS);
@@ -72,16 +78,17 @@ describe('a function', () => {
     expect(failed).toMatchObject({ error_code: 'FUNCTION.FAILED', details: { type: 'TypeError' } });
     expect(failed.details.lines.join('\n')).toContain('shapes/areas.py:2 in area: return side * side');
     expect(await invoke(id, 'nan', 422)).toMatchObject({ details: { type: 'TypeError' } });
-    const [slow, full] = await Promise.all([
-      invoke(id, 'sleep', 504),
-      eventually(async () => {
-        const answers = await Promise.all(
-          [1, 2, 3].map((n) => admin.request('POST', `${desk.path}/job/${id}/invoke`, { json: n })),
-        );
-        return answers.some(({ status }) => status === 429);
-      }),
-    ]);
-    expect([slow.error_code, full]).toEqual(['FUNCTION.TIMEOUT', true]);
+    const before = await sent(id);
+    const slow = invoke(id, 'sleep', 504);
+    // Those that follow must not get its place.
+    await eventually(async () => (await sent(id)) > before);
+    const full = eventually(async () => {
+      const answers = await Promise.all(
+        [1, 2, 3].map((n) => admin.request('POST', `${desk.path}/job/${id}/invoke`, { json: n })),
+      );
+      return answers.some(({ status }) => status === 429);
+    });
+    expect([(await slow).error_code, await full]).toEqual(['FUNCTION.TIMEOUT', true]);
     expect(await invoke(id, { side: 4 })).toEqual({ area: 16 });
     expect(await desk.log(id, 'stdout')).toMatch(/^invocation [\w-]{36}: ok after \d+ ms$/m);
     expect(await invoke(id, 'exit', 409)).toMatchObject({ error_code: 'CALL.ENDED' });
