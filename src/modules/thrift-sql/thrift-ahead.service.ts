@@ -26,8 +26,8 @@ export class ThriftAheadService {
   ) {}
 
   /**
-   * The answer to a fetch, where it has come ahead; from then on it is the caller's. Whatever else was sent with it may be
-   * gone: then the run still has it, and answers with it when it is called.
+   * The answer to a fetch, where it has come ahead; from then on it is the caller's. Null where it has not, or its frames are no
+   * longer kept: the run still has it, and answers with it when it is called. 500 for what the run has packed wrongly.
    */
   async claim(run: CalledRun, { key, sequence }: Fetch): Promise<Buffer | null> {
     // A repetition would get the rows behind.
