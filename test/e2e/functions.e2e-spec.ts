@@ -62,7 +62,9 @@ const invoke = (id: number, body: unknown, status = 200): Promise<Json> =>
 
 /** How many requests the job has been sent. */
 async function sent(id: number): Promise<number> {
-  const [queue] = await platform.sql<{ last: number }>('SELECT last::int FROM run_request_queues WHERE run_id = $1', [id]);
+  const [queue] = await platform.sql<{ last: number }>('SELECT last::int FROM run_request_queues WHERE run_id = $1', [
+    id,
+  ]);
   return queue?.last ?? 0;
 }
 
