@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
+import { BoundedLog } from './bounded-log';
 import { Daemons } from './daemons';
 import { NodeLog } from './node-log';
 import { markedProcesses, signal } from './processes';
@@ -84,6 +85,8 @@ describe('Daemons', () => {
     }
   };
   const make = (): Daemons => {
+    const log = new NodeLog(`${root}/node`);
+    const limit = (): number => 1024 * 1024;
     const daemons = new Daemons({
       owner: { nodeDir: `${root}/node`, uids: null },
       runtime: {
@@ -93,11 +96,13 @@ describe('Daemons', () => {
         classArchive: null,
         connectors: null,
         scalaKernel: null,
+        accelerators: { turbo: null, cuda: null },
       },
       sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: `${root}/node` }),
       bindAddress: '127.0.0.1',
       env: {},
-      log: new NodeLog(`${root}/node`),
+      log,
+      logs: { stdout: new BoundedLog(log.stdout, limit), stderr: new BoundedLog(log.stderr, limit) },
       changed: (next) => (observed = next),
     });
     made.push(daemons);
