@@ -13,6 +13,7 @@ import type { RunSettings } from './cluster-rows.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
 import { parseEnvironment } from './environment';
 import type { ClusterNode } from './entities/cluster-node.entity';
+import { changeOf, type NodeNotes } from './node-load';
 
 /** What a node should do, as far as its cluster tells, with what describes its runs. */
 export interface DesiredNode {
@@ -164,6 +165,28 @@ export class ClusterNodesService {
     }
   }
 
+  /**
+   * Records what a node carries, that nothing is left on one that is to go, and that its provider takes it back; the
+   * row of the node is all that it locks.
+   */
+  async noted(seen: ClusterNode, notes: NodeNotes): Promise<void> {
+    // Most reports say nothing new; of what has changed since the node was read, the next report tells.
+    if (!changeOf(seen, notes)) return;
+    await this.dataSource.transaction(async (tx) => {
+      const node = await this.nodes.get(seen.node_id, tx, true);
+      const change = node && isCurrent(node) ? changeOf(node, notes) : null;
+      if (!node || !change) return;
+      await this.nodes.update(tx, node.node_id, change.columns);
+      if (change.columns.draining === true && !node.draining) await this.nodes.wake(tx, [node.node_id]);
+      if (change.isNews) await this.loadChanged(tx, node);
+    });
+  }
+
+  /** The place to have the cluster of a node looked at, whose load or end calls for a decision. */
+  private loadChanged(_tx: Tx, _node: ClusterNode): Promise<void> {
+    return Promise.resolve();
+  }
+
   private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
     const node = await this.nodes.ofBootstrapToken(hash(bootstrapToken), tx, lock);
     if (!node) throw unauthenticated('The bootstrap token is not known, or no longer valid.');
@@ -186,6 +209,10 @@ function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts nod
     throw unauthenticated('The node token is not valid.');
   }
   if (node.status === 'DESTROYED') throw gone();
+}
+
+function isCurrent(node: ClusterNode): boolean {
+  return !(node.to_date instanceof Date);
 }
 
 function gone(): DomainError {

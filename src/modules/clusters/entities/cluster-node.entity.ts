@@ -5,7 +5,7 @@ import type { Place } from '../../../../libs/compute-drivers/place';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
 /** Of a node that can be given runs, as far as it has slots. */
-export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker'`;
+export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker' AND NOT draining`;
 
 /** Of a node that carries none any more. */
 export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
@@ -73,6 +73,24 @@ export class ClusterNode extends ValidityColumns {
   @Col.int({ default: 0 }) busy_slots: number;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
+  /** Of a worker: cores that executors have; null while it is unknown. */
+  @Col.int({ nullable: true }) used_cores: number | null;
+  /** Of a master: cores that its applications ask for and have not been given; null while it is unknown. */
+  @Col.int({ nullable: true }) pending_cores: number | null;
+  /** Of a worker; null while it is unknown. */
+  @Col.int({ nullable: true }) executors: number | null;
+  /** When one of the three last changed. */
+  @Col.time({ nullable: true }) load_at: Date | null;
+  /** Of a worker: since when it has no executor; null while it has one. */
+  @Col.time({ nullable: true }) idle_since: Date | null;
+  /** Whether the node is to go: it is given no more runs, and its worker moves what it holds to others. */
+  @Col.bool({ default: false }) draining: boolean;
+  /** When its agent said that nothing is left on it. */
+  @Col.time({ nullable: true }) drained_at: Date | null;
+  /** When its agent first heard that the provider takes the machine back. */
+  @Col.time({ nullable: true }) interrupted_at: Date | null;
+  /** What the provider said of that. */
+  @Col.text({ nullable: true }) interruption: string | null;
   /** In no index: it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */

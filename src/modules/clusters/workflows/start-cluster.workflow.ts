@@ -17,6 +17,7 @@ import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
 import { START_CLUSTER } from '../cluster-workflows';
+import { NO_LOAD } from '../node-load';
 import { planNodes } from '../node-plan';
 import { ClusterFactsReader, nodeRef } from './cluster-facts';
 import { Drivers } from './drivers';
@@ -93,7 +94,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) => {
       const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
       for (const node of existing) {
-        await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
+        const unknown = { daemons_state: 'starting', master_url: null, error: null, ...NO_LOAD };
+        await this.nodes.update(tx, node.node_id, unknown);
         if (node.status === 'RUNNING') continue;
         await this.lifecycle.transitionNode(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
       }
