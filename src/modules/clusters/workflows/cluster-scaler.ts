@@ -108,7 +108,7 @@ export class ClusterScaler {
     if (replaced + by > replacementsPerHour) {
       const last = await this.nodes.lastLoss(tx, cluster.cluster_id);
       const why =
-        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} were already replaced within an hour, ` +
+        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} ${replaced === 1 ? 'was' : 'were'} already replaced within an hour, ` +
         `of at most ${replacementsPerHour}. The last: ${last ?? 'no reason recorded'}`;
       await this.lifecycle.transition(tx, cluster, {
         to: 'ERROR',
