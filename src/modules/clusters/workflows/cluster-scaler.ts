@@ -60,7 +60,7 @@ export class ClusterScaler {
         await this.grow(tx, cluster, seen, facts, decision);
         break;
       case 'shrink':
-        if (seen.resizeInstanceId === null && !(await this.shrink(tx, cluster, decision))) return;
+        if (seen.resizeInstanceId !== null || !(await this.shrink(tx, cluster, decision))) return;
         break;
       case 'replace':
         await this.replace(tx, cluster, seen, facts, decision);
