@@ -32,7 +32,7 @@ describe('daemon commands', () => {
     const place = { host: '127.0.0.1', webUiPort: 7102, cores: 2, memoryMb: 512, workDir: '/node/work/1', gpus };
     const { env } = workerCommand(runtime, { SPARK_WORKER_OPTS: '-Da=1' }, secrets, place, 'spark://127.0.0.1:7100');
     expect(env['SPARK_WORKER_OPTS']).toMatch(
-      / -Dspark.worker.resource.gpu.amount=2 -Dspark.worker.resource.gpu.discoveryScript=\/node\/gpus.sh -Da=1$/,
+      / -Dspark.worker.resource.gpu.amount=2 -Dspark.worker.resource.gpu.discoveryScript=\/node\/gpus.sh -Da=1 /,
     );
   });
 

@@ -147,6 +147,12 @@ describe('a provider with faults of every kind', () => {
     return context;
   }
 
+  /** As if the agents of the nodes had reported. */
+  async function isUp(): Promise<void> {
+    for (const table of ['clusters', 'cluster_nodes'])
+      await dataSource.query(`UPDATE ${table} SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+  }
+
   async function node() {
     const [found] = await dataSource.query<Record<string, unknown>[]>(
       'SELECT * FROM cluster_nodes WHERE cluster_id = $1 ORDER BY node_id DESC LIMIT 1',
@@ -266,7 +272,7 @@ describe('a provider with faults of every kind', () => {
 
   it('is given time to end machines', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await isUp();
     for (const [operation, workflow, doing, done] of [
       ['stop', app.get(StopClusterWorkflow), 'stop-nodes', 'STOPPED'],
       ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
@@ -285,7 +291,7 @@ describe('a provider with faults of every kind', () => {
 
   it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await isUp();
     provider.canStopIt = false;
     const workflow = app.get(StopClusterWorkflow);
     const context = await begin('stop');

@@ -136,8 +136,9 @@ describe('LocalDriver', () => {
       spark_version: '3.5.3',
       cores: 1,
       memory_mb: 512,
-      bind_address: '127.0.0.1',
-      env: { SPARK_LOCAL_IP: '127.0.0.1' },
+      bind_address: '127.0.0.2',
+      env: { SPARK_LOCAL_IP: '127.0.0.2' },
+      interruption_notice: { kind: 'file', path: `${options.dir}/a/interruption.json` },
       shared_dirs: ['/data'],
       confinement: { kind: 'none' },
     });
