@@ -26,7 +26,7 @@ import {
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
-import { makeTenancy } from './harness/records';
+import { makeTenancy, putCluster } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 /** A provider that does what a test says. */
@@ -108,7 +108,7 @@ describe('a provider with faults of every kind', () => {
     provider = new ScriptedProvider();
     ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
-    await dataSource.query(`UPDATE clusters SET status = 'STOPPED' WHERE cluster_id = $1`, [clusterId]);
+    await putCluster(dataSource.manager, clusterId, 'STOPPED');
   });
 
   async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
@@ -238,7 +238,7 @@ describe('a provider with faults of every kind', () => {
 
   it('is given time to end machines', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await putCluster(dataSource.manager, clusterId, 'RUNNING');
     for (const [operation, workflow, doing, done] of [
       ['stop', app.get(StopClusterWorkflow), 'stop-nodes', 'STOPPED'],
       ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
@@ -257,7 +257,7 @@ describe('a provider with faults of every kind', () => {
 
   it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await putCluster(dataSource.manager, clusterId, 'RUNNING');
     provider.canStopIt = false;
     const workflow = app.get(StopClusterWorkflow);
     const context = await begin('stop');

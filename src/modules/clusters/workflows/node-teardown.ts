@@ -7,10 +7,21 @@ import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader, marketOf, nodeRef } from './cluster-facts';
-import { settled } from './provider-faults';
+import { settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
+
+/** Why a node of a cluster that is torn down enters its state. */
+const REASONS = {
+  STOPPING: 'Its machine is to be stopped',
+  STOPPED: 'Its machine is stopped',
+  DESTROYING: 'Its machine is to be destroyed',
+  DESTROYED: 'Its machine is gone',
+} as const satisfies Partial<Record<NodeStatus, string>>;
+
+/** The states of a node that is torn down. */
+export type TeardownStatus = keyof typeof REASONS;
 
 /** How many nodes a reason names. */
 const MAX_NAMED = 10;
@@ -86,18 +97,16 @@ export class NodeTeardown {
     const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
     if (withMachine.length === 0) return new Map();
     const ended = await this.facts.withDriver(facts, caller, (driver, context) =>
-      settled(
-        withMachine.map(async (node): Promise<[number, T]> => [
-          node.node_id,
-          await call(driver, node, nodeRef(facts, node), context),
-        ]),
-      ),
+      settledByNode(withMachine, async (node): Promise<[number, T]> => [
+        node.node_id,
+        await call(driver, node, nodeRef(facts, node), context),
+      ]),
     );
     return new Map(ended);
   }
 
   /** Announces in the node history what is about to happen. */
-  async mark(nodes: readonly Pick<ClusterNode, 'node_id'>[], to: NodeStatus, caller: Caller): Promise<void> {
+  async mark(nodes: readonly Pick<ClusterNode, 'node_id'>[], to: TeardownStatus, caller: Caller): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       for (const { node_id } of nodes) {
         const node = await this.nodes.get(node_id, tx, true);
@@ -105,7 +114,7 @@ export class NodeTeardown {
         if (to === 'STOPPED' && node.status === 'ERROR') continue;
         await this.lifecycle.transitionNode(tx, node, {
           to,
-          reason: null,
+          reason: REASONS[to],
           userId: caller.actorUserId,
           workflowInstanceId: caller.instanceId,
         });

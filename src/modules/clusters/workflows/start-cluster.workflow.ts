@@ -22,7 +22,7 @@ import { ClusterFactsReader, nodeRef } from './cluster-facts';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeTeardown } from './node-teardown';
-import { afterFault, heedingFaults, settled } from './provider-faults';
+import { afterFault, heedingFaults, ofNode, settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3000;
@@ -135,17 +135,15 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         throw new PermanentError(
           'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
-      await settled(
-        nodes.map(async (node) => {
-          const made = await this.noting(node, () =>
-            wasThere(node)
-              ? driver.start(nodeRef(facts, node), call)
-              : driver.provision(this.facts.nodeSpec(facts, node), call),
-          );
-          const { providerRef: provider_ref, privateIp: ip_address } = made;
-          await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
-        }),
-      );
+      await settledByNode(nodes, async (node) => {
+        const made = await this.noting(node, () =>
+          wasThere(node)
+            ? driver.start(nodeRef(facts, node), call)
+            : driver.provision(this.facts.nodeSpec(facts, node), call),
+        );
+        const { providerRef: provider_ref, privateIp: ip_address } = made;
+        await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
+      });
     });
     return Step.done;
   }
@@ -164,7 +162,10 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   private async awaitNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     const failed = nodes.find((node) => node.daemons_state === 'failed');
-    if (failed) throw new PermanentError(`Node ${failed.node_number}: ${failed.error ?? 'its Spark daemons failed'}`);
+    if (failed) {
+      const words = failed.error ?? 'its Spark daemons failed';
+      throw new PermanentError(ofNode(failed, words), { parts: { [failed.node_id]: words } });
+    }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
     await this.assertAlive(context, nodes);
     return Step.wait(LOOK_AGAIN_MS);
@@ -182,20 +183,20 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         call,
       ),
     );
-    const numbers = new Map(nodes.map((node) => [node.token, node.node_number]));
-    const numberOf = ({ labels }: ProviderNode) => numbers.get(labels.nodeToken);
-    for (const machine of machines) {
-      const { state, fault } = machine;
+    const byToken = new Map(nodes.map((node) => [node.token, node]));
+    for (const { state, fault, labels } of machines) {
+      const node = byToken.get(labels.nodeToken);
+      if (!node) continue;
       if (state === 'failed' || state === 'stopped' || state === 'interrupted') {
         const what = state === 'interrupted' ? 'been interrupted' : state;
         const detail = fault?.message ?? 'no detail';
-        throw new PermanentError(`Node ${numberOf(machine)} has ${what} at the provider: ${detail}`);
+        throw failedAs(node, `has ${what} at the provider: ${detail}`);
       }
     }
     await this.noteShown(nodes, machines);
     const missing = machines.filter(({ state }) => state === 'gone').map(({ labels }) => labels.nodeToken);
     const [gone] = missing.length === 0 ? [] : await this.nodes.goneAmong(missing);
-    if (gone) throw new PermanentError(`Node ${gone.node_number} has disappeared at the provider.`);
+    if (gone) throw failedAs(gone, 'has disappeared at the provider.');
   }
 
   /** From now on these count as gone when the provider does not show them. Its address may be new. */
@@ -230,6 +231,11 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       }
     });
   }
+}
+
+/** That a node fails for good, and with it the start. */
+function failedAs({ node_id, node_number }: ClusterNode, what: string): PermanentError {
+  return new PermanentError(`Node ${node_number} ${what}`, { parts: { [node_id]: `It ${what}` } });
 }
 
 /**
