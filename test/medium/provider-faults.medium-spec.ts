@@ -26,7 +26,7 @@ import {
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
-import { makeTenancy, putCluster } from './harness/records';
+import { makeTenancy, putCluster, putNode } from './harness/records';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/clusters/cluster-histories.service';
 import { START_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
@@ -157,6 +157,14 @@ describe('a provider with faults of every kind', () => {
     return context;
   }
 
+  /** As if the agents of the nodes had reported. */
+  async function isUp(): Promise<void> {
+    const { manager } = dataSource;
+    await putCluster(manager, clusterId, 'RUNNING');
+    for (const { node_id } of await app.get(ClusterNodesRepository).ofCluster(clusterId))
+      await putNode(manager, node_id, 'RUNNING');
+  }
+
   async function node() {
     const [found] = await dataSource.query<Record<string, unknown>[]>(
       'SELECT * FROM cluster_nodes WHERE cluster_id = $1 ORDER BY node_id DESC LIMIT 1',
@@ -248,7 +256,7 @@ describe('a provider with faults of every kind', () => {
 
   it('is given time to end machines', async () => {
     await planned();
-    await putCluster(dataSource.manager, clusterId, 'RUNNING');
+    await isUp();
     for (const [operation, workflow, doing, done] of [
       ['stop', app.get(StopClusterWorkflow), 'stop-nodes', 'STOPPED'],
       ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
@@ -267,7 +275,7 @@ describe('a provider with faults of every kind', () => {
 
   it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
     await planned();
-    await putCluster(dataSource.manager, clusterId, 'RUNNING');
+    await isUp();
     provider.canStopIt = false;
     const workflow = app.get(StopClusterWorkflow);
     const context = await begin('stop');

@@ -15,6 +15,8 @@ const WORKFLOW_TYPE_IDS = {
   cosi_stop: 3,
   cosi_destroy: 4,
   cosi_kill_all_jobs_by_cluster: 5,
+  cosi_resize_up: 7,
+  cosi_resize_down: 8,
 } as const;
 
 /** What a workflow is about. */

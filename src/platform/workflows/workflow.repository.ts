@@ -202,6 +202,12 @@ export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
   return (await firstRow(tx, sql, [String(workerId)])) !== null;
 }
 
+/** Whether nothing of the instance is done any more. */
+export async function hasWorkflowEnded(tx: Tx, instanceId: number): Promise<boolean> {
+  const sql = 'SELECT 1 FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND ended_at IS NULL';
+  return (await firstRow(tx, sql, [instanceId])) === null;
+}
+
 /** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
 export async function claimInstance(
   tx: Tx,

@@ -37,18 +37,20 @@ export class NodeTeardown {
   ) {}
 
   /**
-   * Stops every node and keeps its disk; one that cannot be stopped is destroyed, and the next start makes another.
-   * False while the provider is still at it: look again.
+   * Stops every node and keeps its disk; one that is to be destroyed, or cannot be stopped, is destroyed, and the next start
+   * makes another. False while the provider is still at it: look again.
    */
   async stopAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
     const type = facts.machine.type;
     const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
-      driver.canStop({ market: marketOf(node), type })
+      node.status !== 'DESTROYING' && driver.canStop({ market: marketOf(node), type })
         ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
         : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
     );
-    const areDestroyed = nodes.filter(({ node_id }) => ended.get(node_id) === 'DESTROYED');
+    const areDestroyed = nodes.filter(
+      ({ node_id, status }) => (ended.get(node_id) ?? (status === 'DESTROYING' && 'DESTROYED')) === 'DESTROYED',
+    );
     await this.mark(areDestroyed, 'DESTROYING', caller);
     await this.mark(areDestroyed, 'DESTROYED', caller);
     if (![...ended.values()].every(Boolean)) return false;
@@ -62,15 +64,25 @@ export class NodeTeardown {
    */
   async destroyAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
+    return (await this.destroy(facts, nodes, caller)).length === nodes.length;
+  }
+
+  /** Destroys these nodes, and answers those that are gone, which are marked so. */
+  async destroy(
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+    caller: Caller,
+    reason?: string,
+  ): Promise<ClusterNode[]> {
     const ended = await this.atProvider(
       facts,
       nodes,
       caller,
       async (driver, _node, ref, call) => (await driver.destroy(ref, call)) === 'gone',
     );
-    if (![...ended.values()].every(Boolean)) return false;
-    await this.mark(nodes, 'DESTROYED', caller);
-    return true;
+    const gone = nodes.filter(({ node_id }) => ended.get(node_id) ?? true);
+    await this.mark(gone, 'DESTROYED', caller, reason);
+    return gone;
   }
 
   /** Names the nodes that the provider may still have, for people; null when there are none. */
@@ -106,7 +118,12 @@ export class NodeTeardown {
   }
 
   /** Announces in the node history what is about to happen. */
-  async mark(nodes: readonly Pick<ClusterNode, 'node_id'>[], to: TeardownStatus, caller: Caller): Promise<void> {
+  async mark(
+    nodes: readonly Pick<ClusterNode, 'node_id'>[],
+    to: TeardownStatus,
+    caller: Pick<Caller, 'instanceId' | 'actorUserId'>,
+    reason: string = REASONS[to],
+  ): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       for (const { node_id } of nodes) {
         const node = await this.nodes.get(node_id, tx, true);
@@ -114,7 +131,7 @@ export class NodeTeardown {
         if (to === 'STOPPED' && node.status === 'ERROR') continue;
         await this.lifecycle.transitionNode(tx, node, {
           to,
-          reason: REASONS[to],
+          reason,
           userId: caller.actorUserId,
           workflowInstanceId: caller.instanceId,
         });

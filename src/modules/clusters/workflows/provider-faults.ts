@@ -68,13 +68,19 @@ export function ofNode({ node_number }: Pick<ClusterNode, 'node_number'>, words:
   return `Node ${node_number}: ${words}`;
 }
 
+/** The fault of a provider that decides what follows an error; null for an error of another kind. */
+export function providerFault(error: unknown): ComputeDriverError | null {
+  const worst = error instanceof NodeFaults ? error.worst : error;
+  return worst instanceof ComputeDriverError ? worst : null;
+}
+
 /** Runs a step that calls a provider; its faults have the consequences of {@link afterFault}. */
 export async function heedingFaults(step: () => Promise<StepOutcome>): Promise<StepOutcome> {
   try {
     return await step();
   } catch (error) {
-    const fault = error instanceof NodeFaults ? error.worst : error;
-    if (!(fault instanceof ComputeDriverError)) throw error;
+    const fault = providerFault(error);
+    if (fault === null) throw error;
     const next = afterFault(fault);
     const problem = problemOf(error);
     if (next.kind === 'wait') return Step.wait(next.ms, problem);

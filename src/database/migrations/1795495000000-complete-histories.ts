@@ -10,7 +10,7 @@ const HISTORIES = [
  * Steps in histories, words of single nodes, versions of agents; and no status changes any more without its entry in the
  * history. An entry of this transaction is no older than the transaction itself; the last entries are found by their index.
  */
-export class CompleteHistories1795613279672 implements MigrationInterface {
+export class CompleteHistories1795495000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "protocol_version" integer`);
     await runner.query(`ALTER TABLE "node_states" ADD "step" text`);
