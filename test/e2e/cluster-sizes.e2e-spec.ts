@@ -11,6 +11,7 @@ import {
   stateReason,
 } from './harness/estate';
 import { GatedJob } from './harness/gated-job';
+import { JobDesk } from './harness/jobs';
 import { PlatformUnderTest } from './harness/platform';
 import {
   expectNoStrayNodes,
@@ -148,6 +149,72 @@ describe('a PLATFORM cluster', () => {
     expect(await stateReason(client, clusterId)).toMatch(
       /^A node is missing, and 1 was already replaced .* The last: Node \d is lost: its machine has disappeared/,
     );
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+});
+
+/** Asks for all it may have, and ends once it runs on two workers. */
+const ON_TWO_WORKERS = `
+import time
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.appName("two").getOrCreate()
+kept = spark.sparkContext.parallelize(range(1000), 4).map(lambda n: (n % 7, n)).groupByKey().cache()
+print("groups", kept.count(), flush=True)
+deadline = time.time() + 100
+while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:
+    if time.time() > deadline:
+        raise SystemExit("no second worker came")
+    time.sleep(0.2)
+print("groups", kept.count(), flush=True)
+spark.stop()
+`;
+
+describe('a CLUSTER', () => {
+  it('gets a worker for the cores that its applications ask for, and gives an idle one up', async () => {
+    const clusterId = await createCluster(client, estate, 'workers', {
+      ...SIZES,
+      cluster_type: 'CLUSTER',
+      max_instances: 2,
+    });
+    await startCluster(client, clusterId);
+    const [{ cores = 0 } = {}] = await platform.sql<{ cores: number }>(
+      `SELECT cores FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker'`,
+      [clusterId],
+    );
+    const desk = await JobDesk.open(client, 'workers');
+    await desk.upload('two.py', ON_TWO_WORKERS);
+    const run = await desk.complete(clusterId, 'two', {
+      ...{ job_type: 'Python3', command: 'two.py', executor_memory: '512m' },
+      ...{ executor_cores: cores, total_executor_cores: 2 * cores },
+    });
+    expect(run).toMatchObject({ job_status: 'DONE' });
+    expect(await desk.log(run.job_id)).toMatch(/groups 7\s+groups 7/);
+    await eventually(async () => (await nodesOf(platform, clusterId)).length === 2, {
+      timeoutMs: 60_000,
+      what: 'the master and one worker',
+    });
+    await reachStatus(client, clusterId, 'RUNNING');
+    expect(await statuses(clusterId)).toEqual([
+      ...['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING', 'RESIZING_DOWN', 'RUNNING'],
+    ]);
+    // Another worker takes the place of a lost one; without its master the cluster is lost.
+    const [master, worker] = await nodesOf(platform, clusterId);
+    destroyMachine(worker?.token ?? '');
+    await eventually(
+      async () => {
+        const nodes = await nodesOf(platform, clusterId);
+        return (
+          nodes.length === 2 && nodes.every(({ token, status }) => token !== worker?.token && status === 'RUNNING')
+        );
+      },
+      { timeoutMs: 60_000, what: 'another worker' },
+    );
+    expect((await statuses(clusterId)).at(-1)).toBe('RUNNING');
+    destroyMachine(master?.token ?? '');
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
+    expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
     await destroyCluster(client, clusterId);
     await expectNoStrayNodes(platform);
   });

@@ -10,6 +10,7 @@ import {
   wakeWorkflow,
   type WorkflowRef,
 } from '../../platform/workflows/workflow-intents';
+import { currentStep } from '../../platform/workflows/workflow.repository';
 import { ClusterEvents } from './cluster-events';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster } from './cluster-rows.repository';
@@ -29,7 +30,7 @@ import type { Cluster } from './entities/cluster.entity';
 
 /** Why something enters a state. */
 interface Cause {
-  reason: string | null;
+  reason: string;
   /** Null for the platform itself. */
   userId: number | null;
   workflowInstanceId: number | null;
@@ -256,7 +257,8 @@ export class ClusterLifecycle {
     { to, reason, userId, workflowInstanceId }: ClusterTransition,
     nodeCount: number,
   ): Promise<void> {
-    const extra = { node_count: nodeCount, workflow_job_instance_id: workflowInstanceId };
+    const step = await this.stepOf(tx, workflowInstanceId);
+    const extra = { node_count: nodeCount, workflow_job_instance_id: workflowInstanceId, step };
     const stateId = await this.clusters.appendState(tx, cluster_id, { from, to, reason, userId, extra });
     const event = { tenantId: tenant_id, clusterId: cluster_id, stateId, from, to, reason, workflowInstanceId };
     await this.events.publish(tx, 'clusterTransitioned', event);
@@ -269,9 +271,15 @@ export class ClusterLifecycle {
     { to, reason, userId, workflowInstanceId }: NodeTransition,
   ): Promise<void> {
     const { tenant_id: tenantId, cluster_id: clusterId, node_id: nodeId } = node;
-    const stateId = await this.nodes.appendState(tx, node, { from, to, reason, userId, workflowInstanceId });
+    const step = await this.stepOf(tx, workflowInstanceId);
+    const stateId = await this.nodes.appendState(tx, node, { from, to, reason, userId, workflowInstanceId, step });
     const event = { tenantId, clusterId, nodeId, stateId, from, to, reason, workflowInstanceId };
     await this.events.publish(tx, 'nodeTransitioned', event);
+  }
+
+  /** The step that the operation is at. */
+  private async stepOf(tx: Tx, workflowInstanceId: number | null): Promise<string | null> {
+    return workflowInstanceId === null ? null : currentStep(tx, workflowInstanceId);
   }
 }
 

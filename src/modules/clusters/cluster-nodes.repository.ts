@@ -94,7 +94,11 @@ export class ClusterNodesRepository {
   async appendState(
     tx: Tx,
     { node_id, cluster_id }: Pick<ClusterNode, 'node_id' | 'cluster_id'>,
-    { workflowInstanceId, ...entry }: Omit<StateEntry<NodeStateEntry>, 'extra'> & { workflowInstanceId: number | null },
+    {
+      workflowInstanceId,
+      step,
+      ...entry
+    }: Omit<StateEntry<NodeStateEntry>, 'extra'> & Pick<NodeStateEntry, 'step'> & { workflowInstanceId: number | null },
   ): Promise<number> {
     const current = await firstRow<Pick<ClusterStateEntry, 'cluster_state_id'>>(
       tx,
@@ -107,6 +111,7 @@ export class ClusterNodesRepository {
         cluster_id,
         cluster_state_id: current?.cluster_state_id ?? null,
         workflow_job_instance_id: workflowInstanceId,
+        step,
       },
     });
   }

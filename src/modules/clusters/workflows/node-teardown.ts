@@ -7,10 +7,21 @@ import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader, marketOf, nodeRef } from './cluster-facts';
-import { settled } from './provider-faults';
+import { settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
+
+/** Why a node of a cluster that is torn down enters its state. */
+const REASONS = {
+  STOPPING: 'Its machine is to be stopped',
+  STOPPED: 'Its machine is stopped',
+  DESTROYING: 'Its machine is to be destroyed',
+  DESTROYED: 'Its machine is gone',
+} as const satisfies Partial<Record<NodeStatus, string>>;
+
+/** The states of a node that is torn down. */
+export type TeardownStatus = keyof typeof REASONS;
 
 /** How many nodes a reason names. */
 const MAX_NAMED = 10;
@@ -61,7 +72,7 @@ export class NodeTeardown {
     facts: ClusterFacts,
     nodes: readonly ClusterNode[],
     caller: Caller,
-    reason: string | null = null,
+    reason?: string,
   ): Promise<ClusterNode[]> {
     const ended = await this.atProvider(
       facts,
@@ -98,12 +109,10 @@ export class NodeTeardown {
     const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
     if (withMachine.length === 0) return new Map();
     const ended = await this.facts.withDriver(facts, caller, (driver, context) =>
-      settled(
-        withMachine.map(async (node): Promise<[number, T]> => [
-          node.node_id,
-          await call(driver, node, nodeRef(facts, node), context),
-        ]),
-      ),
+      settledByNode(withMachine, async (node): Promise<[number, T]> => [
+        node.node_id,
+        await call(driver, node, nodeRef(facts, node), context),
+      ]),
     );
     return new Map(ended);
   }
@@ -111,9 +120,9 @@ export class NodeTeardown {
   /** Announces in the node history what is about to happen. */
   async mark(
     nodes: readonly Pick<ClusterNode, 'node_id'>[],
-    to: NodeStatus,
+    to: TeardownStatus,
     caller: Pick<Caller, 'instanceId' | 'actorUserId'>,
-    reason: string | null = null,
+    reason: string = REASONS[to],
   ): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       for (const { node_id } of nodes) {

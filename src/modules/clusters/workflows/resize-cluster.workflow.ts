@@ -3,8 +3,11 @@ import { ComputeDriverError } from '../../../../libs/compute-drivers/compute-dri
 import { messageOf } from '../../../platform/errors/message-of';
 import type { Tx } from '../../../platform/persistence/sql';
 import {
+  type PartProblems,
+  problemOf,
   Step,
   type StepOutcome,
+  type StepProblem,
   type Workflow,
   type WorkflowContext,
   type WorkflowFailure,
@@ -18,7 +21,7 @@ import { ClusterFactsReader, type ClusterFacts } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeMachines } from './node-machines';
 import { NodeTeardown } from './node-teardown';
-import { afterFault } from './provider-faults';
+import { afterFault, ofNode, providerFault } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 2_000;
@@ -85,7 +88,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       ...(await this.look(facts, wait, context)),
       ...(await this.removeSome(facts, remove, context)),
     ];
-    const problem = told.length === 0 ? null : told.map(({ words }) => words).join(' ');
+    const problem = told.length === 0 ? null : together(told);
     const pauses = told.map(({ ms }) => ms);
     const left = workOf(await this.nodes.ofCluster(context.subject.id));
     if (left.remove.length > 0) return Step.wait(Math.min(LOOK_AGAIN_MS, ...pauses), problem);
@@ -110,9 +113,13 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       const node = nodes[index];
       if (!node || result.status === 'fulfilled') continue;
       const error: unknown = result.reason;
-      const words = `Node ${node.node_number}: ${messageOf(error)}`;
+      const words = ofNode(node, messageOf(error));
       const next = error instanceof ComputeDriverError ? afterFault(error) : null;
-      problems.push({ words, ms: next?.kind === 'wait' ? next.ms : RETRY_MS });
+      problems.push({
+        words,
+        parts: { [node.node_id]: messageOf(error) },
+        ms: next?.kind === 'wait' ? next.ms : RETRY_MS,
+      });
       if (next?.kind !== 'end') continue;
       const { kind } = error as ComputeDriverError;
       await this.fail(context, node, messageOf(error), node.is_spot && (kind === 'capacity' || kind === 'quota'));
@@ -138,7 +145,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       const why = problems.get(node.node_id);
       if (why !== undefined) await this.fail(context, node, why, false);
     }
-    return [...problems.values()].map((words) => ({ words, ms: LOOK_AGAIN_MS }));
+    return [...problems].map(([nodeId, words]) => ({ words, parts: { [nodeId]: words }, ms: LOOK_AGAIN_MS }));
   }
 
   private async removeSome(
@@ -150,10 +157,12 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       await this.remove(facts, nodes, context);
       return [];
     } catch (error) {
-      const next = error instanceof ComputeDriverError ? afterFault(error) : null;
-      if (context.signal.aborted || next === null) throw error;
-      const words = `Nodes could not be removed: ${messageOf(error)}`;
-      return [{ words, ms: next.kind === 'wait' ? next.ms : RETRY_MS }];
+      const fault = providerFault(error);
+      if (context.signal.aborted || fault === null) throw error;
+      const next = afterFault(fault);
+      const { message, parts } = problemOf(error);
+      const words = `Nodes could not be removed: ${message}`;
+      return [{ words, parts: parts ?? {}, ms: next.kind === 'wait' ? next.ms : RETRY_MS }];
     }
   }
 
@@ -253,7 +262,14 @@ export class ResizeClusterDownWorkflow extends ResizeClusterWorkflow {}
 /** What went wrong, in the provider's words, and when to try again. */
 interface Problem {
   words: string;
+  /** What of it is about single nodes. */
+  parts: PartProblems;
   ms: number;
+}
+
+function together(problems: readonly Problem[]): StepProblem {
+  const parts = Object.fromEntries(problems.flatMap((problem) => Object.entries(problem.parts)));
+  return { message: problems.map(({ words }) => words).join(' '), parts };
 }
 
 function workOf(nodes: readonly ClusterNode[]): Work {

@@ -22,7 +22,7 @@ import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { NodeMachines } from './node-machines';
 import { NodePlanner } from './node-planner';
 import { NodeTeardown } from './node-teardown';
-import { heedingFaults, settled } from './provider-faults';
+import { heedingFaults, ofNode, settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3000;
@@ -118,7 +118,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         throw new PermanentError(
           'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
-      await settled(nodes.map((node) => this.machines.bring(facts, node, driver, call)));
+      await settledByNode(nodes, (node) => this.machines.bring(facts, node, driver, call));
     });
     return Step.done;
   }
@@ -160,12 +160,14 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   private async awaitNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     const failed = nodes.find((node) => node.daemons_state === 'failed');
-    if (failed) throw new PermanentError(`Node ${failed.node_number}: ${failed.error ?? 'its Spark daemons failed'}`);
+    if (failed) {
+      const words = failed.error ?? 'its Spark daemons failed';
+      throw new PermanentError(ofNode(failed, words), { parts: { [failed.node_id]: words } });
+    }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
-    const [problem] = (
-      await this.machines.problems(await this.facts.read(context.subject.id), nodes, context)
-    ).values();
-    if (problem !== undefined) throw new PermanentError(problem);
+    const problems = await this.machines.problems(await this.facts.read(context.subject.id), nodes, context);
+    const [problem] = problems.values();
+    if (problem !== undefined) throw new PermanentError(problem, { parts: Object.fromEntries(problems) });
     return Step.wait(LOOK_AGAIN_MS);
   }
 

@@ -10,10 +10,10 @@ import {
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
-import type { ClusterStatus, NodeStatus } from '../cluster-state';
+import type { ClusterStatus } from '../cluster-state';
 import { ClusterFactsReader } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
-import { NodeTeardown } from './node-teardown';
+import { NodeTeardown, type TeardownStatus } from './node-teardown';
 import { heedingFaults } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
@@ -27,7 +27,7 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   readonly backoffMs = 500;
   readonly compensationMs = COMPENSATION_MS;
   abstract readonly steps: readonly WorkflowStep<'cluster'>[];
-  protected abstract readonly from: ClusterStatus & NodeStatus;
+  protected abstract readonly from: ClusterStatus & TeardownStatus;
   protected abstract readonly to: ClusterStatus;
 
   constructor(
