@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import type { ComputeDriverError} from '../../libs/compute-drivers/compute-driver';
+import type { ComputeDriverError } from '../../libs/compute-drivers/compute-driver';
 import { type FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
