@@ -69,7 +69,6 @@ describe('a cluster with workers', () => {
     const { workspace_id: workspaceId } = await client.post('/workspace', { name: 'loaded' });
     const file = { workspace_id: Number(workspaceId), path: 'holding.py', overwrite: true };
     await client.upload('/workspace/files', HOLDING, { query: file });
-    const cores = (await nodesOf(id)).length - 1;
     const jobs = `/workspace/${workspaceId}/spark/job`;
     const conf = await client.post(`${jobs}/conf`, {
       name: 'holding',
@@ -96,7 +95,7 @@ describe('a cluster with workers', () => {
       },
       { timeoutMs: 30_000, what: 'the load of all nodes' },
     );
-    expect(loaded).toHaveLength(cores);
+    expect(loaded).toHaveLength(2);
     expect(loaded.map(({ idle_since }) => idle_since)).toEqual(loaded.map(() => null));
 
     const [going] = loaded;
