@@ -20,12 +20,13 @@ import {
   leavesNoneWaiting,
   type LockedCluster,
 } from '../clusters/clusters.contract';
+import { IS_WAITING } from '../clusters/waiting-runs.contract';
 import { servesWorkspace } from '../workspaces/workspaces.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';
 import type { RunCount } from './entities/run-count.entity';
-import { IS_WAITING, Run } from './entities/run.entity';
+import { Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
 import { START_RUN } from './run-workflows';

@@ -114,14 +114,10 @@ export class ClusterReconciler extends Reconciler {
       const cluster = await this.lifecycle.lock(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);
       if (!cluster || !node || node.status !== 'RUNNING') return;
-      const reason = `Node ${node.node_number} is lost: ${why}.`;
       // Its runs end for that reason, whether or not its agent had a notice.
       if (interruption !== null && node.interrupted_at === null)
         await this.nodes.update(tx, node.node_id, { interrupted_at: NOW, interruption, draining: true });
-      await this.lifecycle.transitionNode(tx, node, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
-      if (cluster.status === 'RUNNING') {
-        await this.lifecycle.transition(tx, cluster, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
-      }
+      const reason = await this.lifecycle.lose(tx, cluster, node, why);
       this.logger.error({ node_id: node.node_id, cluster_id: cluster.cluster_id, reason }, 'A node is lost');
     });
   }
