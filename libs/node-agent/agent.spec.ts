@@ -56,6 +56,9 @@ class FakeControlPlane {
   /** Calls in order, such as `PUT /runs/1/logs/stdout` and `end 1`. */
   readonly calls: string[] = [];
   observed: ObservedDaemons | null = null;
+  /** The last report. */
+  reported: ReportRequest | null = null;
+  drain = false;
   leaseMs = 60_000;
   away = false;
   /** Takes logs, but neither polls nor reports. */
@@ -167,7 +170,12 @@ class FakeControlPlane {
       if (answered) return;
       answered = true;
       clearTimeout(timer);
-      const desired: PollResponse = { version: this.version, daemons: this.daemons, runs: [...this.runs.values()] };
+      const desired: PollResponse = {
+        version: this.version,
+        daemons: this.daemons,
+        runs: [...this.runs.values()],
+        ...(this.drain ? { drain: true } : {}),
+      };
       json(200, desired);
     };
     const timer = setTimeout(answer, Math.min(request.wait_ms, this.leaseMs / 4));
@@ -177,6 +185,7 @@ class FakeControlPlane {
 
   private report(request: ReportRequest, json: (status: number, value: object) => void): void {
     this.observed = request.daemons;
+    this.reported = request;
     for (const report of request.runs) {
       const last = this.reports.findLast((known) => known.run_id === report.run_id);
       if (last && last.seq >= report.seq) continue;

@@ -1,14 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import {
-  ComputeDriverError,
-  type FaultKind,
-  type NodeRef,
-  type NodeSpec,
-  type ProviderNode,
-  type ProviderNodeState,
-} from '../../libs/compute-drivers/compute-driver';
+import { ComputeDriverError, type FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -27,63 +20,13 @@ import {
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
 import { makeTenancy, putCluster, putNode } from './harness/records';
+import { fault, ScriptedProvider } from './harness/scripted-provider';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/clusters/cluster-histories.service';
 import { START_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
 import { ThisWorker } from '../../src/platform/workers/this-worker';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
-
-/** A provider that does what a test says. */
-class ScriptedProvider {
-  readonly specs: NodeSpec[] = [];
-  readonly started: string[] = [];
-  faults: (ComputeDriverError | null)[] = [];
-  /** What it refuses for good, by the number of the node. */
-  readonly refusals = new Map<number, ComputeDriverError>();
-  state: ProviderNodeState = 'running';
-  canStopIt = true;
-  isSlow = false;
-
-  provision(spec: NodeSpec): Promise<ProviderNode> {
-    this.specs.push(spec);
-    const fault = this.refusals.get(spec.nodeNumber) ?? this.faults.shift();
-    return fault ? Promise.reject(fault) : Promise.resolve(this.node(spec.labels.nodeToken, 'pending'));
-  }
-
-  start(ref: NodeRef): Promise<ProviderNode> {
-    this.started.push(ref.nodeToken);
-    return Promise.resolve(this.node(ref.nodeToken, 'pending'));
-  }
-
-  describe(refs: NodeRef[]): Promise<ProviderNode[]> {
-    return Promise.resolve(refs.map((ref) => this.node(ref.nodeToken, this.state)));
-  }
-
-  canStop(): boolean {
-    return this.canStopIt;
-  }
-
-  stop(): Promise<'stopped' | 'stopping'> {
-    return Promise.resolve(this.isSlow ? 'stopping' : 'stopped');
-  }
-
-  destroy(): Promise<'gone' | 'going'> {
-    return Promise.resolve(this.isSlow ? 'going' : 'gone');
-  }
-
-  private node(nodeToken: string, state: ProviderNodeState): ProviderNode {
-    const labels = { installationId: '', tenantId: '', clusterId: '', nodeToken };
-    const ip = state === 'running' ? '10.0.0.7' : null;
-    return {
-      ...{ labels, providerRef: `test:${nodeToken}`, state, privateIp: ip, publicIp: null, createdAt: null },
-      fault: state === 'interrupted' ? fault('capacity') : null,
-    };
-  }
-}
-
-const fault = (kind: FaultKind, retryAfterMs: number | null = null): ComputeDriverError =>
-  new ComputeDriverError('TEST', `the provider says ${kind}`, { kind, retryAfterMs });
 
 const PAGE = { limit: 100, pageNumber: 1 };
 

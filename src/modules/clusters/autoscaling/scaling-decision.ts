@@ -61,71 +61,158 @@ interface Instances {
 }
 
 /**
- * What is to be done about the number of nodes, from nothing but the facts. Equal facts lead to equal decisions, and what
- * was decided is among the facts of the next: nodes asked for are `starting`, those given up are `leaving`.
+ * What is to be done about the number of nodes, from nothing but the facts. What was decided is among the facts of the
+ * next decision: nodes asked for are `starting`, those given up are `leaving`.
  *
- * In order: nodes missing to the minimum are replaced; a cluster grows by what waits; what is idle for long leaves.
+ * In order: nodes that are missing to the minimum are replaced; the cluster grows by what waits; what was idle for long
+ * leaves. A cluster that is not RUNNING is left alone, but what waits while it grows may make it grow further.
  */
 export function decideScaling(facts: ScalingFacts): ScalingDecision {
+  const isRunning = facts.status === 'RUNNING';
+  if (!isRunning && facts.status !== 'RESIZING_UP') return NONE;
   const instances = instancesOf(facts);
-  if (facts.status !== 'RUNNING' && facts.status !== 'RESIZING_UP') return NONE;
-  const mayGrow = facts.growAfter === null || facts.now >= facts.growAfter;
-  const decisions = facts.status === 'RUNNING' ? [replace, grow, shrink] : [grow];
-  for (const decide of decisions) {
-    if (decide !== shrink && !mayGrow) continue;
-    const decision = decide(facts, instances);
-    if (decision.kind !== 'none') return decision;
+  if (facts.growAfter === null || facts.now >= facts.growAfter) {
+    const missing = instances.min - instances.ready.length - instances.starting;
+    if (isRunning && missing > 0)
+      return { kind: 'replace', by: missing, reason: `${missing} of at least ${count(instances.min, 'node')} missing` };
+    const grown = facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
+    if (grown.kind !== 'none') return grown;
   }
-  return NONE;
+  return isRunning ? shrink(facts, instances) : NONE;
 }
 
+/** Where minimum and maximum contradict each other, the maximum holds: it is what the owner is ready to pay. */
 function instancesOf({ clusterType, minInstances, maxInstances, nodes }: ScalingFacts): Instances {
-  const instances = clusterType === 'CLUSTER' ? nodes.filter(({ role }) => role === 'worker') : nodes;
+  const instances = clusterType === 'CLUSTER' ? nodes.filter(isWorker) : nodes;
   const max = Math.max(0, maxInstances);
   return {
-    ready: instances.filter(({ phase }) => phase === 'ready'),
+    ready: instances.filter(isReady),
     starting: instances.filter(({ phase }) => phase === 'starting').length,
     min: Math.min(minInstances, max),
     max,
   };
 }
 
-function replace(_facts: ScalingFacts, { ready, starting, min }: Instances): ScalingDecision {
-  const missing = min - ready.length - starting;
-  if (missing <= 0) return NONE;
-  return { kind: 'replace', by: missing, reason: `${missing} of at least ${min} nodes are missing` };
+/**
+ * As many nodes as waiting runs fill that find neither a free slot nor one of a node under way. While nothing waits for
+ * longer than a node takes to start, those are left out that are expected to get a slot before a new node could be ready.
+ */
+function growByRuns(facts: ScalingFacts, { ready, starting, max }: Instances): ScalingDecision {
+  const { waitingRuns, maxParallelJobs } = facts;
+  if (waitingRuns <= 0) return NONE;
+  const free = sum(ready.map(({ busySlots }) => Math.max(0, maxParallelJobs - busySlots)));
+  const unserved = waitingRuns - free - starting * maxParallelJobs;
+  const short = waitsForLong(facts, facts.oldestWaitingSince) ? unserved : unserved - slotsFreeSoon(facts, ready);
+  const by = Math.min(max - ready.length - starting, Math.ceil(short / maxParallelJobs));
+  if (by <= 0) return NONE;
+  return { kind: 'grow', by, reason: `${count(waitingRuns, 'run')} without a slot` };
 }
 
-function grow(facts: ScalingFacts, { ready, starting, max }: Instances): ScalingDecision {
-  const room = max - ready.length - starting;
-  if (room <= 0) return NONE;
-  const busy = sum(ready.map(({ busySlots }) => busySlots));
-  const capacity = (ready.length + starting) * facts.maxParallelJobs;
-  const short = facts.waitingRuns + busy - capacity;
-  if (facts.waitingRuns <= 0 || short <= 0) return NONE;
-  const by = Math.min(room, Math.ceil(short / facts.maxParallelJobs));
-  return { kind: 'grow', by, reason: `${facts.waitingRuns} runs wait for a slot` };
-}
-
-function shrink(facts: ScalingFacts, { ready, min }: Instances): ScalingDecision {
-  if (facts.waitingRuns > 0 || facts.pendingCores > 0) return NONE;
-  const idle = ready
-    .filter(({ busySlots, usedCores }) => busySlots === 0 && usedCores === 0)
-    .filter(({ idleSince }) => idleSince !== null && facts.now - idleSince >= facts.cleanUpTimeoutMs)
-    .toSorted((a, b) => b.nodeNumber - a.nodeNumber)
-    .slice(0, Math.max(0, ready.length - min));
-  if (idle.length === 0) return NONE;
-  return { kind: 'shrink', nodeIds: idle.map(({ nodeId }) => nodeId), reason: `${idle.length} nodes are idle` };
+/** Runs that are expected to end before a node that is asked for now would be ready. */
+function slotsFreeSoon({ recentRunMs, startTimeMs }: ScalingFacts, ready: readonly NodeFacts[]): number {
+  if (recentRunMs === null || recentRunMs <= 0) return 0;
+  return Math.floor((sum(ready.map(({ busySlots }) => busySlots)) * startTimeMs) / recentRunMs);
 }
 
 /**
- * CLUSTER: whether the cores in use on one ready worker are free on another, so that it could be given up. Used by the
- * caller to keep `spareWorkerSince`.
+ * As many workers as hold the cores that applications ask for, less what is under way. Cores that are free are about to
+ * be given; if they are not after the time that a worker takes to start, they do not suit, for lack of memory perhaps.
  */
+function growByCores(facts: ScalingFacts, { ready, starting, max }: Instances): ScalingDecision {
+  const { pendingCores, nodes } = facts;
+  if (pendingCores <= 0 || !hasMaster(nodes)) return NONE;
+  const free = waitsForLong(facts, facts.pendingSince) ? 0 : sum(ready.map(freeCores));
+  const coresOfWorker = Math.max(0, ...nodes.filter(isWorker).map(({ cores }) => cores));
+  const wanted = coresOfWorker > 0 ? Math.ceil((pendingCores - free) / coresOfWorker) : 1;
+  const by = Math.min(max - ready.length, wanted) - starting;
+  if (by <= 0) return NONE;
+  return { kind: 'grow', by, reason: `${count(pendingCores, 'core')} asked for and not there` };
+}
+
+/**
+ * What was idle for the clean-up timeout, down to the minimum; the highest numbers go first, so that the low ones stay.
+ * Nothing goes while something waits: it would soon be wanted again.
+ */
+function shrink(facts: ScalingFacts, { ready, min, max }: Instances): ScalingDecision {
+  const { clusterType, waitingRuns, pendingCores, nodes } = facts;
+  if (waitingRuns > 0 || pendingCores > 0) return NONE;
+  const surplus = ready.length - min;
+  if (surplus <= 0) return NONE;
+  const aboveMax = Math.max(0, ready.length - max);
+  const byNumber = ready.filter(isIdle).toSorted((a, b) => b.nodeNumber - a.nodeNumber);
+  const expired = byNumber.filter((node) => hasPassed(facts, node.idleSince));
+  if (clusterType !== 'CLUSTER') {
+    const idle = expired.length > aboveMax ? expired : byNumber.slice(0, aboveMax);
+    return leave(idle.slice(0, surplus), 'idle');
+  }
+  // One at a time: what a worker held moves to the others, which shows whether they suffice.
+  if (!hasMaster(nodes)) return NONE;
+  if (expired.length > 0) return leave(expired.slice(0, 1), 'idle');
+  return hasPassed(facts, facts.spareWorkerSince ?? null) ? leave(spareWorkers(nodes).slice(0, 1), 'spare') : NONE;
+}
+
+function leave(nodes: readonly NodeFacts[], what: 'idle' | 'spare'): ScalingDecision {
+  if (nodes.length === 0) return NONE;
+  return {
+    kind: 'shrink',
+    nodeIds: nodes.map(({ nodeId }) => nodeId),
+    reason: `${count(nodes.length, 'node')} ${what}`,
+  };
+}
+
+/** CLUSTER: whether a worker that is in use could be given up. The caller keeps since when as `spareWorkerSince`. */
 export function hasSpareWorker({ nodes }: Pick<ScalingFacts, 'nodes'>): boolean {
-  return nodes.length > 1;
+  return spareWorkers(nodes).length > 0;
+}
+
+/**
+ * Workers whose cores in use are free on one other worker, those with the fewest first. Free cores that are scattered do
+ * not count: executors have several, and one that found no place would be asked for again.
+ */
+function spareWorkers(nodes: readonly NodeFacts[]): NodeFacts[] {
+  const workers = nodes.filter((node) => isWorker(node) && isReady(node));
+  const byRoom = workers.toSorted((a, b) => freeCores(b) - freeCores(a));
+  return workers
+    .filter((worker) => {
+      const other = byRoom.find(({ nodeId }) => nodeId !== worker.nodeId);
+      return other !== undefined && worker.busySlots === 0 && worker.usedCores <= freeCores(other);
+    })
+    .toSorted((a, b) => a.usedCores - b.usedCores || b.nodeNumber - a.nodeNumber);
+}
+
+function hasPassed({ now, cleanUpTimeoutMs }: ScalingFacts, since: number | null): boolean {
+  return since !== null && now - since >= cleanUpTimeoutMs;
+}
+
+function waitsForLong({ now, startTimeMs }: ScalingFacts, since: number | null): boolean {
+  return since !== null && now - since >= startTimeMs;
+}
+
+/** Without its master, what is known of a cluster's applications is old. */
+function hasMaster(nodes: readonly NodeFacts[]): boolean {
+  return nodes.every((node) => node.role !== 'master' || isReady(node));
+}
+
+function isWorker({ role }: NodeFacts): boolean {
+  return role === 'worker';
+}
+
+function isReady({ phase }: NodeFacts): boolean {
+  return phase === 'ready';
+}
+
+function isIdle({ busySlots, usedCores, idleSince }: NodeFacts): boolean {
+  return busySlots === 0 && usedCores === 0 && idleSince !== null;
+}
+
+function freeCores({ cores, usedCores }: NodeFacts): number {
+  return Math.max(0, cores - usedCores);
 }
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${number === 1 ? what : `${what}s`}`;
 }

@@ -4,7 +4,7 @@ import type { Market } from '../../../../libs/compute-drivers/compute-driver';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import type { Tx } from '../../../platform/persistence/sql';
-import { decideScaling, type ScalingDecision } from '../autoscaling/scaling-decision';
+import { decideScaling, hasSpareWorker, type ScalingDecision } from '../autoscaling/scaling-decision';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { LockedCluster } from '../cluster-rows.repository';
@@ -37,7 +37,7 @@ export class ClusterScaler {
 
   /** Whether something is to be done about the cluster, as it was read. */
   isDue(cluster: ScalableCluster): boolean {
-    return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster);
+    return decideScaling(cluster.facts).kind !== 'none' || hasLeftovers(cluster) || isSpareNews(cluster);
   }
 
   /** Decides anew under the cluster's lock, and begins what follows. */
@@ -54,13 +54,14 @@ export class ClusterScaler {
   }
 
   private async apply(tx: Tx, cluster: LockedCluster, seen: ScalableCluster, facts: ClusterFacts): Promise<void> {
+    if (isSpareNews(seen)) await this.scaling.noteSpareWorker(tx, seen.clusterId, hasSpareWorker(seen.facts));
     const decision = decideScaling(seen.facts);
     switch (decision.kind) {
       case 'grow':
         await this.grow(tx, cluster, seen, facts, decision);
         break;
       case 'shrink':
-        if (seen.resizeInstanceId === null && !(await this.shrink(tx, cluster, decision))) return;
+        if (seen.resizeInstanceId !== null || !(await this.shrink(tx, cluster, decision))) return;
         break;
       case 'replace':
         await this.replace(tx, cluster, seen, facts, decision);
@@ -108,7 +109,7 @@ export class ClusterScaler {
     if (replaced + by > replacementsPerHour) {
       const last = await this.nodes.lastLoss(tx, cluster.cluster_id);
       const why =
-        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} were already replaced within an hour, ` +
+        `${by === 1 ? 'A node is' : `${by} nodes are`} missing, and ${replaced} ${replaced === 1 ? 'was' : 'were'} already replaced within an hour, ` +
         `of at most ${replacementsPerHour}. The last: ${last ?? 'no reason recorded'}`;
       await this.lifecycle.transition(tx, cluster, {
         to: 'ERROR',
@@ -143,6 +144,12 @@ export class ClusterScaler {
     const isAway = spotMissingForMs >= this.config.worker.spotFallbackMinutes * 60_000;
     return isAway && spotMissingForMs < SPOT_AGAIN_MS ? 'on-demand' : 'spot';
   }
+}
+
+/** Whether a worker could be given up from now on, or no more. */
+function isSpareNews({ facts }: ScalableCluster): boolean {
+  if (facts.clusterType !== 'CLUSTER') return false;
+  return hasSpareWorker(facts) !== ((facts.spareWorkerSince ?? null) !== null);
 }
 
 /** Whether there are nodes to be removed and nobody does it; not before the pause that a failure brought is over. */

@@ -277,16 +277,22 @@ function workOf(nodes: readonly ClusterNode[]): Work {
   const coming = is('INITIATING');
   const draining = is('RUNNING').filter(({ draining }) => draining);
   const mayGo = draining.filter(hasDrained);
+  // Its runs are ended as lost first, which they are no more once the node is destroyed.
+  const lost = is('ERROR');
   return {
     make: coming.filter(({ accepted_at }) => accepted_at === null),
     wait: coming.filter(({ accepted_at }) => accepted_at !== null),
-    remove: [...is('ERROR'), ...is('DESTROYING'), ...mayGo],
-    drain: draining.filter((node) => !mayGo.includes(node)),
+    remove: [...lost.filter(isFree), ...is('DESTROYING'), ...mayGo],
+    drain: [...lost.filter((node) => !isFree(node)), ...draining.filter((node) => !mayGo.includes(node))],
   };
+}
+
+function isFree({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
+  return busy_slots === 0;
 }
 
 /** A node without runs takes none any more; a worker has also handed over what it keeps, or has had the time to. */
 function hasDrained({ role, busy_slots, drained_at, drain_until }: ClusterNode): boolean {
-  if (busy_slots > 0) return false;
+  if (!isFree({ busy_slots })) return false;
   return role !== 'worker' || drained_at !== null || (drain_until !== null && drain_until.getTime() < Date.now());
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { rows, type Tx } from '../../../platform/persistence/sql';
+import { NOW, rows, type Tx, updateRows } from '../../../platform/persistence/sql';
 import type { NodeFacts, ScalingFacts } from '../autoscaling/scaling-decision';
 import { type ClusterShape, instanceBounds } from '../node-plan';
 import { IS_WAITING } from '../waiting-runs.contract';
-import { type Cluster, givesSlots } from '../entities/cluster.entity';
+import { Cluster, givesSlots } from '../entities/cluster.entity';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 /** What a cluster's size is decided by, and whether somebody changes it already. */
@@ -37,6 +37,7 @@ type Row = Pick<
     now: number;
     grow_after: number | null;
     spot_missing_since: number | null;
+    spare_worker_since: number | null;
     waiting: number | null;
     oldest_waiting: number | null;
     nodes: ScalableNode[] | null;
@@ -52,6 +53,7 @@ const FACTS = (which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
     c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, ${ms('platform_now()')} AS now,
     ${ms('c.grow_after')} AS grow_after, ${ms('c.spot_missing_since')} AS spot_missing_since,
+    ${ms('c.spare_worker_since')} AS spare_worker_since,
     w.waiting, ${ms('w.oldest')} AS oldest_waiting, n.nodes
   FROM clusters c
     LEFT JOIN LATERAL (
@@ -75,6 +77,11 @@ export class ScalingRepository {
   async some(tx: Tx, after: number, limit: number): Promise<ScalableCluster[]> {
     const found = await rows<Row>(tx, `${FACTS('c.cluster_id > $1')} ORDER BY c.cluster_id LIMIT $2`, [after, limit]);
     return found.map(toScalable);
+  }
+
+  /** Keeps since when a worker of the cluster could be given up. */
+  async noteSpareWorker(tx: Tx, clusterId: number, isSpare: boolean): Promise<void> {
+    await updateRows(tx, Cluster, { spare_worker_since: isSpare ? NOW : null }, { cluster_id: clusterId });
   }
 
   /** One of them; null if it does not run. */
@@ -112,6 +119,7 @@ function toScalable(row: Row): ScalableCluster {
       oldestWaitingSince: row.oldest_waiting,
       pendingCores,
       pendingSince: pendingCores > 0 ? (master?.load_at ?? null) : null,
+      spareWorkerSince: row.spare_worker_since,
       growAfter: row.grow_after,
       startTimeMs: row.node_start_ms ?? USUAL_START_MS,
       recentRunMs: null,
