@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
-import type { NodeRef, ProviderNode, ProviderNodeState } from '../../libs/compute-drivers/compute-driver';
 import {
   AGENT_BASE_PATH,
   type PollResponse,
@@ -25,6 +24,7 @@ import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
 import { WorkerModule } from '../../src/worker.module';
 import { lacking, type RecordedExchange, type RecordedRelease, recordedReleases } from '../harness/recorded-releases';
 import { type Caller, People } from './harness/people';
+import { ScriptedProvider } from './harness/scripted-provider';
 import { configure, createEmptyDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 
 /** What a replayed request has of its own. */
@@ -37,40 +37,6 @@ interface Sent {
 const BOOTSTRAP_TOKEN = 'bootstrap';
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
-
-/** A provider whose machines are as they were left. */
-class Provider {
-  private readonly states = new Map<string, ProviderNodeState>();
-
-  describe(refs: NodeRef[]): Promise<ProviderNode[]> {
-    return Promise.resolve(refs.map((ref) => this.node(ref)));
-  }
-
-  start(ref: NodeRef): Promise<ProviderNode> {
-    this.states.set(ref.nodeToken, 'running');
-    return Promise.resolve(this.node(ref));
-  }
-
-  canStop(): boolean {
-    return true;
-  }
-
-  stop(ref: NodeRef): Promise<'stopped'> {
-    this.states.set(ref.nodeToken, 'stopped');
-    return Promise.resolve('stopped');
-  }
-
-  destroy(): Promise<'gone'> {
-    return Promise.resolve('gone');
-  }
-
-  private node({ nodeToken, providerRef }: NodeRef): ProviderNode {
-    const labels = { installationId: '', tenantId: '', clusterId: '', nodeToken };
-    const addresses = { privateIp: '127.0.0.1', publicIp: null };
-    const state = this.states.get(nodeToken) ?? 'running';
-    return { labels, providerRef: providerRef ?? '', state, ...addresses, createdAt: null, fault: null };
-  }
-}
 
 // Real: the whole API, the workflows of the worker and PostgreSQL with the rows and the agent's requests of a release.
 // Left out: the provider and the processes of the node.
@@ -93,7 +59,7 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       await prepare(config);
       api = await TestApi.startWhole(config);
       worker = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
-      const provider = new Provider();
+      const provider = new ScriptedProvider();
       const withDriver: ClusterFactsReader['withDriver'] = (_facts, _caller, use) =>
         use(provider as never, {} as never);
       worker.get(ClusterFactsReader).withDriver = withDriver;
