@@ -10,25 +10,31 @@ import {
   type RunReason,
   type RunState,
 } from '../../../../libs/contracts/agent-protocol';
+import { IgnoresUnknownFields } from '../../../platform/http/field-shapes';
 import { Field, Param } from '../../../platform/http/fields';
 
+// Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
+@IgnoresUnknownFields()
 export class Register {
   @Field.text({ minLength: 1, maxLength: 200 }) agent_id: string;
   @Field.text({ maxLength: 300 }) hostname: string;
   @Field.int64() pid: number;
 }
 
+@IgnoresUnknownFields()
 export class Poll {
   @Field.int64({ min: 0 }) version: number;
   @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
 }
 
+@IgnoresUnknownFields()
 export class DaemonsReport {
   @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
   @Field.text({ nullable: true, maxLength: 1000 }) master_url: string | null;
   @Field.text({ nullable: true, maxLength: 20_000 }) error: string | null;
 }
 
+@IgnoresUnknownFields()
 export class RunReportBody {
   @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
   @Field.int64({ min: 1 }) seq: number;
@@ -42,17 +48,20 @@ export class RunReportBody {
   @Field.text({ maxLength: 100 }) at: string;
 }
 
+@IgnoresUnknownFields()
 export class LoadReport implements NodeLoad {
   @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
   @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
   @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
 }
 
+@IgnoresUnknownFields()
 export class InterruptionReport implements NodeInterruption {
   @Field.text({ maxLength: LONGEST_INTERRUPTION }) detail: string;
   @Field.text({ nullable: true, maxLength: 100 }) ends_at: string | null;
 }
 
+@IgnoresUnknownFields()
 export class Report implements ReportRequest {
   @Field.object(() => DaemonsReport) daemons: DaemonsReport;
   @Field.objects(() => RunReportBody) runs: RunReportBody[];
@@ -61,14 +70,17 @@ export class Report implements ReportRequest {
   @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
 }
 
+@IgnoresUnknownFields()
 export class LogOffset {
   @Param.int64({ optional: false, min: 0 }) offset: number;
 }
 
+@IgnoresUnknownFields()
 export class FileKey {
   @Param.text({ maxLength: 64 }) key?: string;
 }
 
+@IgnoresUnknownFields()
 export class Requests implements RequestsQuery {
   @Param.int64({ optional: false, min: 0 }) after: number;
   @Param.int32({ optional: false, min: 0, max: 30_000 }) wait_ms: number;

@@ -67,7 +67,7 @@ export class ClusterNode extends ValidityColumns {
   @Col.time({ nullable: true }) bootstrap_expires_at: Date | null;
   @Col.text({ nullable: true }) node_token_hash: string | null;
   @Col.text({ nullable: true }) agent_id: string | null;
-  /** What its agent said last: its version of the protocol; null for one that says none, or was not heard yet. */
+  /** The version of the protocol that its agent says; null for one that says none, or was not heard yet. */
   @Col.int({ nullable: true }) protocol_version: number | null;
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */
   @Col.bigint({ default: 1 }) desired_version: number;
