@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { DesiredRun, PollResponse, RunReport } from '../contracts/agent-protocol';
+import type { DesiredRun, PollRequest, PollResponse, RunReport } from '../contracts/agent-protocol';
 import { BoundedLog } from './bounded-log';
 import { type AgentConfig, neededPaths } from './config';
 import { AnswerError, ControlPlane } from './control-plane';
@@ -9,10 +9,12 @@ import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
 import { LogShipper } from './log-shipper';
 import { NodeLog } from './node-log';
+import { NodeMeter } from './node-meter';
 import type { NodeOwner } from './processes';
 import { LOST_SEQ, Run, type RunContext } from './run';
 import { type Confinement, folderMode, visiblePaths } from './sandbox';
 import { Sandboxes } from './sandboxes';
+import { UtilizationSampler } from './utilization-sampler';
 import { Backoff, pause } from './waiting';
 
 /** What the agent keeps about its node. */
@@ -46,6 +48,9 @@ export class Agent {
   private readonly runs = new Map<string, Run>();
   private readonly nodeLogs: LogShipper[];
   private readonly boundedLogs: BoundedLog[];
+  private readonly utilization: UtilizationSampler;
+  /** Whether the control plane's last answer asked for it. */
+  private takesUtilization = false;
   private readonly journal: NodeJournal;
   private readonly journalPath: string;
   private readonly stopping = new AbortController();
@@ -102,6 +107,9 @@ export class Agent {
         this.wakeReporter();
       },
     });
+    this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
+      this.log.warn('utilization not measured', { error: error.message }),
+    );
     const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
     this.context = {
       owner,
@@ -143,6 +151,8 @@ export class Agent {
     this.ticker = setInterval(() => this.tick(), TICK_MS);
     try {
       await this.register();
+      // Nobody waits for its end, which a disk that hangs would hold up.
+      void this.utilization.work(this.stopping.signal);
       await Promise.all([this.pollLoop(), this.reportLoop()]);
     } finally {
       clearInterval(this.ticker);
@@ -194,18 +204,30 @@ export class Agent {
     while (!this.stopping.signal.aborted) {
       const sentBefore = new Map([...this.runs].map(([id, run]) => [id, run.ended && !this.unsent.has(id)]));
       try {
-        const answer = await this.controlPlane.poll({ version, wait_ms: POLL_WAIT_MS }, this.stopping.signal);
+        const answer = await this.controlPlane.poll(
+          { version, wait_ms: POLL_WAIT_MS, ...this.askedUtilization() },
+          this.stopping.signal,
+        );
         version = answer.version;
+        this.takesUtilization = answer.takes_utilization ?? false;
         backoff.reset();
         this.talks('poll');
         this.apply(answer, sentBefore);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (this.unwanted(error)) return this.leave('the node token is refused');
+        // It may be the refusal of an older process beside the one that asked for it.
+        this.takesUtilization = false;
         this.talks('poll', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
+  }
+
+  /** What has not been told yet; what nobody asks for is dropped, since it would be told as of a later time. */
+  private askedUtilization(): Pick<PollRequest, 'utilization'> {
+    const utilization = this.utilization.take();
+    return this.takesUtilization && utilization ? { utilization } : {};
   }
 
   private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {

@@ -134,6 +134,7 @@ describe('LocalDriver', () => {
       spark_version: '3.5.3',
       cores: 1,
       memory_mb: 512,
+      shares_machine: true,
       bind_address: '127.0.0.1',
       env: { SPARK_LOCAL_IP: '127.0.0.1' },
       shared_dirs: ['/data'],

@@ -24,6 +24,7 @@ import type { Poll, Register, Report } from './dto/agent.dto';
 import { HeardNodes } from './heard-nodes';
 import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
+import { ReportedUtilization } from './reported-utilization';
 
 /** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
@@ -50,6 +51,7 @@ export class AgentsService {
     private readonly wakeUps: NodeWakeUps,
     private readonly heard: HeardNodes,
     private readonly channels: RunChannelsService,
+    private readonly utilization: ReportedUtilization,
   ) {}
 
   async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
@@ -65,6 +67,7 @@ export class AgentsService {
     const { node_id: nodeId } = node;
     this.nodes.assertWanted(node);
     const sign = this.heard.note(nodeId);
+    if (body.utilization) this.utilization.note(nodeId, body.utilization);
     // Subscribed before the version is read: a change between the two is seen either way.
     const { woken, cancel } = this.wakeUps.subscribe(nodeId);
     try {
@@ -88,6 +91,7 @@ export class AgentsService {
       daemons: told.daemons,
       runs: await this.runs.desired(told, assigned.runs, body.version),
       log_limit_bytes: this.config.storage.logMaxBytes,
+      takes_utilization: true,
     };
   }
 

@@ -11,6 +11,7 @@ import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
 import { Drivers } from './workflows/drivers';
 import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
+import { NodeUtilizationSweeper } from './workflows/node-utilization-sweeper';
 import { NodeTeardown } from './workflows/node-teardown';
 import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
@@ -28,6 +29,7 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     DownedNodeReconciler,
     IdleClustersRepository,
     IdleClusterReconciler,
+    NodeUtilizationSweeper,
   ],
 })
 export class ClustersWorkerModule {}

@@ -1,10 +1,14 @@
-import type {
-  DaemonsState,
-  ReportRequest,
-  RequestsQuery,
-  RunOutcome,
-  RunReason,
-  RunState,
+import {
+  type DaemonsState,
+  LARGEST_UTILIZATION,
+  type NodeUtilization,
+  type PollRequest,
+  type ReportRequest,
+  type RequestsQuery,
+  type RunOutcome,
+  type RunReason,
+  type RunState,
+  type UtilizationSample,
 } from '../../../../libs/contracts/agent-protocol';
 import { Field, Param } from '../../../platform/http/fields';
 
@@ -14,9 +18,27 @@ export class Register {
   @Field.int64() pid: number;
 }
 
-export class Poll {
+const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
+
+export class UtilizationSampleBody implements UtilizationSample {
+  @Field.int32(UTILIZATION) average: number;
+  @Field.int32(UTILIZATION) max: number;
+}
+
+export class DiskSampleBody extends UtilizationSampleBody {
+  @Field.int32(UTILIZATION) total: number;
+}
+
+export class UtilizationBody implements NodeUtilization {
+  @Field.object(() => UtilizationSampleBody) millicores: UtilizationSampleBody;
+  @Field.object(() => UtilizationSampleBody) memory_mb: UtilizationSampleBody;
+  @Field.object(() => DiskSampleBody) disk_mb: DiskSampleBody;
+}
+
+export class Poll implements PollRequest {
   @Field.int64({ min: 0 }) version: number;
   @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
+  @Field.object(() => UtilizationBody, { optional: true }) utilization?: UtilizationBody;
 }
 
 export class DaemonsReport {
