@@ -283,7 +283,28 @@ export interface PollRequest {
   version: number;
   /** At most 30000. */
   wait_ms: number;
+  /** Sent only if the last answer asked for it: control planes of older releases refuse a poll with it. */
+  utilization?: NodeUtilization;
 }
+
+/** What a node used since the poll in which it last said so. */
+export interface NodeUtilization {
+  /** Thousandths of a core. */
+  millicores: UtilizationSample;
+  memory_mb: UtilizationSample;
+  disk_mb: UtilizationSample & {
+    /** Used and free together. */
+    total: number;
+  };
+}
+
+/** Whole numbers of at most {@link LARGEST_UTILIZATION}. */
+export interface UtilizationSample {
+  average: number;
+  max: number;
+}
+
+export const LARGEST_UTILIZATION = 2 ** 31 - 1;
 
 export interface PollResponse {
   version: number;
@@ -299,6 +320,8 @@ export interface PollResponse {
    * is no way back.
    */
   drain?: boolean;
+  /** Whether polls may have a `utilization`; absent of older control planes. */
+  takes_utilization?: boolean;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';

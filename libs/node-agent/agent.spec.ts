@@ -19,6 +19,7 @@ import { transformFileSync } from '@swc/core';
 import type {
   DesiredDaemons,
   DesiredRun,
+  NodeUtilization,
   ObservedDaemons,
   PollRequest,
   PollResponse,
@@ -70,6 +71,9 @@ class FakeControlPlane {
   forgetful = false;
   /** Has no file to give for now. */
   holdFiles = false;
+  /** Whether answers ask for what the node uses, and whether a poll with it is refused, as by an older release. */
+  utilization: 'unknown' | 'wanted' | 'refused' = 'unknown';
+  readonly utilizations: NodeUtilization[] = [];
   daemons: DesiredDaemons = {
     role: 'single',
     workers: 0,
@@ -167,6 +171,8 @@ class FakeControlPlane {
   }
 
   private poll(request: PollRequest, json: (status: number, value: object) => void): void {
+    if (request.utilization) this.utilizations.push(request.utilization);
+    if (request.utilization && this.utilization !== 'wanted') return json(400, {});
     let answered = false;
     const answer = (): void => {
       if (answered) return;
@@ -177,6 +183,7 @@ class FakeControlPlane {
         daemons: this.daemons,
         runs: [...this.runs.values()],
         ...(this.logLimit !== undefined && { log_limit_bytes: this.logLimit }),
+        ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
         ...(this.drain ? { drain: true } : {}),
       };
       json(200, desired);
@@ -733,6 +740,19 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await exitOf(child)).toBe(0);
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'NODE_STOPPED' });
     expect(processes()).toEqual([]);
+  });
+
+  it('tells what the node uses if it is asked to, and again once a process of an older release has refused it', async () => {
+    plane.leaseMs = 400;
+    startAgent();
+    await until('polls beyond the first sample', () => plane.calls.filter((call) => call === 'POST /poll').length > 6);
+    expect(plane.utilizations).toEqual([]);
+    plane.utilization = 'refused';
+    await until('refused', () => plane.utilizations.length === 1);
+    plane.utilization = 'wanted';
+    const { disk_mb, memory_mb } = await until('told again', () => plane.utilizations[1]);
+    expect(disk_mb.total).toBeGreaterThan(disk_mb.average);
+    expect(memory_mb.max).toBeGreaterThan(0);
   });
 
   it('runs the bootstrap script once, before it is ready', async () => {

@@ -136,6 +136,7 @@ describe('LocalDriver', () => {
       spark_version: '3.5.3',
       cores: 1,
       memory_mb: 512,
+      shares_machine: true,
       bind_address: '127.0.0.2',
       env: { SPARK_LOCAL_IP: '127.0.0.2' },
       shared_dirs: ['/data'],
