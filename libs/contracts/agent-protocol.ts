@@ -2,8 +2,19 @@
  * What a node agent and the control plane say to each other. The agent only makes outgoing calls: every exchange is an
  * HTTP request of the agent under {@link AGENT_BASE_PATH}, with `Authorization: Bearer <node token>` (the bootstrap
  * token on `register`). Every message can be repeated: reports carry sequence numbers, log chunks carry offsets.
+ *
+ * The two sides may be of different releases. Each ignores fields that it does not know, and takes one that is absent for
+ * what its description says; so a new field is optional, and an old one keeps its meaning. Control planes before version 2
+ * refuse (400) a body with a field that they do not know: then the agent sends it without. `test/fixtures/releases` holds
+ * both sides to what earlier releases said.
  */
 export const AGENT_BASE_PATH = '/agent/v1';
+
+/** Raised with every change of what is said here; who says none speaks version 1. */
+export const PROTOCOL_VERSION = 2;
+
+/** Header of every request by which the agent says its version: one that older control planes do not refuse. */
+export const PROTOCOL_HEADER = 'x-agent-protocol';
 
 /** Header that carries the correlation id of the intent behind a call, in both directions. */
 export const CORRELATION_HEADER = 'x-correlation-id';
@@ -30,6 +41,8 @@ export interface RegisterResponse {
    * answered; milliseconds.
    */
   lease_ms: number;
+  /** That of the control plane; absent of version 1. */
+  protocol_version?: number;
 }
 
 /** Spark daemons a node must run. Cores and memory are what the worker offers to applications. */
@@ -270,7 +283,28 @@ export interface PollRequest {
   version: number;
   /** At most 30000. */
   wait_ms: number;
+  /** Sent only if the last answer asked for it: control planes of older releases refuse a poll with it. */
+  utilization?: NodeUtilization;
 }
+
+/** What a node used since the poll in which it last said so. */
+export interface NodeUtilization {
+  /** Thousandths of a core. */
+  millicores: UtilizationSample;
+  memory_mb: UtilizationSample;
+  disk_mb: UtilizationSample & {
+    /** Used and free together. */
+    total: number;
+  };
+}
+
+/** Whole numbers of at most {@link LARGEST_UTILIZATION}. */
+export interface UtilizationSample {
+  average: number;
+  max: number;
+}
+
+export const LARGEST_UTILIZATION = 2 ** 31 - 1;
 
 export interface PollResponse {
   version: number;
@@ -279,11 +313,15 @@ export interface PollResponse {
   runs: DesiredRun[];
   /** Bytes of each stream of a run, and of the node's own log, that are kept; absent of older control planes. */
   log_limit_bytes?: number;
+  /** That of the control plane; absent of version 1. */
+  protocol_version?: number;
   /**
    * The node is to go: its worker moves what it holds to others and takes no more work. Absent means that it stays; there
    * is no way back.
    */
   drain?: boolean;
+  /** Whether polls may have a `utilization`; absent of older control planes. */
+  takes_utilization?: boolean;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';

@@ -19,6 +19,7 @@ import { transformFileSync } from '@swc/core';
 import type {
   DesiredDaemons,
   DesiredRun,
+  NodeUtilization,
   ObservedDaemons,
   PollRequest,
   PollResponse,
@@ -70,6 +71,9 @@ class FakeControlPlane {
   forgetful = false;
   /** Has no file to give for now. */
   holdFiles = false;
+  /** Whether answers ask for what the node uses, and whether a poll with it is refused, as by an older release. */
+  utilization: 'unknown' | 'wanted' | 'refused' = 'unknown';
+  readonly utilizations: NodeUtilization[] = [];
   daemons: DesiredDaemons = {
     role: 'single',
     workers: 0,
@@ -167,6 +171,8 @@ class FakeControlPlane {
   }
 
   private poll(request: PollRequest, json: (status: number, value: object) => void): void {
+    if (request.utilization) this.utilizations.push(request.utilization);
+    if (request.utilization && this.utilization !== 'wanted') return json(400, {});
     let answered = false;
     const answer = (): void => {
       if (answered) return;
@@ -177,6 +183,7 @@ class FakeControlPlane {
         daemons: this.daemons,
         runs: [...this.runs.values()],
         ...(this.logLimit !== undefined && { log_limit_bytes: this.logLimit }),
+        ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
         ...(this.drain ? { drain: true } : {}),
       };
       json(200, desired);
@@ -403,6 +410,59 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       expect(await plane.ended('1')).toMatchObject({ reason: 'SUBMIT_FAILED', message: 'There is no secret "a".' });
       expect(existsSync(`${root}/spark/starts`)).toBe(false);
     });
+  });
+
+  describe('on a machine that its provider takes back', () => {
+    const announce = (fields: object) =>
+      writeFileSync(`${root}/notice`, JSON.stringify({ detail: 'Taken back.', ...fields }));
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const reason = 'SPOT_INTERRUPTED';
+    const message = 'The provider takes the machine of the run back: Taken back.';
+
+    beforeEach(() => {
+      config.interruption_notice = { kind: 'file', path: `${root}/notice` };
+    });
+
+    it('says so, takes no more runs, and lets those that it has go on for now', async () => {
+      startAgent();
+      script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
+      script('2', `touch ${root}/two`);
+      plane.run('1', {});
+      await until('running', () => plane.states('1').includes('running'));
+      const ends_at = inMs(120_000);
+      announce({ ends_at });
+      await until('the notice', () => plane.reported?.interruption);
+      expect(plane.reported?.interruption).toEqual({ detail: 'Taken back.', ends_at });
+      plane.run('2', {});
+      expect(await plane.ended('2')).toMatchObject({ outcome: 'terminated', reason, message });
+      writeFileSync(`${root}/go`, '');
+      expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+      expect(existsSync(`${root}/two`)).toBe(false);
+    });
+
+    it('ends its runs before that, with their logs', async () => {
+      startAgent();
+      script('1', 'trap "echo last words; exit 1" TERM; echo first; while :; do sleep 0.02; done');
+      plane.run('1', {});
+      await until('its log', () => plane.log('1') === 'first\n');
+      announce({ ends_at: inMs(9_000) });
+      expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason, message });
+      expect(plane.log('1')).toBe('first\nlast words\n');
+    });
+  });
+
+  it('is drained once it is to go and its runs have ended', async () => {
+    startAgent();
+    script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
+    plane.run('1', {});
+    await until('running', () => plane.states('1').includes('running'));
+    expect(plane.reported?.drained).toBeUndefined();
+    plane.drain = true;
+    plane.changed();
+    await until('what is left', () => plane.reported?.drained === false);
+    writeFileSync(`${root}/go`, '');
+    await until('nothing left', () => plane.reported?.drained === true);
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
   });
 
   it('registers once, keeps its token to itself and says that it is ready', async () => {
@@ -680,6 +740,19 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(await exitOf(child)).toBe(0);
     expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason: 'NODE_STOPPED' });
     expect(processes()).toEqual([]);
+  });
+
+  it('tells what the node uses if it is asked to, and again once a process of an older release has refused it', async () => {
+    plane.leaseMs = 400;
+    startAgent();
+    await until('polls beyond the first sample', () => plane.calls.filter((call) => call === 'POST /poll').length > 6);
+    expect(plane.utilizations).toEqual([]);
+    plane.utilization = 'refused';
+    await until('refused', () => plane.utilizations.length === 1);
+    plane.utilization = 'wanted';
+    const { disk_mb, memory_mb } = await until('told again', () => plane.utilizations[1]);
+    expect(disk_mb.total).toBeGreaterThan(disk_mb.average);
+    expect(memory_mb.max).toBeGreaterThan(0);
   });
 
   it('runs the bootstrap script once, before it is ready', async () => {

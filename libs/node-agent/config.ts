@@ -26,6 +26,8 @@ export interface AgentConfig {
   spark_version: string;
   cores: number;
   memory_mb: number;
+  /** Whether other nodes run on the machine, too: then the node uses what its own processes use. */
+  shares_machine?: boolean;
   /** Address that Spark's daemons listen on and are reached at. */
   bind_address: string;
   /** Extra environment of daemons and runs. */

@@ -272,13 +272,19 @@ describe('a provider with faults of every kind', () => {
     );
     expect(Math.abs(left - 15 * 60)).toBeLessThan(60);
     await expiry(`platform_now() - interval '1 second'`);
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
     await app.get(ClusterNodesRepository).renewBootstrapTokens(dataSource.manager, clusterId, 60_000);
-    const { nodeToken } = await agents.register(token, 'agent');
+    const { nodeToken } = await agents.register(token, { agentId: 'agent', protocolVersion: null });
     await agents.authenticate(nodeToken);
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
     await expiry('NULL');
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
   });
 
   describe('that refuses some nodes of a start', () => {

@@ -391,6 +391,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,
+      shares_machine: true,
       bind_address: address,
       // Nodes share the machine; without it Spark would announce the machine's own name and address.
       env: { SPARK_LOCAL_IP: address },

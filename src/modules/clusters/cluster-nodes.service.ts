@@ -48,7 +48,10 @@ export class ClusterNodesService {
    * Exchanges a node's bootstrap token for its own. The same agent may repeat that, since an answer may be lost, until it
    * has used a node token ({@link authenticate}); then the bootstrap token is spent.
    */
-  async register(bootstrapToken: string, agentId: string): Promise<{ node: ClusterNode; nodeToken: string }> {
+  async register(
+    bootstrapToken: string,
+    { agentId, protocolVersion }: { agentId: string; protocolVersion: number | null },
+  ): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
       const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
@@ -56,6 +59,7 @@ export class ClusterNodesService {
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
       await this.nodes.update(tx, node.node_id, {
         agent_id: agentId,
+        protocol_version: protocolVersion,
         node_token_hash: hash(nodeToken),
         bootstrap_token: null,
       });
@@ -96,6 +100,12 @@ export class ClusterNodesService {
     if (node.status === 'STOPPED' || node.status === 'DESTROYED') {
       throw gone();
     }
+  }
+
+  /** Notes the version of the protocol that the node's agent says, where it is another one than it said before. */
+  async speaks({ node_id, protocol_version: before }: ClusterNode, protocolVersion: number | null): Promise<void> {
+    if (protocolVersion !== before)
+      await this.nodes.update(this.dataSource.manager, node_id, { protocol_version: protocolVersion });
   }
 
   /** Version of what the node should do; renews nothing. */
