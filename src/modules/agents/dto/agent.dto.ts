@@ -1,10 +1,14 @@
-import type {
-  DaemonsState,
-  ReportRequest,
-  RequestsQuery,
-  RunOutcome,
-  RunReason,
-  RunState,
+import {
+  type DaemonsState,
+  LARGEST_LOAD,
+  LONGEST_INTERRUPTION,
+  type NodeInterruption,
+  type NodeLoad,
+  type ReportRequest,
+  type RequestsQuery,
+  type RunOutcome,
+  type RunReason,
+  type RunState,
 } from '../../../../libs/contracts/agent-protocol';
 import { Field, Param } from '../../../platform/http/fields';
 
@@ -38,9 +42,23 @@ export class RunReportBody {
   @Field.text({ maxLength: 100 }) at: string;
 }
 
+export class LoadReport implements NodeLoad {
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
+}
+
+export class InterruptionReport implements NodeInterruption {
+  @Field.text({ maxLength: LONGEST_INTERRUPTION }) detail: string;
+  @Field.text({ nullable: true, maxLength: 100 }) ends_at: string | null;
+}
+
 export class Report implements ReportRequest {
   @Field.object(() => DaemonsReport) daemons: DaemonsReport;
   @Field.objects(() => RunReportBody) runs: RunReportBody[];
+  @Field.object(() => LoadReport, { optional: true }) load?: LoadReport;
+  @Field.boolean({ optional: true }) drained?: boolean;
+  @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
 }
 
 export class LogOffset {
