@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { ComputeDriverError, type FaultKind } from '../../libs/compute-drivers/compute-driver';
+import type { ComputeDriverError, FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
