@@ -21,7 +21,7 @@ import { Installation } from '../../src/platform/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { TestAnswer, TestApi } from './harness/test-api';
 

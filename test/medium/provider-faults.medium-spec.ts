@@ -20,7 +20,8 @@ import {
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
-import { makeTenancy, putCluster, putNode } from './harness/records';
+import { makeTenancy } from './harness/records';
+import { putCluster, putNode } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/clusters/cluster-histories.service';
