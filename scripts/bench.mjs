@@ -7,6 +7,7 @@ import { measureBilling } from './bench/billing.mjs';
 import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
 import { compare, comparisonOf, describe, measure } from './bench/comparison.mjs';
+import { ClusterSizes, NODES } from './bench/cluster-sizes.mjs';
 import { measureFollow } from './bench/follow.mjs';
 import { prepareGet } from './bench/get.mjs';
 import { measureInteractive } from './bench/interactive.mjs';
@@ -30,6 +31,8 @@ import { SetupError } from './embedded/setup-error.mjs';
 
 /** Those that need a cluster. */
 const OF_CLUSTER = ['job', 'follow', 'cluster', 'get'];
+/** Those about clusters of several sizes. */
+const OF_SIZES = ['grow', 'nodes'];
 /** Those that need a million records. */
 const OF_MILLION = ['list', 'search'];
 /** Those that need a thousand nodes. */
@@ -117,6 +120,7 @@ class Bench {
     const results = [];
     if (this.only.some((name) => OF_CLUSTER.includes(name))) results.push(...(await this.ofCluster(platform, byHand)));
     results.push(...(await measureInteractive(platform, this)));
+    results.push(...(await this.ofSizes(platform)));
     if (this.only.includes('lookup')) results.push(await this.lookup(platform));
     if (this.only.some((name) => OF_MILLION.includes(name))) results.push(...(await this.ofMillion(platform)));
     if (this.only.includes('copy')) results.push(await this.copy(platform));
@@ -230,6 +234,49 @@ class Bench {
         return ms / 1000;
       },
     });
+  }
+
+  /** @param {PlatformUnderBench} platform @returns {Promise<Result[]>} */
+  async ofSizes(platform) {
+    if (!this.only.some((name) => OF_SIZES.includes(name))) return [];
+    return new ClusterSizes(platform, this.signal).connected(async (sizes) => {
+      const results = [];
+      if (this.only.includes('grow')) results.push(await this.grow(sizes));
+      if (this.only.includes('nodes')) results.push(await this.nodes(sizes));
+      return results;
+    });
+  }
+
+  /** @param {ClusterSizes} sizes */
+  grow(sizes) {
+    return this.compare({
+      name: 'grow',
+      title:
+        'POST of a job without a slot to its process on a node added for it, against the start of a cluster of one',
+      unit: 's',
+      goal: { atMost: 1.3 },
+      baseline: () => this.settled(sizes.start(1)),
+      product: () => this.settled(sizes.grow()),
+    });
+  }
+
+  /** @param {ClusterSizes} sizes */
+  nodes(sizes) {
+    return this.compare({
+      name: 'nodes',
+      title: `POST /cluster/start to RUNNING of a PLATFORM cluster of ${NODES} nodes, against one of one`,
+      unit: 's',
+      goal: { atMost: 2 },
+      baseline: () => this.settled(sizes.start(1)),
+      product: () => this.settled(sizes.start(NODES)),
+    });
+  }
+
+  /** @param {Promise<number>} measured */
+  async settled(measured) {
+    const seconds = await measured;
+    await this.settle();
+    return seconds;
   }
 
   /** @param {PlatformUnderBench} platform */

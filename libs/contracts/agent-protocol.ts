@@ -276,6 +276,11 @@ export interface PollResponse {
   log_limit_bytes?: number;
   /** Whether polls may have a `utilization`; absent of older control planes. */
   takes_utilization?: boolean;
+  /**
+   * The node is to go: its worker moves what it holds to others and takes no more work. Absent means that it stays; there
+   * is no way back.
+   */
+  drain?: boolean;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';
@@ -314,6 +319,7 @@ export type RunReason =
   | 'LEASE_EXPIRED'
   | 'NODE_LOST'
   | 'NODE_STOPPED'
+  | 'SPOT_INTERRUPTED'
   | 'AGENT_ERROR';
 
 export interface RunReport {
@@ -330,10 +336,41 @@ export interface RunReport {
   at: string;
 }
 
+/** What a standalone cluster does, as its daemons on this node tell; none of the numbers is larger than {@link LARGEST_LOAD}. */
+export interface NodeLoad {
+  /** Of a `master`: cores that its applications ask for and have not been given; else 0. */
+  pending_cores: number;
+  /** Of a `worker`: cores that executors have; else 0. */
+  used_cores: number;
+  /** Of a `worker`: how many executors it runs; else 0. */
+  executors: number;
+}
+
+export const LARGEST_LOAD = 1_000_000;
+
+/** The provider has announced that it takes the machine back. */
+export interface NodeInterruption {
+  /** In the provider's words. */
+  detail: string;
+  /** ISO 8601; null if the provider does not say when. */
+  ends_at: string | null;
+}
+
+/** Longest {@link NodeInterruption.detail}, characters. */
+export const LONGEST_INTERRUPTION = 1_000;
+
 /** `POST /agent/v1/report`: sent whenever something changed; answered 200 `{}` once committed. */
 export interface ReportRequest {
   daemons: ObservedDaemons;
   runs: RunReport[];
+  /** Absent while it is unknown, of nodes that are neither `master` nor `worker`, and of older agents. */
+  load?: NodeLoad;
+  /**
+   * Of a node that is to go: its worker has no executor left, or, on nodes of other roles, no run is left. Absent is false.
+   */
+  drained?: boolean;
+  /** Absent until there is a notice; then in every report. */
+  interruption?: NodeInterruption;
 }
 
 /** What is kept of a run: its output, and Spark's event log, JSON lines; agents of older releases send no events. */

@@ -57,6 +57,9 @@ class FakeControlPlane {
   /** Calls in order, such as `PUT /runs/1/logs/stdout` and `end 1`. */
   readonly calls: string[] = [];
   observed: ObservedDaemons | null = null;
+  /** The last report. */
+  reported: ReportRequest | null = null;
+  drain = false;
   leaseMs = 60_000;
   away = false;
   /** Takes logs, but neither polls nor reports. */
@@ -173,8 +176,14 @@ class FakeControlPlane {
       if (answered) return;
       answered = true;
       clearTimeout(timer);
-      const desired: PollResponse = { version: this.version, daemons: this.daemons, runs: [...this.runs.values()] };
-      json(200, this.utilization === 'unknown' ? desired : { ...desired, takes_utilization: true });
+      const desired: PollResponse = {
+        version: this.version,
+        daemons: this.daemons,
+        runs: [...this.runs.values()],
+        ...(this.drain ? { drain: true } : {}),
+        ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
+      };
+      json(200, desired);
     };
     const timer = setTimeout(answer, Math.min(request.wait_ms, this.leaseMs / 4));
     if (request.version < this.version) answer();
@@ -183,6 +192,7 @@ class FakeControlPlane {
 
   private report(request: ReportRequest, json: (status: number, value: object) => void): void {
     this.observed = request.daemons;
+    this.reported = request;
     for (const report of request.runs) {
       const last = this.reports.findLast((known) => known.run_id === report.run_id);
       if (last && last.seq >= report.seq) continue;
@@ -397,6 +407,59 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       expect(await plane.ended('1')).toMatchObject({ reason: 'SUBMIT_FAILED', message: 'There is no secret "a".' });
       expect(existsSync(`${root}/spark/starts`)).toBe(false);
     });
+  });
+
+  describe('on a machine that its provider takes back', () => {
+    const announce = (fields: object) =>
+      writeFileSync(`${root}/notice`, JSON.stringify({ detail: 'Taken back.', ...fields }));
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const reason = 'SPOT_INTERRUPTED';
+    const message = 'The provider takes the machine of the run back: Taken back.';
+
+    beforeEach(() => {
+      config.interruption_notice = { kind: 'file', path: `${root}/notice` };
+    });
+
+    it('says so, takes no more runs, and lets those that it has go on for now', async () => {
+      startAgent();
+      script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
+      script('2', `touch ${root}/two`);
+      plane.run('1', {});
+      await until('running', () => plane.states('1').includes('running'));
+      const ends_at = inMs(120_000);
+      announce({ ends_at });
+      await until('the notice', () => plane.reported?.interruption);
+      expect(plane.reported?.interruption).toEqual({ detail: 'Taken back.', ends_at });
+      plane.run('2', {});
+      expect(await plane.ended('2')).toMatchObject({ outcome: 'terminated', reason, message });
+      writeFileSync(`${root}/go`, '');
+      expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
+      expect(existsSync(`${root}/two`)).toBe(false);
+    });
+
+    it('ends its runs before that, with their logs', async () => {
+      startAgent();
+      script('1', 'trap "echo last words; exit 1" TERM; echo first; while :; do sleep 0.02; done');
+      plane.run('1', {});
+      await until('its log', () => plane.log('1') === 'first\n');
+      announce({ ends_at: inMs(9_000) });
+      expect(await plane.ended('1')).toMatchObject({ outcome: 'terminated', reason, message });
+      expect(plane.log('1')).toBe('first\nlast words\n');
+    });
+  });
+
+  it('is drained once it is to go and its runs have ended', async () => {
+    startAgent();
+    script('1', `while [ ! -e ${root}/go ]; do sleep 0.02; done`);
+    plane.run('1', {});
+    await until('running', () => plane.states('1').includes('running'));
+    expect(plane.reported?.drained).toBeUndefined();
+    plane.drain = true;
+    plane.changed();
+    await until('what is left', () => plane.reported?.drained === false);
+    writeFileSync(`${root}/go`, '');
+    await until('nothing left', () => plane.reported?.drained === true);
+    expect(await plane.ended('1')).toMatchObject({ outcome: 'done' });
   });
 
   it('registers once, keeps its token to itself and says that it is ready', async () => {

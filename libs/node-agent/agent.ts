@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { DesiredRun, PollRequest, PollResponse, RunReport } from '../contracts/agent-protocol';
+import type {
+  DesiredRun,
+  NodeInterruption,
+  PollRequest,
+  PollResponse,
+  ReportRequest,
+  RunReason,
+  RunReport,
+} from '../contracts/agent-protocol';
 import { BoundedLog } from './bounded-log';
 import { type AgentConfig, neededPaths } from './config';
 import { AnswerError, ControlPlane } from './control-plane';
 import { Daemons } from './daemons';
 import { readJson, writeJson } from './files';
+import { InterruptionWatch, runsEndAt } from './interruption';
 import { LogShipper } from './log-shipper';
 import { NodeLog } from './node-log';
 import { NodeMeter } from './node-meter';
@@ -35,6 +44,8 @@ const TICK_MS = 100;
 const RUNS_OF_REPORT = 50;
 const LAST_REPORT_MS = 3_000;
 const NODE_STOP_GRACE_MS = 1_500;
+/** For the end of runs before their machine's; the rest of that time is for their logs. */
+const INTERRUPTION_GRACE_MS = 3_000;
 /** Of each log, until the control plane says how much it keeps. */
 const LOG_LIMIT_BYTES = 100 * 1024 * 1024;
 /** Consecutive refusals of the bootstrap token after which it counts as spent. */
@@ -58,6 +69,11 @@ export class Agent {
   private readonly unsent = new Map<string, RunReport>();
   private readonly failing = new Set<string>();
   private daemonsUnsent = true;
+  private draining = false;
+  private readonly interruptions: InterruptionWatch | null;
+  private interruption: (NodeInterruption & { runsEndAt: number }) | null = null;
+  /** What the last report said of the node itself, as JSON. */
+  private sentNotes = '{}';
   private wakeReporter: () => void = () => undefined;
   private notWanted = false;
   private ticker: NodeJS.Timeout | undefined;
@@ -110,6 +126,13 @@ export class Agent {
     this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
       this.log.warn('utilization not measured', { error: error.message }),
     );
+    const { interruption_notice: notice } = config;
+    this.interruptions = notice
+      ? new InterruptionWatch(notice, {
+          announced: (interruption) => this.announce(interruption),
+          failing: (error) => this.log.warn('notices of interruptions cannot be read', { error: error.message }),
+        })
+      : null;
     const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
     this.context = {
       owner,
@@ -149,12 +172,15 @@ export class Agent {
       if (!run.ended && run.started) void run.begin();
     }
     this.ticker = setInterval(() => this.tick(), TICK_MS);
+    const watching = this.interruptions?.watch(this.stopping.signal);
     try {
       await this.register();
       // Nobody waits for its end, which a disk that hangs would hold up.
       void this.utilization.work(this.stopping.signal);
       await Promise.all([this.pollLoop(), this.reportLoop()]);
     } finally {
+      this.stopping.abort();
+      await watching;
       clearInterval(this.ticker);
       await this.windUp();
       this.controlPlane.close();
@@ -236,6 +262,10 @@ export class Agent {
       this.journal.log_limit_bytes = limit;
       this.keepJournal();
     }
+    if (answer.drain) {
+      this.draining = true;
+      this.daemons.drain();
+    }
     this.daemons
       .apply(answer.daemons)
       .catch((error: Error) => this.log.warn('daemons not brought about', { error: error.message }));
@@ -244,7 +274,8 @@ export class Agent {
       try {
         this.applyRun(desired, sentBefore.get(desired.run_id) ?? false);
       } catch (error) {
-        this.refuse(desired, error as Error);
+        const { message } = error as Error;
+        this.refuse(desired, 'AGENT_ERROR', `The node could not accept the run: ${message}`);
       }
     }
     for (const [id, run] of this.runs) {
@@ -267,7 +298,9 @@ export class Agent {
 
   private applyRun(desired: DesiredRun, endSentBefore: boolean): void {
     let run = this.runs.get(desired.run_id);
-    if (!run) {
+    if (!run && this.interruption) {
+      this.refuse(desired, 'SPOT_INTERRUPTED', interruptedMessage(this.interruption));
+    } else if (!run) {
       run = Run.accept(this.context, {
         run_id: desired.run_id,
         correlation_id: desired.correlation_id,
@@ -287,8 +320,8 @@ export class Agent {
   }
 
   /** A run that cannot even be written down, such as on a full disk, can only be ended in the report. */
-  private refuse(desired: DesiredRun, error: Error): void {
-    this.log.warn('run not accepted', { run_id: desired.run_id, error: error.message });
+  private refuse(desired: DesiredRun, reason: RunReason, message: string): void {
+    this.log.warn('run not accepted', { run_id: desired.run_id, message });
     rmSync(`${this.config.node_dir}/runs/${desired.run_id}`, { recursive: true, force: true });
     this.context.changed({
       run_id: desired.run_id,
@@ -296,8 +329,8 @@ export class Agent {
       state: 'ended',
       application_id: null,
       outcome: 'terminated',
-      reason: 'AGENT_ERROR',
-      message: `The node could not accept the run: ${error.message}`,
+      reason,
+      message,
       exit_code: null,
       pid: null,
       at: new Date().toISOString(),
@@ -307,10 +340,10 @@ export class Agent {
   private async reportLoop(): Promise<void> {
     const backoff = new Backoff(100, 2_000);
     while (!this.stopping.signal.aborted) {
-      if (this.unsent.size === 0 && !this.daemonsUnsent) {
+      if (!this.hasNews) {
         await new Promise<void>((resolve) => {
           this.wakeReporter = resolve;
-          if (this.stopping.signal.aborted || this.unsent.size > 0 || this.daemonsUnsent) resolve();
+          if (this.stopping.signal.aborted || this.hasNews) resolve();
         });
         continue;
       }
@@ -326,15 +359,43 @@ export class Agent {
     }
   }
 
+  private get hasNews(): boolean {
+    return this.unsent.size > 0 || this.daemonsUnsent || JSON.stringify(this.notes()) !== this.sentNotes;
+  }
+
+  /** What reports say of the node itself; nothing on a node about which there is nothing to say. */
+  private notes(): Omit<ReportRequest, 'daemons' | 'runs'> {
+    const { interruption } = this;
+    const { load } = this.daemons;
+    return {
+      ...(load ? { load } : {}),
+      ...(this.draining ? { drained: this.isDrained() } : {}),
+      ...(interruption ? { interruption: { detail: interruption.detail, ends_at: interruption.ends_at } } : {}),
+    };
+  }
+
+  /** Runs are forgotten once their end is on record. */
+  private isDrained(): boolean {
+    return this.daemons.isWorker ? this.daemons.isDrained : this.runs.size === 0 && this.unsent.size === 0;
+  }
+
+  private announce(interruption: NodeInterruption): void {
+    this.interruption = { ...interruption, runsEndAt: runsEndAt(interruption, Date.now()) };
+    this.log.warn('the provider takes the machine back', { ...interruption });
+    this.wakeReporter();
+  }
+
   private async reportOnce(signal: AbortSignal): Promise<void> {
     const runs = [...this.unsent.values()].slice(0, RUNS_OF_REPORT);
     this.daemonsUnsent = false;
+    const notes = this.notes();
     try {
-      await this.controlPlane.report({ daemons: this.daemons.state, runs }, signal);
+      await this.controlPlane.report({ daemons: this.daemons.state, runs, ...notes }, signal);
     } catch (error) {
       this.daemonsUnsent = true;
       throw error;
     }
+    this.sentNotes = JSON.stringify(notes);
     for (const sent of runs) if (this.unsent.get(sent.run_id) === sent) this.unsent.delete(sent.run_id);
   }
 
@@ -348,6 +409,11 @@ export class Agent {
         this.log.warn('run not looked after', { run_id: run.id, error: (error as Error).message });
       }
     }
+    if (this.interruption && Date.now() >= this.interruption.runsEndAt) {
+      const message = interruptedMessage(this.interruption);
+      for (const run of this.runs.values()) run.stop('interruption', INTERRUPTION_GRACE_MS, message);
+    }
+    if (this.hasNews) this.wakeReporter();
     const { lease_ms: lease } = this.journal;
     if (lease !== null && performance.now() - this.controlPlane.heardAt > lease)
       for (const run of this.runs.values()) run.stop('lease', 0);
@@ -407,4 +473,8 @@ export class Agent {
     clearTimeout(timer);
     limit.abort();
   }
+}
+
+function interruptedMessage({ detail }: NodeInterruption): string {
+  return `The provider takes the machine of the run back: ${detail}`;
 }

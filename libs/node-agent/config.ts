@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { type InterruptionNotice, NOTICE_KINDS } from './interruption';
 import type { Confinement, NeededPaths } from './sandbox';
 
 /** The agent's configuration file. Paths are absolute. */
@@ -31,6 +32,8 @@ export interface AgentConfig {
   confinement?: Confinement;
   /** Folders of the machine that all jobs see, as far as permissions let them. */
   shared_dirs?: string[];
+  /** Where the provider announces that it takes a spot machine back; absent where it does not. */
+  interruption_notice?: InterruptionNotice;
 }
 
 const TEXTS = [
@@ -62,6 +65,9 @@ export function readConfig(path: string): AgentConfig {
   const env = config['env'] ?? {};
   if (typeof env !== 'object' || Object.values(env).some((entry) => typeof entry !== 'string'))
     throw new Error(`The agent's configuration ${path} needs texts in env.`);
+  const notice = config['interruption_notice'] as { kind?: unknown } | null | undefined;
+  if (notice !== undefined && !NOTICE_KINDS.some((kind) => kind === notice?.kind))
+    throw new Error(`The agent's configuration ${path} needs ${NOTICE_KINDS.join(', ')} as the kind of its notice.`);
   return value as AgentConfig;
 }
 

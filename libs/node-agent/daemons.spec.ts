@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
@@ -12,7 +21,7 @@ jest.setTimeout(30_000);
 /**
  * Stands in for Spark's daemons: a master counts the workers connected to it and says so on its page, as a worker does.
  */
-const FAKE_SPARK_CLASS = `#!${process.execPath}
+const FAKE_SPARK_CLASS = `
 const net = require('node:net');
 const http = require('node:http');
 const [role, ...args] = process.argv.slice(2);
@@ -43,7 +52,12 @@ if (role.endsWith('Master')) {
     });
   };
   join();
-  page(() => ({ masterwebuiurl: registered ? 'http://master' : '' }));
+  let executors = [{}, {}];
+  process.on('SIGPWR', () => {
+    require('node:fs').appendFileSync(process.env.SPARK_HOME + '/told', 'told\\n');
+    setTimeout(() => (executors = []), 100);
+  });
+  page(() => ({ masterwebuiurl: registered ? 'http://master' : '', coresused: executors.length, executors }));
 }
 `;
 
@@ -55,7 +69,9 @@ describe('Daemons', () => {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'daemons-'));
     mkdirSync(`${root}/spark/bin`, { recursive: true });
-    writeFileSync(`${root}/spark/bin/spark-class`, FAKE_SPARK_CLASS);
+    // As the daemons' own process is recognized.
+    symlinkSync(process.execPath, `${root}/java`);
+    writeFileSync(`${root}/spark/bin/spark-class`, `#!${root}/java${FAKE_SPARK_CLASS}`);
     chmodSync(`${root}/spark/bin/spark-class`, 0o755);
     made = [];
     observed = null;
@@ -70,7 +86,7 @@ describe('Daemons', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir === `${root}/node`);
+  const processes = (): ReturnType<typeof markedProcesses> => markedProcesses((dir) => dir.startsWith(`${root}/`));
   const pidOf = (role: string): number[] =>
     processes()
       .filter(({ argv }) => argv.some((word) => word.endsWith(role)))
@@ -83,9 +99,9 @@ describe('Daemons', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
-  const make = (): Daemons => {
+  const make = (nodeDir = `${root}/node`): Daemons => {
     const daemons = new Daemons({
-      owner: { nodeDir: `${root}/node`, uids: null },
+      owner: { nodeDir, uids: null },
       runtime: {
         sparkHome: `${root}/spark`,
         javaHome: '/nowhere',
@@ -94,10 +110,10 @@ describe('Daemons', () => {
         connectors: null,
         scalaKernel: null,
       },
-      sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: `${root}/node` }),
+      sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: nodeDir }),
       bindAddress: '127.0.0.1',
       env: {},
-      log: new NodeLog(`${root}/node`),
+      log: new NodeLog(nodeDir),
       changed: (next) => (observed = next),
     });
     made.push(daemons);
@@ -120,6 +136,51 @@ describe('Daemons', () => {
     await ready();
     expect(observed?.master_url).toMatch(/^spark:\/\/127\.0\.0\.1:\d+$/);
     expect(starts()).toEqual(['Master', 'Worker', 'Worker']);
+  });
+
+  describe('a worker that is to go', () => {
+    let master: Daemons;
+
+    beforeEach(async () => {
+      master = make(`${root}/master`);
+      await master.apply(desired({ role: 'master', workers: 0 }));
+      await ready();
+    });
+
+    const begin = async (): Promise<Daemons> => {
+      const daemons = make();
+      observed = null;
+      await daemons.apply(desired({ role: 'worker', workers: 1, master_url: master.state.master_url }));
+      await ready();
+      await until('a load', () => daemons.load !== null);
+      expect(daemons.load).toEqual({ pending_cores: 0, used_cores: 2, executors: 2 });
+      expect(daemons.isDrained).toBe(false);
+      return daemons;
+    };
+
+    it('is told so, and is drained when it has no executor left', async () => {
+      const daemons = await begin();
+      daemons.drain();
+      await until('told', () => existsSync(`${root}/spark/told`));
+      expect(daemons.isDrained).toBe(false);
+      await until('drained', () => daemons.isDrained);
+      expect(daemons.load).toEqual({ pending_cores: 0, used_cores: 0, executors: 0 });
+      expect(daemons.state).toMatchObject({ state: 'ready', error: null });
+    });
+
+    it('is not started again once it has ended, by another agent neither', async () => {
+      const daemons = await begin();
+      daemons.drain();
+      const [pid = 0] = pidOf('worker.Worker');
+      signal(pid, 'SIGKILL');
+      await until('drained', () => daemons.isDrained);
+      expect(daemons.state).toMatchObject({ state: 'ready', error: null });
+      const other = make();
+      other.drain();
+      await other.apply(desired({ role: 'worker', workers: 1, master_url: master.state.master_url }));
+      await until('drained', () => other.isDrained);
+      expect(starts()).toEqual(['Master', 'Worker']);
+    });
   });
 
   it('needs no worker to be ready as a master alone', async () => {

@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
-import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
+import type { DesiredDaemons, NodeLoad, ObservedDaemons } from '../contracts/agent-protocol';
 import {
   masterCommand,
   parseMasterStatus,
+  parseWorkerLoad,
   parseWorkerRegistered,
   UI_TOKEN_HEADER,
   workerCommand,
@@ -25,6 +26,7 @@ import {
   type MasterStatus,
 } from '../spark/daemon-command';
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
+import { DaemonLoad, SHORTEST_LOOK_MS } from './daemon-load';
 import { readJson, readTail, readText, writeJson } from './files';
 import type { NodeLog } from './node-log';
 import {
@@ -63,6 +65,8 @@ interface DaemonJournal {
   started_at: number;
   /** What its page requires; absent if an older agent started it. */
   ui_token?: string;
+  /** Whether it knows the signal to move away what it holds; absent if an older agent started it. */
+  can_drain?: boolean;
 }
 
 const BOOTSTRAP_DEADLINE_MS = 10 * 60_000;
@@ -73,6 +77,11 @@ const CRASHES_TO_FAIL = 5;
 /** A daemon that ran this long did not crash at once. */
 const STEADY_MS = 30_000;
 const STOP_GRACE_MS = 2_000;
+/** Between two looks at ready daemons. */
+const LOOK_MS = 5_000;
+/** The same at a master, whose applications wait. */
+const MASTER_LOOK_MS = 2_000;
+const PAGE_DEADLINE_MS = 4_000;
 
 /** Keeps the Spark daemons of the node as the control plane wants them. */
 export class Daemons {
@@ -86,6 +95,8 @@ export class Daemons {
   private watching = false;
   /** Ends the pause between two checks when something has happened. */
   private waking = new AbortController();
+  private readonly ofDaemons = new DaemonLoad();
+  private draining = false;
 
   private readonly nodeDir: string;
   private readonly sandbox: Sandbox;
@@ -106,6 +117,29 @@ export class Daemons {
 
   get state(): ObservedDaemons {
     return this.observed;
+  }
+
+  /** What the daemons tell of their load; null while it is unknown, and on nodes that tell nothing. */
+  get load(): NodeLoad | null {
+    return this.ofDaemons.current;
+  }
+
+  /** Whether the node is there for its worker, which has executors of runs of other nodes. */
+  get isWorker(): boolean {
+    return this.desired?.role === 'worker';
+  }
+
+  /** Whether the worker that is to go has no executor left. */
+  get isDrained(): boolean {
+    return this.ofDaemons.isDrained;
+  }
+
+  /** Has the worker move what its executors hold to others and take no more; it is not started again once it ends. */
+  drain(): void {
+    if (this.draining) return;
+    this.draining = true;
+    this.context.log.info('draining');
+    this.waking.abort();
   }
 
   /** Environment of the node for daemons and runs. */
@@ -319,6 +353,8 @@ export class Daemons {
       bindAddress,
       log,
       launch: (name, command) => this.launch(name, command),
+      // Those of other roles are needed by the runs that the node still has.
+      isLast: () => this.draining && this.desired?.role === 'worker',
       crashed: (name, times, detail) => {
         this.waking.abort();
         this.observe({
@@ -367,18 +403,20 @@ export class Daemons {
       if (ready) this.endStrays();
       this.waking = new AbortController();
       const until = AbortSignal.any([stopped, this.waking.signal]);
-      await pause(ready ? 5_000 : this.observed.master_url === null ? 25 : 50, until);
+      await pause(ready ? this.lookMs() : this.observed.master_url === null ? 25 : 50, until);
     }
+  }
+
+  private lookMs(): number {
+    if (this.desired?.role === 'master') return MASTER_LOOK_MS;
+    return this.draining && this.desired?.role === 'worker' ? SHORTEST_LOOK_MS : LOOK_MS;
   }
 
   private async look(): Promise<boolean> {
     const { desired } = this;
     if (!desired) return false;
     if (desired.role === 'single') return true;
-    if (desired.role === 'worker') {
-      const place = this.loops.get('worker-1')?.place;
-      return place ? parseWorkerRegistered((await this.page(place)) ?? '') : false;
-    }
+    if (desired.role === 'worker') return this.lookAtWorker();
     const place = this.loops.get('master')?.place;
     if (!place) return false;
     const { bindAddress } = this.context;
@@ -390,30 +428,57 @@ export class Daemons {
     }
     const status = await this.masterStatus(place);
     if (!status?.alive) return false;
-    return desired.role === 'master' || status.aliveWorkers >= desired.workers;
+    if (desired.role === 'master') {
+      await this.ofDaemons.observeMaster(status.activeApplications, (path) => this.page(place, path));
+      return true;
+    }
+    return status.aliveWorkers >= desired.workers;
+  }
+
+  private async lookAtWorker(): Promise<boolean> {
+    const daemon = this.loops.get('worker-1');
+    const place = daemon?.place;
+    if (!place) {
+      // Only one that is to go has none for good.
+      const hasEnded = this.draining && (!daemon || daemon.hasEnded);
+      if (hasEnded) this.ofDaemons.observeWorker({ usedCores: 0, executors: 0 }, true);
+      return hasEnded;
+    }
+    const page = (await this.page(place)) ?? '';
+    if (this.draining) this.tellToDrain(daemon);
+    const load = parseWorkerLoad(page);
+    if (load) this.ofDaemons.observeWorker(load, this.draining);
+    return parseWorkerRegistered(page);
+  }
+
+  /** The signal is for the worker itself: it would end the processes around it. Repeated, it changes nothing. */
+  private tellToDrain({ leader, canDrain }: Daemon): void {
+    if (!leader || !canDrain) return;
+    for (const { pid, argv } of processesIn(new Set([leader.pid])))
+      if (argv[0]?.endsWith('/java') && argv.includes(WORKER_CLASS)) signal(pid, 'SIGPWR');
   }
 
   private async masterStatus(place: DaemonPlace): Promise<MasterStatus | null> {
     return parseMasterStatus((await this.page(place)) ?? '');
   }
 
-  private page({ webUiPort: port, uiToken }: DaemonPlace): Promise<string | null> {
+  private page({ webUiPort: port, uiToken }: DaemonPlace, path = '/json/'): Promise<string | null> {
     const headers = { [UI_TOKEN_HEADER]: uiToken };
+    const signal = AbortSignal.timeout(PAGE_DEADLINE_MS);
     return new Promise((resolve) => {
-      const request = get(
-        { host: this.context.bindAddress, port, path: '/json/', timeout: 2_000, headers },
-        (answer) => {
-          let text = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (part: string) => {
-            text += part;
-            // Applications put their names there.
-            if (text.length > LONGEST_PAGE) answer.destroy();
-          });
-          answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
-          answer.on('error', () => resolve(null));
-        },
-      );
+      const request = get({ host: this.context.bindAddress, port, path, timeout: 2_000, headers, signal }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => {
+          text += part;
+          // Applications put their names there.
+          if (text.length > LONGEST_PAGE) answer.destroy();
+        });
+        answer.on('end', () => resolve(answer.statusCode === 200 ? text : null));
+        answer.on('error', () => resolve(null));
+        // After what came before; of an answer that is too long it is all that comes.
+        answer.on('close', () => resolve(null));
+      });
       request.on('timeout', () => request.destroy());
       request.on('error', () => resolve(null));
     });
@@ -432,12 +497,15 @@ interface DaemonContext {
   bindAddress: string;
   log: NodeLog;
   launch: (name: string, command: DaemonCommand) => ChildProcess;
+  /** Whether no other one is started once this one ends, or has ended. */
+  isLast: () => boolean;
   crashed: (name: string, times: number, detail: string) => void;
 }
 
 /** One daemon that is restarted whenever it ends. */
 class Daemon {
   private current: DaemonJournal | null = null;
+  private ended = false;
   private readonly stopping = new AbortController();
   /** Resolves once the daemon is asked to end. */
   private readonly asked = new Promise<null>((resolve) => {
@@ -462,6 +530,16 @@ class Daemon {
     return { port, webUiPort, uiToken };
   }
 
+  /** Whether it ended and is not started again. */
+  get hasEnded(): boolean {
+    return this.ended;
+  }
+
+  /** Whether it knows the signal to move away what it holds. */
+  get canDrain(): boolean {
+    return this.current?.can_drain ?? false;
+  }
+
   /** Leader of its session; null while there is none. */
   get leader(): ProcessId | null {
     return this.current?.process ?? null;
@@ -480,8 +558,17 @@ class Daemon {
     const backoff = new Backoff(200, 30_000);
     let crashes = 0;
     while (!this.stopping.signal.aborted) {
+      if (this.context.isLast() && !this.adoptable()) {
+        this.ended = true;
+        return;
+      }
       const detail = await this.runOnce();
       if (this.stopping.signal.aborted) return;
+      if (this.context.isLast()) {
+        this.current = null;
+        this.context.log.info('daemon ended', { daemon: this.name, detail });
+        continue;
+      }
       const steady = this.current !== null && Date.now() - this.current.started_at > STEADY_MS;
       this.current = null;
       crashes = steady ? 1 : crashes + 1;
@@ -492,14 +579,21 @@ class Daemon {
     }
   }
 
+  /** The daemon of an earlier agent, if it runs. */
+  private adoptable(): DaemonJournal | null {
+    const last = readJson<DaemonJournal>(this.path);
+    return last && last.master_url === this.masterUrl && isAlive(last.process) ? last : null;
+  }
+
   /** Finds the daemon of an earlier agent or starts one; resolves with how it ended. */
   private async runOnce(): Promise<string> {
-    const last = readJson<DaemonJournal>(this.path);
+    const found = this.adoptable();
     let ended: Promise<string>;
-    if (last && last.master_url === this.masterUrl && isAlive(last.process)) {
-      this.current = last;
-      ended = this.endOf(last.process);
+    if (found) {
+      this.current = found;
+      ended = this.endOf(found.process);
     } else {
+      const last = readJson<DaemonJournal>(this.path);
       if (last) while (!killSession(last.process, this.context.owner)) await pause(20);
       // The old address is kept where it can be, since workers and drivers know it.
       const host = this.context.bindAddress;
@@ -514,7 +608,8 @@ class Daemon {
       const process = child.pid === undefined ? null : identify(child.pid);
       if (!process) return ended;
       const [master_url, started_at] = [this.masterUrl, Date.now()];
-      this.current = { process, port, web_ui_port: webUiPort, master_url, started_at, ui_token: uiToken };
+      const place = { port, web_ui_port: webUiPort, master_url };
+      this.current = { process, ...place, started_at, ui_token: uiToken, can_drain: true };
       writeJson(this.path, this.current);
     }
     const leader = this.current.process;
@@ -533,6 +628,8 @@ class Daemon {
     return 'ended';
   }
 }
+
+const WORKER_CLASS = 'org.apache.spark.deploy.worker.Worker';
 
 interface Executor {
   pid: number;

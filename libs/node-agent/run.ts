@@ -33,7 +33,7 @@ import { StagedFiles } from './staged-files';
 import { pause } from './waiting';
 
 /** Why the agent ends a run. */
-export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop';
+export type StopCause = 'stop' | 'timeout' | 'lease' | 'node-stop' | 'interruption';
 
 /** What a run needs from its agent. */
 export interface RunContext {
@@ -71,7 +71,7 @@ interface Journal {
   at: string;
   /** Wall clock in milliseconds. */
   deadline: number | null;
-  stop: { cause: StopCause; kill_at: number; forced: boolean } | null;
+  stop: { cause: StopCause; kill_at: number; forced: boolean; message?: string } | null;
   end: { outcome: RunOutcome; reason: RunReason; message: string; exit_code: number | null } | null;
 }
 
@@ -121,6 +121,11 @@ const STOPPED: Record<StopCause, { outcome: RunOutcome; reason: RunReason; messa
     message: 'The node could not reach the control plane for longer than its lease, so it ended its runs.',
   },
   'node-stop': { outcome: 'terminated', reason: 'NODE_STOPPED', message: 'The node was stopped.' },
+  interruption: {
+    outcome: 'terminated',
+    reason: 'SPOT_INTERRUPTED',
+    message: 'The provider takes the machine of the run back.',
+  },
 };
 
 /** One run on this node, from its files to its reported end. */
@@ -270,8 +275,11 @@ export class Run {
     return this.settle(this.journal.stop ? this.finishStopped(null) : this.submit());
   }
 
-  /** Asks the run to end, and sees to it that it does `graceMs` later. A second call can only shorten that. */
-  stop(cause: StopCause, graceMs: number): void {
+  /**
+   * Asks the run to end, and sees to it that it does `graceMs` later. A second call can only shorten that.
+   * @param message if there is more to say than the cause
+   */
+  stop(cause: StopCause, graceMs: number, message?: string): void {
     if (this.journal.end) return;
     const killAt = Date.now() + graceMs;
     const { stop } = this.journal;
@@ -280,7 +288,10 @@ export class Run {
       return;
     }
     this.info('ending run', { cause });
-    this.change({ stop: { cause, kill_at: killAt, forced: false }, state: graceMs > 0 ? 'stopping' : 'killing' });
+    this.change({
+      stop: { cause, kill_at: killAt, forced: false, message },
+      state: graceMs > 0 ? 'stopping' : 'killing',
+    });
     this.staged.abort();
     if (this.process && graceMs > 0 && isAlive(this.process)) signal(-this.process.pid, 'SIGTERM');
     this.tick();
@@ -514,6 +525,7 @@ export class Run {
     if (!stop) throw new Error('it was not asked to end');
     await this.applicationGone();
     const end = { ...STOPPED[stop.cause] };
+    if (stop.message !== undefined) end.message = stop.message;
     if (stop.cause === 'stop' && stop.forced) {
       end.outcome = 'killed';
       end.message = 'The run was killed on request.';

@@ -79,7 +79,10 @@ export function workerCommand(
     ],
     env: {
       ...daemonEnvironment(runtime, env, secrets),
-      SPARK_WORKER_OPTS: `${cleanUp} ${env['SPARK_WORKER_OPTS'] ?? ''}`.trim(),
+      // Behind the user's: without it the signal would end the worker with all that its executors hold.
+      SPARK_WORKER_OPTS: [cleanUp, env['SPARK_WORKER_OPTS'], '-Dspark.decommission.enabled=true']
+        .filter(Boolean)
+        .join(' '),
     },
   };
 }
@@ -128,6 +131,20 @@ export function parseMasterStatus(body: string): MasterStatus | null {
       return typeof id === 'string' ? [id] : [];
     }),
   };
+}
+
+/** What the worker's `/json/` page says of its executors. */
+export interface WorkerLoad {
+  usedCores: number;
+  executors: number;
+}
+
+/** Reads the worker's `/json/` page; null when it is something else. */
+export function parseWorkerLoad(body: string): WorkerLoad | null {
+  const page = parseObject(body);
+  const [usedCores, executors] = [page?.['coresused'], page?.['executors']];
+  if (!Number.isSafeInteger(usedCores) || !Array.isArray(executors)) return null;
+  return { usedCores: Math.max(0, usedCores as number), executors: executors.length };
 }
 
 /** Whether the worker's `/json/` page names a master it is registered with. */

@@ -122,7 +122,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     files.push({ path, content: allProperties(propertiesText(own), properties, setup.sparkDefaults) });
     option('--properties-file', path);
   }
-  for (const [key, value] of defaultProperties(setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
+  for (const [key, value] of defaultProperties(spec, setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
   for (const entry of conf) argv.push('--conf', entry);
   // Behind the user's, whatever a file among them says in a way that is not recognized.
   for (const [key, value] of ownProperties(spec, setup)) argv.push('--conf', `${key}=${value}`);
@@ -314,8 +314,19 @@ function redactingEntry(entry: string, secretKeys: ReadonlySet<string>): string 
   return keyOf(entry) === REDACTION ? redacting(entry, secretKeys) : entry;
 }
 
+/** What executors of a worker that is to go hold, others take over: then nothing has to be computed again. */
+const DECOMMISSION: readonly [string, string][] = [
+  ['spark.decommission.enabled', 'true'],
+  ['spark.storage.decommission.enabled', 'true'],
+  ['spark.storage.decommission.shuffleBlocks.enabled', 'true'],
+  ['spark.storage.decommission.rddBlocks.enabled', 'true'],
+  // Executors end after two rounds; by default the second one comes half a minute later.
+  ['spark.storage.decommission.replicationReattemptInterval', '2s'],
+];
+
 /** What the platform sets unless the user does; `set` are the keys that the user sets. */
 function defaultProperties(
+  { master }: RunSpec,
   { runtime, paths }: SubmitSetup,
   set: ReadonlySet<string>,
   secretKeys: ReadonlySet<string>,
@@ -330,6 +341,7 @@ function defaultProperties(
     // Else the peaks of short tasks are unknown.
     ['spark.executor.metrics.pollingInterval', '1s'],
   ];
+  if (master.startsWith('spark://')) defaults.push(...DECOMMISSION);
   const archive = classArchiveOption(runtime.classArchive);
   if (archive.length > 0) defaults.push(['spark.executor.defaultJavaOptions', archive.join(' ')]);
   return defaults.filter(([key]) => !set.has(key));

@@ -38,12 +38,15 @@ const FILL_CLOUD_ENV = `INSERT INTO cloud_envs OVERRIDING SYSTEM VALUE
   WHERE c.cluster_id = $1 RETURNING cloud_env_id`;
 
 /** Copies of a cluster, RUNNING. Parameters: the cluster, how many, slots of a node, their cloud environment. */
-const FILL_CLUSTERS = `INSERT INTO clusters OVERRIDING SYSTEM VALUE
+const FILL_CLUSTERS = `WITH made AS (INSERT INTO clusters OVERRIDING SYSTEM VALUE
   SELECT copy.* FROM clusters c CROSS JOIN generate_series(1, $2::int) n
     CROSS JOIN LATERAL jsonb_populate_record(c, jsonb_build_object(
       'cluster_id', nextval(pg_get_serial_sequence('clusters', 'cluster_id')), 'name', 'bench-' || n,
       'status', 'RUNNING', 'max_parallel_jobs', $3::int, 'cloud_env_id', $4::bigint)) copy
-  WHERE c.cluster_id = $1 RETURNING cluster_id`;
+  WHERE c.cluster_id = $1 RETURNING cluster_id, status),
+  entries AS (INSERT INTO cluster_states (cluster_id, sequence, status, start_time, node_count)
+    SELECT cluster_id, 1, status, now(), 0 FROM made)
+  SELECT cluster_id FROM made`;
 
 /** A configuration for each of the clusters, like the given one. Parameters: the configuration, the clusters. */
 const FILL_JOB_CONFS = `INSERT INTO job_confs OVERRIDING SYSTEM VALUE
@@ -54,11 +57,15 @@ const FILL_JOB_CONFS = `INSERT INTO job_confs OVERRIDING SYSTEM VALUE
   WHERE j.job_conf_id = $1 RETURNING job_conf_id`;
 
 /** Nodes that are ready, so many of each cluster. Parameters: the clusters, how many. */
-const FILL_NODES = `INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb,
+const FILL_NODES = `WITH made AS (INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb,
     machine_type_id, machine_price_ycu, is_spot, labels, daemons_state, last_seen_at)
   SELECT c.tenant_id, c.cluster_id, n, 'single', 'RUNNING', gen_random_uuid(), 4, 8192,
     (SELECT min(machine_type_id) FROM machine_types WHERE to_date = 'infinity'), 1, false, '{}', 'ready', now()
-  FROM clusters c CROSS JOIN generate_series(0, $2::int - 1) n WHERE c.cluster_id = ANY($1) RETURNING node_id`;
+  FROM clusters c CROSS JOIN generate_series(0, $2::int - 1) n WHERE c.cluster_id = ANY($1)
+  RETURNING node_id, cluster_id, status),
+  entries AS (INSERT INTO node_states (node_id, cluster_id, sequence, status, start_time)
+    SELECT node_id, cluster_id, 1, status, now() FROM made)
+  SELECT node_id FROM made`;
 
 const GIVE_TOKENS = `UPDATE cluster_nodes
   SET node_token_hash = encode(sha256(convert_to(node_id || '.bench', 'UTF8')), 'hex') WHERE node_id = ANY($1)`;

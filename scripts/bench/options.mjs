@@ -6,6 +6,8 @@ const MEASUREMENTS = [
   'job',
   'follow',
   'cluster',
+  'grow',
+  'nodes',
   'get',
   ...INTERACTIVE,
   'lookup',
@@ -37,6 +39,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   job      POST of a small PySpark job to DONE, against spark-submit on the same master
   follow   first line of a job to its first byte with somebody who follows its log; the slowest of some jobs
   cluster  start of a cluster to RUNNING, against starting the same daemons by hand
+  grow     POST of a job that finds no slot to its start on a node that is added for it, against the start of a cluster of one
+  nodes    start of a local PLATFORM cluster of ten nodes, against one of one
   get      GET of a cluster by id, against a bare express handler with the same query
   kernel   a cell "1" of a notebook to its reply, over a WebSocket to another process of the API than the agent's, against
            jupyter_client with the same kernel: what is added to p50 and p99

@@ -17,6 +17,10 @@ export interface WorkerConfig {
   endedRowsKeptDays: number;
   /** Interval at which the outbox is read even without a wake-up, milliseconds. */
   relayPollMs: number;
+  /** Nodes that a cluster gets within an hour in the place of lost ones; then it ends in ERROR. */
+  replacementsPerHour: number;
+  /** A spot cluster gets machines at the usual price when there were no others for so long, minutes. */
+  spotFallbackMinutes: number;
   /** A notebook without work and without a client is stopped after this, minutes. */
   kernelIdleMinutes: number;
   /** Where the worker answers liveness and readiness probes; null serves none. */
@@ -37,6 +41,8 @@ export function readWorkerConfig(env: EnvReader): WorkerConfig {
     reconcileMs: env.integer('RECONCILE_INTERVAL_MS', { default: 5000, min: 100 }),
     endedRowsKeptDays: env.integer('ENDED_ROWS_RETENTION_DAYS', { default: 90, min: 1 }),
     relayPollMs: env.integer('OUTBOX_POLL_MS', { default: 2000, min: 100 }),
+    replacementsPerHour: env.integer('CLUSTER_REPLACEMENTS_PER_HOUR', { default: 10, min: 0, max: 1000 }),
+    spotFallbackMinutes: env.integer('SPOT_FALLBACK_MINUTES', { default: 5, min: 0, max: 10_080 }),
     kernelIdleMinutes: env.integer('KERNEL_IDLE_MINUTES', { default: 60, min: 1, max: 10_080 }),
     healthPort: healthPort === 0 ? null : healthPort,
   };

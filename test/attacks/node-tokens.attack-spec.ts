@@ -1,4 +1,4 @@
-import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { makeTenancy, type Tenancy, putNode } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 
@@ -40,8 +40,7 @@ describe('somebody who has the tokens of a node', () => {
     const agent = await newNode();
     const runId = await agent.giveRun(tenancy);
     await agent.poll();
-    const sql = `UPDATE cluster_nodes SET status = 'DESTROYED', to_date = now() WHERE node_id = $1`;
-    await api.database.query(sql, [agent.nodeId]);
+    await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
     const report = { daemons: { state: 'failed', master_url: null, error: 'lies' }, runs: [] };
     const calls: [string, string, object?][] = [
       ['POST', '/poll', { version: 0, wait_ms: 0 }],

@@ -57,7 +57,16 @@ describe('a cluster whose provider has no driver in this release', () => {
          SELECT tenant_id, cluster_id, 0, 'worker', 'INITIATING', gen_random_uuid(), 4, 16384, $2::text,
            machine_type_id, machine_price_ycu, is_spot_instance, labels
          FROM clusters JOIN cluster_confs USING (tenant_id, cluster_conf_id) JOIN machine_types USING (machine_type_id)
-         WHERE cluster_id = $1
+         WHERE cluster_id = $1 RETURNING node_id
+       ), node_entry AS (
+         INSERT INTO node_states (node_id, cluster_id, sequence, status, start_time)
+         SELECT node_id, $1, 1, 'INITIATING', now() FROM node
+       ), left_state AS (
+         UPDATE cluster_states SET end_time = now() WHERE cluster_id = $1 AND end_time = 'infinity'
+         RETURNING status, sequence
+       ), cluster_entry AS (
+         INSERT INTO cluster_states (cluster_id, sequence, from_status, status, start_time, node_count)
+         SELECT $1, sequence + 1, status, 'INITIATING', now(), 1 FROM left_state
        )
        UPDATE clusters SET status = 'INITIATING', workflow_job_instance_id = instance.workflow_job_instance_id
        FROM instance WHERE cluster_id = $1`,

@@ -15,7 +15,7 @@ import { seedReferenceData } from '../../src/modules/reference-data/seed-referen
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import { bodyOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
-import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeTenancy, type Tenancy, putCluster } from './harness/records';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
 /** Rows of GCP that the next release no longer has, and those that stay. */
@@ -71,11 +71,12 @@ describe('records that refer to a lookup row which an upgrade has closed', () =>
          network_project_id = 'p', network_name = 'n', subnet = 's'`,
       `UPDATE cloud_envs SET ${provider}, availability_zone_id = ${CLOSED.zone}, cloud_project = 'p'`,
       `UPDATE cluster_confs SET machine_type_id = ${CLOSED.machineType}, volume_conf_id = ${volumeConfId}`,
-      `UPDATE clusters SET status = 'ERROR', spark_infra_version_id = ${CLOSED.version}, disk_type_id = ${CLOSED.diskType},
+      `UPDATE clusters SET spark_infra_version_id = ${CLOSED.version}, disk_type_id = ${CLOSED.diskType},
          min_instances = 1, max_instances = 1, num_of_workers = NULL`,
     ]) {
       await api.database.query(sql);
     }
+    await putCluster(tx, mine.clusterId, 'ERROR');
   }
 
   /** An upgrade to a release that no longer knows the rows. */

@@ -78,7 +78,7 @@ describe('a transition of a cluster', () => {
     await become('STOPPING', [new Listener({ clusterTransitioned })]);
     const { tenantId, clusterId } = tenancy;
     const entry = await one<{ cluster_state_id: number }>(
-      'SELECT cluster_state_id FROM cluster_states WHERE cluster_id = $1',
+      'SELECT max(cluster_state_id)::int AS cluster_state_id FROM cluster_states WHERE cluster_id = $1',
     );
     const event = { tenantId, clusterId, from: 'RUNNING', to: 'STOPPING', reason: 'Why', workflowInstanceId: null };
     expect(told).toEqual([[{ ...event, stateId: entry?.cluster_state_id }, 'STOPPING']]);
@@ -87,7 +87,7 @@ describe('a transition of a cluster', () => {
   it('is undone where a subscriber fails', async () => {
     const clusterTransitioned = () => Promise.reject(new Error('not this one'));
     await expect(become('STOPPING', [new Listener({ clusterTransitioned })])).rejects.toThrow('not this one');
-    expect([await status(), await entries()]).toEqual(['RUNNING', 0]);
+    expect([await status(), await entries()]).toEqual(['RUNNING', 1]);
   });
 
   it('has the runs that wait settled where an operation ends, and where it begins not', async () => {

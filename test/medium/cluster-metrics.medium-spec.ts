@@ -176,6 +176,12 @@ describe('metrics of a cluster', () => {
     ]);
   });
 
+  it('have no free slots of a node that is to go', async () => {
+    const nodeId = await node(0, { draining: true });
+    await record([[nodeId, using(1)]]);
+    expect((await metrics()).nodes[0].points[0].slots).toEqual({ used: 2, used_max: 2, free: 0 });
+  });
+
   it.each<[string, object]>([
     ['less than nothing', { millicores: { average: -1, max: 0 } }],
     ['no number', { millicores: { average: null, max: 0 } }],

@@ -49,7 +49,7 @@ describe('mounts on clusters', () => {
     const [first, second] = [await bench.makeMount(), await bench.makeMount()];
     const cluster = await bench.makeCluster([first]);
     const put = (body: object) => bench.call('PUT', `/cluster?cluster_id=${cluster}`, body);
-    for (const status of ['STOPPED', 'RUNNING']) {
+    for (const status of ['STOPPED', 'RUNNING'] as const) {
       await bench.setStatus(cluster, status);
       expectRefusal(await put({ mount_ids: [second] }), 409, 'CLUSTER.INVALID_STATE', /mount_ids/);
     }
@@ -129,7 +129,7 @@ describe('mounts on clusters', () => {
       [using],
     );
     const path = `/cluster/mount?mount_id=${mount}`;
-    for (const status of ['STOPPED', 'RUNNING', 'DESTROYING']) {
+    for (const status of ['STOPPED', 'RUNNING', 'DESTROYING'] as const) {
       await bench.setStatus(using, status);
       const message = new RegExp(`used by the clusters "${name}" \\(${status}\\)\\. `);
       expectRefusal(await bench.call('PUT', path, { is_read_only: true }), 409, 'RECORD.IN_USE', message);

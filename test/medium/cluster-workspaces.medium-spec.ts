@@ -1,6 +1,7 @@
 import type { Role } from '../../src/platform/auth/roles';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
+import { putCluster } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const VIEW = 0;
@@ -31,7 +32,7 @@ describe('the workspaces that a cluster serves', () => {
   beforeEach(async () => {
     cluster = await estate.id('cluster', parts);
     // Without nodes: jobs wait.
-    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+    await putCluster(api.database.manager, cluster, 'RUNNING');
     workspaces = [await workspace(), await workspace()];
   });
 

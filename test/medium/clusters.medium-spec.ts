@@ -21,6 +21,8 @@ import { Installation } from '../../src/platform/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
+import { putCluster } from './harness/records';
+import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { TestAnswer, TestApi } from './harness/test-api';
 
 /** Of the reference data. */
@@ -54,8 +56,7 @@ describe('clusters', () => {
 
   afterAll(() => stop?.());
 
-  const setStatus = (cluster: number, status: string) =>
-    api.database.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [cluster, status]);
+  const setStatus = (cluster: number, status: ClusterStatus) => putCluster(api.database.manager, cluster, status);
   const read = async (cluster: number) => (await estate.get('cluster', cluster)).body;
 
   describe('engine_cluster_spark_config', () => {

@@ -1,4 +1,4 @@
-import { insertPlain } from './harness/records';
+import { insertPlain, putCluster } from './harness/records';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
@@ -136,7 +136,7 @@ describe('dependency repositories', () => {
     beforeEach(async () => {
       cluster = await estate.id('cluster', parts);
       // Without nodes: jobs wait.
-      await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+      await putCluster(api.database.manager, cluster, 'RUNNING');
       workspace = await people.workspace(caller);
       jobs = `/workspace/${workspace}/spark/job`;
     });

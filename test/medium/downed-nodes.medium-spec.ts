@@ -17,7 +17,7 @@ import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { Installation } from '../../src/platform/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
-import { makeNode, makeTenancy } from './harness/records';
+import { makeNode, makeTenancy, putNode } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. Left out: the machines.
@@ -72,7 +72,7 @@ describe('nodes that a driver sees to be down', () => {
   it('are started again or called lost at once, and only where they ought to run', async () => {
     const [failed, gone, stopping] = [await newNode('failed'), await newNode('gone'), await newNode('stopping')];
     const interrupted = await newNode('interrupted');
-    await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopping.id]);
+    await putNode(dataSource.manager, stopping.id, 'STOPPING');
     const orphan = randomUUID();
     const states = new Map<string, ProviderNodeState>([
       [failed.token, 'failed'],
@@ -105,8 +105,7 @@ describe('nodes that a driver sees to be down', () => {
     const fault = new ComputeDriverError('TEST', 'the host has failed', { kind: 'transient' });
     const driver = {
       describe: async ([ref]: NodeRef[]) => {
-        if (ref?.nodeToken === stopped.token)
-          await dataSource.query(`UPDATE cluster_nodes SET status = 'STOPPING' WHERE node_id = $1`, [stopped.id]);
+        if (ref?.nodeToken === stopped.token) await putNode(dataSource.manager, stopped.id, 'STOPPING');
         return [{ state: 'stopped', fault }];
       },
       start: (ref: NodeRef) => Promise.resolve(void started.push(ref.nodeToken)),

@@ -1,5 +1,6 @@
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
+import { putCluster } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.
@@ -21,7 +22,7 @@ describe('job configurations', () => {
     estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     // Without nodes: jobs wait.
-    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+    await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 
   afterAll(() => stop?.());

@@ -1,8 +1,9 @@
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { makeTenancy } from './harness/records';
+import { makeTenancy, putCluster } from './harness/records';
 import { TestAgent } from './harness/test-agent';
+import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const HIVE = '/metastore/catalog/hive';
@@ -204,8 +205,7 @@ describe('metastore catalogs', () => {
       parts = await estate.parts();
     });
 
-    const become = (clusterId: number, status: string) =>
-      api.database.query('UPDATE clusters SET status = $1 WHERE cluster_id = $2', [status, clusterId]);
+    const become = (clusterId: number, status: ClusterStatus) => putCluster(api.database.manager, clusterId, status);
 
     it('are shown with it, and stay as they are until it is DESTROYED or in ERROR', async () => {
       const catalog = Number(idOf(await make(HIVE, { name: 'shared', hiveSiteXml: hiveSite() })));
@@ -216,12 +216,12 @@ describe('metastore catalogs', () => {
         description: null,
         metastore_catalog_type: { metastore_catalog_type_id: 1, name: 'HIVE', description: null },
       });
-      for (const status of ['STOPPED', 'INITIATING', 'RUNNING']) {
+      for (const status of ['STOPPED', 'INITIATING', 'RUNNING'] as const) {
         await become(id, status);
         expect(refusal(await change(HIVE, String(catalog), { description: 'x' }))).toEqual([409, 'RECORD.IN_USE']);
         expect(refusal(await remove(HIVE, String(catalog)))).toEqual([400, 'RECORD.IN_USE']);
       }
-      for (const status of ['DESTROYED', 'ERROR']) {
+      for (const status of ['DESTROYED', 'ERROR'] as const) {
         await become(id, status);
         expect((await change(HIVE, String(catalog), { description: status })).status).toBe(201);
       }

@@ -6,7 +6,7 @@ import { NotebookOutputsService } from '../../src/modules/notebooks/notebook-out
 import { WorkspaceFilesRepository } from '../../src/modules/workspaces/workspace-files.repository';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { insertPlain } from './harness/records';
+import { insertPlain, putCluster } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 interface ShownCell {
@@ -40,7 +40,7 @@ describe('notebook configurations', () => {
     const estate = new Estate(people, caller);
     cluster = await estate.id('cluster', await estate.parts());
     // Without nodes: runs wait.
-    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+    await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 
   afterAll(() => stop?.());

@@ -10,7 +10,8 @@ import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
 import type { Caller, People } from './harness/people';
 import { startPeople } from './harness/people';
-import { makeTenancy, type Tenancy } from './harness/records';
+import { makeTenancy, type Tenancy, putCluster } from './harness/records';
+import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { TestApi } from './harness/test-api';
 
 const MANAGERS = '/object_storage_managers';
@@ -186,11 +187,10 @@ describe('object storage managers', () => {
     expect(inUse.body.error_message).toContain(`"${name}"`);
 
     const path = `${MANAGER}?object_storage_manager_id=${id}`;
-    const setStatus = (status: string) =>
-      api.database.query(
-        'UPDATE clusters SET status = $2, min_instances = 1, max_instances = 1 WHERE cluster_id = $1',
-        [mine.clusterId, status],
-      );
+    const setStatus = (status: ClusterStatus) => putCluster(api.database.manager, mine.clusterId, status);
+    await api.database.query('UPDATE clusters SET min_instances = 1, max_instances = 1 WHERE cluster_id = $1', [
+      mine.clusterId,
+    ]);
     const cluster = `/cluster?cluster_id=${mine.clusterId}`;
     expect((await admin.call('PUT', cluster, { object_storage_manager_id: Number(id) })).status).toBe(409);
     await setStatus('DESTROYED');

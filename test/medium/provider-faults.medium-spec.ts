@@ -1,14 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import {
-  ComputeDriverError,
-  type FaultKind,
-  type NodeRef,
-  type NodeSpec,
-  type ProviderNode,
-  type ProviderNodeState,
-} from '../../libs/compute-drivers/compute-driver';
+import { ComputeDriverError, type FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -26,57 +19,16 @@ import {
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
-import { makeTenancy } from './harness/records';
+import { makeTenancy, putCluster, putNode } from './harness/records';
+import { fault, ScriptedProvider } from './harness/scripted-provider';
+import type { TenantScope } from '../../src/platform/auth/principal';
+import { ClusterHistoriesService } from '../../src/modules/clusters/cluster-histories.service';
+import { START_CLUSTER } from '../../src/modules/clusters/cluster-workflows';
+import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
+import { ThisWorker } from '../../src/platform/workers/this-worker';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
-/** A provider that does what a test says. */
-class ScriptedProvider {
-  readonly specs: NodeSpec[] = [];
-  readonly started: string[] = [];
-  faults: (ComputeDriverError | null)[] = [];
-  state: ProviderNodeState = 'running';
-  canStopIt = true;
-  isSlow = false;
-
-  provision(spec: NodeSpec): Promise<ProviderNode> {
-    this.specs.push(spec);
-    const fault = this.faults.shift();
-    return fault ? Promise.reject(fault) : Promise.resolve(this.node(spec.labels.nodeToken, 'pending'));
-  }
-
-  start(ref: NodeRef): Promise<ProviderNode> {
-    this.started.push(ref.nodeToken);
-    return Promise.resolve(this.node(ref.nodeToken, 'pending'));
-  }
-
-  describe(refs: NodeRef[]): Promise<ProviderNode[]> {
-    return Promise.resolve(refs.map((ref) => this.node(ref.nodeToken, this.state)));
-  }
-
-  canStop(): boolean {
-    return this.canStopIt;
-  }
-
-  stop(): Promise<'stopped' | 'stopping'> {
-    return Promise.resolve(this.isSlow ? 'stopping' : 'stopped');
-  }
-
-  destroy(): Promise<'gone' | 'going'> {
-    return Promise.resolve(this.isSlow ? 'going' : 'gone');
-  }
-
-  private node(nodeToken: string, state: ProviderNodeState): ProviderNode {
-    const labels = { installationId: '', tenantId: '', clusterId: '', nodeToken };
-    const ip = state === 'running' ? '10.0.0.7' : null;
-    return {
-      ...{ labels, providerRef: `test:${nodeToken}`, state, privateIp: ip, publicIp: null, createdAt: null },
-      fault: state === 'interrupted' ? fault('capacity') : null,
-    };
-  }
-}
-
-const fault = (kind: FaultKind, retryAfterMs: number | null = null): ComputeDriverError =>
-  new ComputeDriverError('TEST', `the provider says ${kind}`, { kind, retryAfterMs });
+const PAGE = { limit: 100, pageNumber: 1 };
 
 // Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says.
 describe('a provider with faults of every kind', () => {
@@ -95,6 +47,7 @@ describe('a provider with faults of every kind', () => {
     dataSource = app.get(DataSource);
     const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
     app.get(ClusterFactsReader).withDriver = call;
+    app.get(ThisWorker).become(1);
     app.get(Drivers).keepTenantsApart = () => true;
   });
 
@@ -108,7 +61,7 @@ describe('a provider with faults of every kind', () => {
     provider = new ScriptedProvider();
     ({ clusterId, tenantId } = await makeTenancy(dataSource.manager, `tenant ${made}`));
     await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
-    await dataSource.query(`UPDATE clusters SET status = 'STOPPED' WHERE cluster_id = $1`, [clusterId]);
+    await putCluster(dataSource.manager, clusterId, 'STOPPED');
   });
 
   async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
@@ -145,6 +98,14 @@ describe('a provider with faults of every kind', () => {
     const context = await begin('start');
     expect(await step(start(), 'plan-nodes', context)).toEqual(Step.done);
     return context;
+  }
+
+  /** As if the agents of the nodes had reported. */
+  async function isUp(): Promise<void> {
+    const { manager } = dataSource;
+    await putCluster(manager, clusterId, 'RUNNING');
+    for (const { node_id } of await app.get(ClusterNodesRepository).ofCluster(clusterId))
+      await putNode(manager, node_id, 'RUNNING');
   }
 
   async function node() {
@@ -238,7 +199,7 @@ describe('a provider with faults of every kind', () => {
 
   it('is given time to end machines', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await isUp();
     for (const [operation, workflow, doing, done] of [
       ['stop', app.get(StopClusterWorkflow), 'stop-nodes', 'STOPPED'],
       ['destroy', app.get(DestroyClusterWorkflow), 'destroy-nodes', 'DESTROYED'],
@@ -257,7 +218,7 @@ describe('a provider with faults of every kind', () => {
 
   it('has machines that cannot be stopped: they are destroyed, and the next start makes others', async () => {
     await planned();
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [clusterId]);
+    await isUp();
     provider.canStopIt = false;
     const workflow = app.get(StopClusterWorkflow);
     const context = await begin('stop');
@@ -289,5 +250,66 @@ describe('a provider with faults of every kind', () => {
     await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
     await expiry('NULL');
     await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+  });
+
+  describe('that refuses some nodes of a start', () => {
+    const entries = async (nodeNumber: number) => {
+      const { data } = await app.get(ClusterHistoriesService).nodeStates(scope(), { id: clusterId }, nodeNumber, PAGE);
+      return data;
+    };
+    const scope = () => ({ tenantId, userId: 1 }) as unknown as TenantScope;
+
+    async function errorsOf(nodeNumber: number): Promise<string[]> {
+      const entry = (await entries(nodeNumber)).find(({ node_status }) => node_status === 'ERROR');
+      if (!entry) throw new Error(`Node ${nodeNumber} was never in ERROR`);
+      const { data } = await app.get(ClusterHistoriesService).errors(scope(), clusterId, entry.node_status_id, PAGE);
+      return data.map(({ error }) => error);
+    }
+
+    async function fail(...refused: [number, ComputeDriverError][]): Promise<void> {
+      await dataSource.query('UPDATE clusters SET min_instances = 3, max_instances = 3 WHERE cluster_id = $1', [
+        clusterId,
+      ]);
+      for (const [nodeNumber, refusal] of refused) provider.refusals.set(nodeNumber, refusal);
+      const { instanceId } = await begin('start');
+      await app.get(WorkflowRunner).continue(START_CLUSTER, instanceId, start());
+    }
+
+    it('has its words for a node told as those for this node alone', async () => {
+      await fail([2, fault('quota')]);
+      expect(await errorsOf(2)).toEqual(['provision-nodes: the provider says quota']);
+      for (const other of [0, 1])
+        expect(await errorsOf(other)).toEqual(['provision-nodes: Node 2: the provider says quota']);
+      const reasons = await Promise.all([0, 1, 2].map(async (number) => (await entries(number))[1]?.reason));
+      const ofOthers = 'Step provision-nodes failed: Node 2: the provider says quota';
+      expect(reasons).toEqual([ofOthers, ofOthers, 'the provider says quota']);
+    });
+
+    it('has each told its own, and that of all told once', async () => {
+      await fail([0, fault('capacity')], [1, fault('transient')], [2, fault('denied')]);
+      expect(await errorsOf(0)).toEqual(['provision-nodes: the provider says capacity']);
+      expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says transient']);
+      expect(await errorsOf(2)).toEqual(['provision-nodes: the provider says denied']);
+      await putCluster(dataSource.manager, clusterId, 'STOPPED');
+      await fail(...[0, 1, 2].map((number): [number, ComputeDriverError] => [number, fault('denied')]));
+      expect(await errorsOf(1)).toEqual(['provision-nodes: the provider says denied']);
+    });
+
+    it('leaves entries that say who, why, how many and at which step', async () => {
+      await fail([2, fault('quota')]);
+      const { data } = await app.get(ClusterHistoriesService).states(scope(), { id: clusterId }, PAGE);
+      const [failed, began] = data;
+      const why = 'Step provision-nodes failed: Node 2: the provider says quota';
+      expect(failed).toMatchObject({ cluster_status: 'ERROR', current_node_size: 0, reason: why, step: 'compensate' });
+      expect(began).toMatchObject({ cluster_status: 'INITIATING', reason: 'test', step: null });
+      const steps = (await entries(2)).map(({ node_status, step }) => [node_status, step]);
+      expect(steps).toEqual([
+        ['DESTROYED', 'compensate'],
+        ['ERROR', 'compensate'],
+        ['INITIATING', 'plan-nodes'],
+      ]);
+      const all = await Promise.all([0, 1, 2].map(entries));
+      for (const { reason } of all.flat()) expect(reason).toEqual(expect.stringMatching(/./));
+    });
   });
 });

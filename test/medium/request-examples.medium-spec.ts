@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 import { TAGS } from '../../src/platform/http/tags';
+import { putCluster } from './harness/records';
+import { Cluster } from '../../src/modules/clusters/entities/cluster.entity';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
 
 type Body = Record<string, unknown>;
@@ -197,6 +199,9 @@ function publishedBy(api: TestApi): Published[] {
 }
 
 async function arrive(api: TestApi): Promise<void> {
-  await api.database.query(`UPDATE clusters SET status = CASE status WHEN 'INITIATING' THEN 'RUNNING'
-    WHEN 'STOPPING' THEN 'STOPPED' WHEN 'DESTROYING' THEN 'DESTROYED' ELSE status END`);
+  const arrived = { INITIATING: 'RUNNING', STOPPING: 'STOPPED', DESTROYING: 'DESTROYED' } as const;
+  const { manager } = api.database;
+  for (const { cluster_id, status } of await manager.find(Cluster)) {
+    if (status in arrived) await putCluster(manager, cluster_id, arrived[status as keyof typeof arrived]);
+  }
 }

@@ -18,7 +18,7 @@ import type { ReferenceData } from '../../src/modules/reference-data/reference-d
 import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
 import { createLogger } from '../../src/platform/logging/logger';
 import { Transactions } from '../../src/platform/persistence/transactions';
-import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { makeNode, makeTenancy, type Tenancy, putCluster } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const PARALLEL = 3;
@@ -200,10 +200,10 @@ describe('RunScheduler', () => {
     await dataSource.query(`UPDATE cluster_nodes SET daemons_state = 'ready' WHERE cluster_id = $1`, [
       tenancy.clusterId,
     ]);
-    await dataSource.query(`UPDATE clusters SET status = 'STOPPING' WHERE cluster_id = $1`, [tenancy.clusterId]);
+    await putCluster(dataSource.manager, tenancy.clusterId, 'STOPPING');
     await scheduler.settle(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(PARALLEL);
-    await dataSource.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [tenancy.clusterId]);
+    await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
     await scheduler.settle(tenancy.clusterId);
     expect((await placed()).filter(isRunning)).toHaveLength(NODES * PARALLEL);
   });
@@ -228,7 +228,7 @@ describe('RunScheduler', () => {
       tenancy.clusterId,
     ]);
     await Promise.all(Array.from({ length: 250 }, submit));
-    await dataSource.query(`UPDATE clusters SET status = 'DESTROYED' WHERE cluster_id = $1`, [tenancy.clusterId]);
+    await putCluster(dataSource.manager, tenancy.clusterId, 'DESTROYED');
     await scheduler.settle(tenancy.clusterId);
     const [ends] = await dataSource.query(
       `SELECT count(*) AS runs, count(DISTINCT r.ended_at) AS moments, min(r.status) AS status, max(r.reason_code) AS code,

@@ -1,8 +1,9 @@
-import type { DataSource } from 'typeorm';
+import { randomUUID } from 'node:crypto';
+import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { appendState, type History } from '../../src/platform/history/state-history';
 import { firstRow } from '../../src/platform/persistence/sql';
-import { makeTenancy, type Tenancy } from './harness/records';
+import { makeNode, makeTenancy, putCluster, putNode, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { ClusterStateEntry } from '../../src/modules/clusters/entities/cluster-state.entity';
 
@@ -64,12 +65,99 @@ describe('state history', () => {
       [tenancy.clusterId],
     );
     expect(entries).toEqual(
-      Array.from({ length: written }, (_, index) => ({
+      // Behind that of the cluster as it was made.
+      Array.from({ length: 1 + written }, (_, index) => ({
         sequence: index + 1,
         seamless: true,
         follows: true,
         forward: true,
       })),
     );
+  });
+
+  describe('is the only way from status to status, which the database insists on', () => {
+    let nodeId: number;
+
+    beforeAll(async () => {
+      nodeId = await makeNode(dataSource.manager, tenancy, 0);
+    });
+
+    beforeEach(async () => {
+      await putCluster(dataSource.manager, tenancy.clusterId, 'RUNNING');
+      await putNode(dataSource.manager, nodeId, 'RUNNING');
+    });
+
+    const setCluster = (tx: EntityManager, status: string) =>
+      tx.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [tenancy.clusterId, status]);
+
+    const enter = (tx: EntityManager, from: string | null, to: string) => {
+      const extra = { node_count: 0, workflow_job_instance_id: null };
+      return appendState(tx, HISTORY, tenancy.clusterId, { from, to, reason: null, userId: null, extra });
+    };
+
+    const became = (key: string, from: string, to: string, history: string) =>
+      `The status of ${key} changed from ${from} to ${to} without an entry in ${history}`;
+
+    it('of a cluster', async () => {
+      const { manager } = dataSource;
+      const refused = became(`cluster_id ${tenancy.clusterId}`, 'RUNNING', 'STOPPING', 'cluster_states');
+      await expect(setCluster(manager, 'STOPPING')).rejects.toThrow(refused);
+      await expect(manager.query(`UPDATE clusters SET status = 'STOPPING'`)).rejects.toThrow(refused);
+      await setCluster(manager, 'RUNNING');
+      await manager.query('UPDATE clusters SET last_active_at = now() WHERE cluster_id = $1', [tenancy.clusterId]);
+    });
+
+    it('of a node', async () => {
+      const sql = `UPDATE cluster_nodes SET status = 'ERROR' WHERE node_id = $1`;
+      const refused = became(`node_id ${nodeId}`, 'RUNNING', 'ERROR', 'node_states');
+      await expect(dataSource.query(sql, [nodeId])).rejects.toThrow(refused);
+      await dataSource.query('UPDATE cluster_nodes SET busy_slots = 0, last_seen_at = now() WHERE node_id = $1', [
+        nodeId,
+      ]);
+    });
+
+    it.each([
+      ['clusters', 'cluster_id', 'cluster_states', ['name']],
+      ['cluster_nodes', 'node_id', 'node_states', ['token', 'node_number', 'bootstrap_token_hash']],
+    ])('of new %s', async (table, key, history, unique) => {
+      const others = unique.map((column) => [column, column === 'token' ? randomUUID() : '7']);
+      const sql = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT copy.* FROM ${table} t
+        CROSS JOIN LATERAL jsonb_populate_record(t, $1::jsonb || jsonb_build_object('${key}', nextval(pg_get_serial_sequence('${table}', '${key}')))) copy
+        LIMIT 1`;
+      const insert = dataSource.query(sql, [JSON.stringify(Object.fromEntries(others))]);
+      await expect(insert).rejects.toThrow(
+        new RegExp(`^The status of ${key} \\d+ changed from none to RUNNING without an entry in ${history}$`),
+      );
+    });
+
+    it('through several in one transaction, of which each needs its own', async () => {
+      await dataSource.transaction(async (tx) => {
+        await setCluster(tx, 'STOPPING');
+        await setCluster(tx, 'STOPPED');
+        await enter(tx, 'RUNNING', 'STOPPING');
+        await enter(tx, 'STOPPING', 'STOPPED');
+      });
+      const back = dataSource.transaction(async (tx) => {
+        await setCluster(tx, 'INITIATING');
+        await setCluster(tx, 'STOPPED');
+      });
+      await expect(back).rejects.toThrow('from STOPPED to INITIATING without');
+      const other = dataSource.transaction(async (tx) => {
+        await setCluster(tx, 'INITIATING');
+        await enter(tx, 'STOPPED', 'INITIATING');
+        await setCluster(tx, 'RUNNING');
+      });
+      await expect(other).rejects.toThrow('without an entry in cluster_states');
+    });
+
+    it('by an entry of the same transaction, a savepoint in it included', async () => {
+      const { manager } = dataSource;
+      await enter(manager, 'RUNNING', 'STOPPING');
+      await expect(setCluster(manager, 'STOPPING')).rejects.toThrow('without an entry in cluster_states');
+      await dataSource.transaction(async (tx) => {
+        await setCluster(tx, 'STOPPING');
+        await tx.transaction((nested) => enter(nested, 'RUNNING', 'STOPPING'));
+      });
+    });
   });
 });

@@ -6,7 +6,8 @@ import { IamModule } from '../../src/modules/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
 import { PASSWORD, People } from './harness/people';
 import { bodyOf } from '../samples';
-import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeTenancy, type Tenancy, putCluster } from './harness/records';
+import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import {
   configure,
   createTestDatabase,
@@ -165,13 +166,10 @@ describe('the administration of tenants', () => {
   });
 
   describe('deletes a tenant', () => {
-    async function tenancy(name: string, status: string, disabled = false): Promise<Tenancy> {
+    async function tenancy(name: string, status: ClusterStatus, disabled = false): Promise<Tenancy> {
       const made = await makeTenancy(api.database.manager, name);
-      await query('UPDATE clusters SET status = $2, to_date = $3 WHERE cluster_id = $1', [
-        made.clusterId,
-        status,
-        disabled ? new Date() : 'infinity',
-      ]);
+      await putCluster(api.database.manager, made.clusterId, status);
+      if (disabled) await query('UPDATE clusters SET to_date = now() WHERE cluster_id = $1', [made.clusterId]);
       return made;
     }
 
@@ -194,13 +192,16 @@ describe('the administration of tenants', () => {
       expect(history).toEqual([{ tenant_ended: true, role_ended: true, by: 1 }]);
     });
 
-    it.each(['RUNNING', 'STOPPED', 'DESTROYING', 'ERROR'])('not while it has a cluster in %s', async (status) => {
-      const { tenantId } = await tenancy(`busy-${status.toLowerCase()}`, status);
-      const answer = await remove(`tenant_id=${tenantId}`);
-      expect(outcome(answer)).toEqual([409, 'TENANT.IN_USE']);
-      expect(answer.body.error).toContain(`"busy-${status.toLowerCase()}" (${status})`);
-      expect((await api.call('GET', `${PATH}?tenant_id=${tenantId}`, { token })).status).toBe(200);
-    });
+    it.each(['RUNNING', 'STOPPED', 'DESTROYING', 'ERROR'] as const)(
+      'not while it has a cluster in %s',
+      async (status) => {
+        const { tenantId } = await tenancy(`busy-${status.toLowerCase()}`, status);
+        const answer = await remove(`tenant_id=${tenantId}`);
+        expect(outcome(answer)).toEqual([409, 'TENANT.IN_USE']);
+        expect(answer.body.error).toContain(`"busy-${status.toLowerCase()}" (${status})`);
+        expect((await api.call('GET', `${PATH}?tenant_id=${tenantId}`, { token })).status).toBe(200);
+      },
+    );
 
     it('not while it has a disabled cluster that is not destroyed', async () => {
       const { tenantId } = await tenancy('hidden', 'ERROR', true);

@@ -12,6 +12,7 @@ import {
   type WorkflowContext,
   type WorkflowFailure,
 } from '../../src/platform/workflows/workflow-definition';
+import { workflowErrors } from '../../src/platform/workflows/workflow-errors';
 import { requeueDueWorkflows, startWorkflow, wakeWorkflow } from '../../src/platform/workflows/workflow-intents';
 import { WorkflowObserver } from '../../src/platform/workflows/workflow-observer';
 import { WorkflowRunner } from '../../src/platform/workflows/workflow-runner';
@@ -173,6 +174,27 @@ describe('WorkflowRunner', () => {
     expect(order).toEqual(['a', 'b']);
     expect(await instance(id)).toMatchObject({ state: 'DONE', ended: true, lease_owner: null });
     expect(await steps(id)).toEqual(['a done', 'b done']);
+  });
+
+  it('keeps what went wrong in steps that wait, are done or fail, for each part of the subject', async () => {
+    const id = await newInstance();
+    let tries = 0;
+    const wait = (): Promise<StepOutcome> => {
+      tries += 1;
+      const problem = { message: 'Node 1: full', parts: { 11: 'full' } };
+      return Promise.resolve(tries === 1 ? Step.wait(0, problem) : Step.doneExceptFor('one is missing'));
+    };
+    const fail = () => Promise.reject(new PermanentError('Node 2: denied', { parts: { 12: 'denied' } }));
+    const work = definition({ a: wait, b: fail }, { compensate: () => Promise.resolve() });
+    for (const _ of [1, 2]) await runner.continue(JOB, id, work);
+    expect(await steps(id)).toEqual(['a waiting', 'a done', 'b failed', 'compensate done']);
+    const errorsOf = async (partId: number | null) =>
+      (await workflowErrors(dataSource.manager, [id], { limit: 10, pageNumber: 1 }, partId)).data.map(
+        ({ error }) => error,
+      );
+    expect(await errorsOf(null)).toEqual(['b: Node 2: denied', 'a: one is missing', 'a: Node 1: full']);
+    expect(await errorsOf(11)).toEqual(['b: Node 2: denied', 'a: one is missing', 'a: full']);
+    expect(await errorsOf(12)).toEqual(['b: denied', 'a: one is missing', 'a: Node 1: full']);
   });
 
   it('lets one of many runners work on an instance at a time', async () => {

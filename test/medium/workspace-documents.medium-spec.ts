@@ -1,5 +1,6 @@
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
+import { putCluster } from './harness/records';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const MANY = 10_000;
@@ -29,7 +30,7 @@ describe('a workspace as a document', () => {
     cluster = await estate.id('cluster', await estate.parts());
     clusterName = (await estate.get('cluster', cluster)).body.name;
     // Without nodes: jobs wait.
-    await api.database.query(`UPDATE clusters SET status = 'RUNNING' WHERE cluster_id = $1`, [cluster]);
+    await putCluster(api.database.manager, cluster, 'RUNNING');
   });
 
   afterAll(() => stop?.());

@@ -139,6 +139,7 @@ describe('decisions, for ten thousand seeds', () => {
       const planned = planNodes({
         clusterType: random.pick(['PLATFORM', 'STANDALONE', 'CLUSTER'] as const),
         minInstances: random.pick([null, random.between(1, 30)]),
+        maxInstances: random.pick([null, random.between(1, 30)]),
         numOfWorkers: random.pick([null, random.between(1, 30)]),
       });
       assert.equal(

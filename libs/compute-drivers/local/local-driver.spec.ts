@@ -135,9 +135,10 @@ describe('LocalDriver', () => {
       cores: 1,
       memory_mb: 512,
       shares_machine: true,
-      bind_address: '127.0.0.1',
-      env: { SPARK_LOCAL_IP: '127.0.0.1' },
+      bind_address: '127.0.0.2',
+      env: { SPARK_LOCAL_IP: '127.0.0.2' },
       shared_dirs: ['/data'],
+      interruption_notice: { kind: 'file', path: `${options.dir}/a/interruption.json` },
       confinement: { kind: 'none' },
     });
     expect(readFileSync(`${options.dir}/a/node.json`, 'utf8')).not.toContain('secret');
@@ -280,6 +281,42 @@ describe('LocalDriver', () => {
     await driver.provision(spec('a'), context);
     await expect(driver.interrupt(ref('a'), context)).rejects.toMatchObject({ code: 'LOCAL.NOT_SPOT' });
     expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
+  });
+
+  it.each([
+    [0, '127.0.0.1'],
+    [254, '127.0.0.255'],
+    [255, '127.0.1.0'],
+    [65_533, '127.0.255.254'],
+    [65_534, '127.0.0.1'],
+  ])('gives node %i of a cluster an address of its own', async (nodeNumber, privateIp) => {
+    await driver.provision({ ...spec('a'), nodeNumber }, context);
+    expect(await driver.describe(refs('a'))).toMatchObject([{ privateIp }]);
+  });
+
+  it('announces that it takes a spot node back, and does it later, unless the call ends before', async () => {
+    await driver.provision({ ...spec('a'), market: 'spot' }, context);
+    await until(() => starts('a').length === 1);
+    const notice = `${options.dir}/a/interruption.json`;
+    const ending = new AbortController();
+    const cut = driver.interrupt(ref('a'), { ...context, signal: ending.signal }, 60_000);
+    await until(() => existsSync(notice));
+    const { ends_at } = JSON.parse(readFileSync(notice, 'utf8')) as { ends_at: string };
+    expect(Date.parse(ends_at)).toBeGreaterThan(Date.now());
+    ending.abort();
+    await cut;
+    expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'running' }]);
+    await driver.interrupt(ref('a'), context, 100);
+    expect(processes()).toEqual([]);
+    expect(await driver.describe(refs('a'))).toMatchObject([{ state: 'interrupted' }]);
+  });
+
+  it('forgets what it announced once a node is started again', async () => {
+    await driver.provision(spec('a'), context);
+    writeFileSync(`${options.dir}/a/interruption.json`, '{}');
+    await driver.stop(ref('a'), context);
+    await driver.start(ref('a'), context);
+    expect(existsSync(`${options.dir}/a/interruption.json`)).toBe(false);
   });
 
   it('tells at once of a spot node that was taken back, and neither revives nor starts it', async () => {

@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'no
 import { basename, dirname } from 'node:path';
 import type { AgentConfig } from '../../node-agent/config';
 import { removeTrees } from '../../node-agent/files';
+import { pause } from '../../node-agent/waiting';
 import {
   identify,
   isAlive,
@@ -81,12 +82,18 @@ const NODE_FILE = 'node.json';
 const AGENT_FILE = 'agent.json';
 const STOPPED_FILE = 'stopped';
 const INTERRUPTED_FILE = 'interrupted';
+/** Holds what the agent reads as the notice of an interruption: `detail` and `ends_at`. */
+const NOTICE_FILE = 'interruption.json';
 const SUPERVISOR = 'node-supervisor';
 /** An agent has this long to end its runs and to say so; milliseconds. */
 const STOP_DEADLINE_MS = 8_000;
 const DESTROY_DEADLINE_MS = 1_000;
 const KILL_DEADLINE_MS = 10_000;
 const LOCK_DEADLINE_MS = 60_000;
+/** The first of all those that lead nowhere else. */
+const LOOPBACK = '127.0.0.1';
+/** The last one that is used is 127.0.255.254. */
+const LOOPBACK_ADDRESSES = 65_534;
 /** User ids per node: one for its daemons, the others for runs. */
 const UIDS_OF_NODE = 128;
 
@@ -117,7 +124,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
 
   constructor(private readonly options: LocalDriverOptions) {
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
-    this.bindAddress = options.bindAddress ?? '127.0.0.1';
+    this.bindAddress = options.bindAddress ?? LOOPBACK;
   }
 
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
@@ -168,7 +175,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       this.checkRuntime(this.sparkHome(record.sparkVersion));
       // Nothing of it runs, so it may come back the way another release does it.
       if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
-      await rm(`${dir}/${STOPPED_FILE}`, { force: true });
+      for (const file of [NOTICE_FILE, STOPPED_FILE]) await rm(`${dir}/${file}`, { force: true });
       await this.supervise(dir);
       return this.describeOne(nodeToken);
     });
@@ -220,17 +227,29 @@ export class LocalDriver implements ComputeDriver, OnSite {
   }
 
   /**
-   * Takes a spot node from its cluster, as a provider would: nothing of it runs any more, and nothing brings it back. For
-   * trials of what follows.
+   * Takes a spot node from its cluster, as a provider would: it announces that, and after `noticeMs` nothing of the node
+   * runs any more, and nothing brings it back. For trials of what follows. Ends with the call if that is aborted before.
    */
-  async interrupt({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext): Promise<void> {
-    await this.locked(nodeToken, context, async () => {
-      const dir = this.nodeDir(nodeToken);
+  async interrupt({ nodeToken }: Pick<NodeRef, 'nodeToken'>, context: DriverContext, noticeMs = 0): Promise<void> {
+    const dir = this.nodeDir(nodeToken);
+    const assertSpot = async (): Promise<void> => {
       const record = await readRecord(dir);
-      if (record?.market !== 'spot') {
-        const message = `Node ${nodeToken} is no spot node.`;
-        throw new ComputeDriverError('LOCAL.NOT_SPOT', message, { kind: 'invalid' });
-      }
+      if (record?.market === 'spot') return;
+      const message = `Node ${nodeToken} is no spot node.`;
+      throw new ComputeDriverError('LOCAL.NOT_SPOT', message, { kind: 'invalid' });
+    };
+    await this.locked(nodeToken, context, async () => {
+      await assertSpot();
+      const ends_at = new Date(Date.now() + noticeMs).toISOString();
+      const notice = { detail: `The spot node ${nodeToken} is taken back.`, ends_at };
+      await writeFile(`${dir}/${NOTICE_FILE}.new`, JSON.stringify(notice), { mode: 0o600 });
+      await rename(`${dir}/${NOTICE_FILE}.new`, `${dir}/${NOTICE_FILE}`);
+    });
+    // Meanwhile others may end the node.
+    if (noticeMs > 0) await pause(noticeMs, context.signal);
+    if (context.signal.aborted || !existsSync(dir)) return;
+    await this.locked(nodeToken, context, async () => {
+      await assertSpot();
       // Written first, as in stop.
       await writeFile(`${dir}/${INTERRUPTED_FILE}`, '');
       await endProcesses(dir, DESTROY_DEADLINE_MS);
@@ -342,9 +361,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
 
   private agentConfig(
     dir: string,
-    { sparkVersion, cores, memoryMb }: NodeRecord,
+    { sparkVersion, cores, memoryMb, nodeNumber }: NodeRecord,
     sparkHome: string,
   ): Omit<AgentConfig, 'api_url' | 'bootstrap_token'> {
+    const address = this.addressOf(nodeNumber);
     return {
       node_dir: `${dir}/data`,
       spark_home: sparkHome,
@@ -357,11 +377,22 @@ export class LocalDriver implements ComputeDriver, OnSite {
       cores,
       memory_mb: memoryMb,
       shares_machine: true,
-      bind_address: this.bindAddress,
+      bind_address: address,
       // Nodes share the machine; without it Spark would announce the machine's own name and address.
-      env: { SPARK_LOCAL_IP: this.bindAddress },
+      env: { SPARK_LOCAL_IP: address },
       shared_dirs: this.options.sharedDirs,
+      interruption_notice: { kind: 'file', path: `${dir}/${NOTICE_FILE}` },
     };
+  }
+
+  /**
+   * The nodes of a cluster have an address each, as machines have, where there is more than one: Spark takes what has one
+   * address for one machine, and with one of its workers it would forget what all of them hold.
+   */
+  private addressOf(nodeNumber: number): string {
+    if (this.bindAddress !== LOOPBACK) return this.bindAddress;
+    const number = 1 + (nodeNumber % LOOPBACK_ADDRESSES);
+    return `127.0.${number >> 8}.${number & 255}`;
   }
 
   /** Uses the confinement for a node, with users that no other node has; meanwhile no other node gets any. */
@@ -419,7 +450,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       labels: record?.labels ?? { installationId: '', tenantId: '', clusterId: '', nodeToken: token },
       providerRef: `local:${token}`,
       state,
-      privateIp: state === 'running' ? this.bindAddress : null,
+      privateIp: state === 'running' ? this.addressOf(record?.nodeNumber ?? 0) : null,
       publicIp: null,
       createdAt: record && new Date(record.createdAt),
       fault,
@@ -616,8 +647,4 @@ function asDriverError(cause: unknown, dir: string): ComputeDriverError {
       cause,
     });
   return new ComputeDriverError('LOCAL.FAILED', `The local driver failed: ${message}`, { kind: 'transient', cause });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -92,6 +92,7 @@ export class AgentsService {
       runs: await this.runs.desired(told, assigned.runs, body.version),
       log_limit_bytes: this.config.storage.logMaxBytes,
       takes_utilization: true,
+      ...(told.node.draining ? { drain: true } : {}),
     };
   }
 
@@ -103,6 +104,7 @@ export class AgentsService {
       const endsFirst = body.runs.toSorted((a, b) => Number(b.state === 'ended') - Number(a.state === 'ended'));
       for (const report of endsFirst) await this.runs.reported(tx, node, report);
     });
+    await this.nodes.noted(node, body);
     await this.runs.settled(node, body.runs);
     await this.heard.note(node.node_id).recorded();
     return {};

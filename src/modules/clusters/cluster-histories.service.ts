@@ -64,7 +64,7 @@ export class ClusterHistoriesService {
     return this.logs.open({ kind: 'node', id: node.node_id, stream }, part);
   }
 
-  /** Errors of the workflow behind a node state. */
+  /** Errors of the workflow behind a node state, in the words that are about its node where there are some. */
   async errors(
     scope: TenantScope,
     clusterId: number,
@@ -72,9 +72,9 @@ export class ClusterHistoriesService {
     page: PageRequest,
   ): Promise<Page<ClusterErrorRead>> {
     const row = await this.repository.get(scope, { id: clusterId });
-    const { workflow_job_instance_id: instanceId } = await this.nodeOfState(row, nodeStateId);
+    const { workflow_job_instance_id: instanceId, node_id } = await this.nodeOfState(row, nodeStateId);
     if (instanceId === null) return pageOf<ClusterErrorRead>([], 0, page);
-    const errors = await this.transactions.read((tx) => workflowErrors(tx, [instanceId], page));
+    const errors = await this.transactions.read((tx) => workflowErrors(tx, [instanceId], page, node_id));
     return { ...errors, data: errors.data.map(({ error }) => ({ error })) };
   }
 
@@ -89,6 +89,7 @@ function stateFacts(state: StateFacts) {
   return {
     created_by: state.username,
     reason: state.reason,
+    step: state.step,
     start_time: state.start_time,
     end_time: openEnded(state.end_time) ?? 'infinity',
   };

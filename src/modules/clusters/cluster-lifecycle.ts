@@ -2,8 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { notFound } from '../../platform/errors/domain-error';
 import type { Tx, Values } from '../../platform/persistence/sql';
-import type { WorkflowContext } from '../../platform/workflows/workflow-definition';
-import { startWorkflow, type WorkflowRef } from '../../platform/workflows/workflow-intents';
+import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
+import type { DrivenWorkflowDefinition, WorkflowContext } from '../../platform/workflows/workflow-definition';
+import {
+  hasWorkflowEnded,
+  startWorkflow,
+  wakeWorkflow,
+  type WorkflowRef,
+} from '../../platform/workflows/workflow-intents';
+import { currentStep } from '../../platform/workflows/workflow.repository';
 import { ClusterEvents } from './cluster-events';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster } from './cluster-rows.repository';
@@ -14,6 +21,8 @@ import {
   clusterMayBecome,
   type NodeStatus,
   nodeMayBecome,
+  GIVES_SLOTS,
+  RESIZING,
 } from './cluster-state';
 import { CLUSTER_WORKFLOWS } from './cluster-workflows';
 import type { ClusterNode } from './entities/cluster-node.entity';
@@ -21,7 +30,7 @@ import type { Cluster } from './entities/cluster.entity';
 
 /** Why something enters a state. */
 interface Cause {
-  reason: string | null;
+  reason: string;
   /** Null for the platform itself. */
   userId: number | null;
   workflowInstanceId: number | null;
@@ -105,6 +114,20 @@ export class ClusterLifecycle {
   }
 
   /**
+   * A node of a running cluster does not work any more and will not: another takes its place, but that of a master nothing
+   * can take, for what its cluster knew is gone with it. Answers the reason, for the log.
+   */
+  async lose(tx: Tx, cluster: LockedCluster, node: ClusterNode, why: string): Promise<string> {
+    const reason = `Node ${node.node_number} is lost: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
+    const cause = { reason, userId: null, workflowInstanceId: null };
+    await this.transitionNode(tx, node, { to: 'ERROR', ...cause });
+    if (!GIVES_SLOTS.includes(cluster.status)) return reason;
+    if (node.role === 'master') await this.transition(tx, cluster, { to: 'ERROR', ...cause });
+    else await wakeAfterCommit(tx, 'scaling', String(cluster.cluster_id));
+    return reason;
+  }
+
+  /**
    * Begins an operation on a locked cluster whose status allows it: transition, history, workflow and outbox row in the
    * caller's transaction.
    */
@@ -115,8 +138,8 @@ export class ClusterLifecycle {
     userId: number | null,
     reason: string,
   ): Promise<WorkflowRef> {
-    const subject = { kind: 'cluster' as const, tenantId: cluster.tenant_id, id: cluster.cluster_id };
-    const workflow = await startWorkflow(tx, CLUSTER_WORKFLOWS[operation], subject, userId);
+    await this.callOff(tx, cluster, userId, reason);
+    const workflow = await startWorkflow(tx, CLUSTER_WORKFLOWS[operation], subjectOf(cluster), userId);
     await this.transition(tx, cluster, {
       to: CLUSTER_OPERATIONS[operation].to,
       reason,
@@ -124,6 +147,76 @@ export class ClusterLifecycle {
       workflowInstanceId: workflow.workflow_job_instance_id,
     });
     return workflow;
+  }
+
+  /**
+   * Begins a resize of a locked cluster, or the replacement of nodes, during which its status stays (`to` is null). While
+   * one is under way its workflow does what was planned since; only a resize to the other side must wait for its end.
+   * Answers the instance of the workflow.
+   */
+  async beginResize(
+    tx: Tx,
+    cluster: LockedCluster,
+    definition: DrivenWorkflowDefinition<'cluster'>,
+    { to, reason }: { to: ClusterStatus | null; reason: string },
+  ): Promise<number> {
+    let instanceId = cluster.resize_instance_id;
+    if (instanceId === null) {
+      const workflow = await startWorkflow(tx, definition, subjectOf(cluster), null);
+      instanceId = workflow.workflow_job_instance_id;
+      await this.clusters.setResize(tx, cluster.cluster_id, instanceId);
+      cluster.resize_instance_id = instanceId;
+    } else await wakeWorkflow(tx, instanceId);
+    if (to !== null && cluster.status !== to)
+      await this.transition(tx, cluster, { to, reason, userId: null, workflowInstanceId: instanceId });
+    return instanceId;
+  }
+
+  /** Runs `fn` with the cluster locked while the given workflow resizes it; false if it has been called off. */
+  async whileResizing(
+    { subject, instanceId }: Pick<Operation, 'subject' | 'instanceId'>,
+    fn: (tx: Tx, cluster: LockedCluster) => Promise<void>,
+  ): Promise<boolean> {
+    return this.dataSource.transaction(async (tx) => {
+      const cluster = await this.lock(tx, subject.id);
+      if (!cluster || !GIVES_SLOTS.includes(cluster.status) || cluster.resize_instance_id !== instanceId) return false;
+      await fn(tx, cluster);
+      return true;
+    });
+  }
+
+  /** Ends the resize of a locked cluster: it is RUNNING again, and the next resize may begin. */
+  async endResize(tx: Tx, cluster: LockedCluster, reason: string): Promise<void> {
+    const workflowInstanceId = cluster.resize_instance_id;
+    await this.clusters.setResize(tx, cluster.cluster_id, null);
+    cluster.resize_instance_id = null;
+    if (RESIZING.includes(cluster.status))
+      await this.transition(tx, cluster, { to: 'RUNNING', reason, userId: null, workflowInstanceId });
+  }
+
+  /**
+   * Calls a resize off for an operation that ends the cluster's work. Its workflow is woken to notice that; until it has
+   * ended, a machine may yet be made, and the operation waits for it ({@link resizeHasEnded}).
+   */
+  private async callOff(tx: Tx, cluster: LockedCluster, userId: number | null, why: string): Promise<void> {
+    const { resize_instance_id: workflowInstanceId } = cluster;
+    if (RESIZING.includes(cluster.status)) {
+      const reason = `The resize was called off: ${why}`;
+      await this.transition(tx, cluster, { to: 'RUNNING', reason, userId, workflowInstanceId });
+    }
+    if (workflowInstanceId !== null) await wakeWorkflow(tx, workflowInstanceId);
+  }
+
+  /** Whether nothing of a resize that was called off goes on; then it is forgotten. */
+  async resizeHasEnded(clusterId: number): Promise<boolean> {
+    return this.dataSource.transaction(async (tx) => {
+      const cluster = await this.lockKnown(tx, clusterId);
+      const { resize_instance_id: instanceId } = cluster;
+      if (instanceId === null) return true;
+      if (!(await hasWorkflowEnded(tx, instanceId))) return false;
+      await this.clusters.setResize(tx, clusterId, null);
+      return true;
+    });
   }
 
   /** Runs `fn` with the cluster locked, if the given workflow still is the cluster's current operation. */
@@ -164,7 +257,8 @@ export class ClusterLifecycle {
     { to, reason, userId, workflowInstanceId }: ClusterTransition,
     nodeCount: number,
   ): Promise<void> {
-    const extra = { node_count: nodeCount, workflow_job_instance_id: workflowInstanceId };
+    const step = await this.stepOf(tx, workflowInstanceId);
+    const extra = { node_count: nodeCount, workflow_job_instance_id: workflowInstanceId, step };
     const stateId = await this.clusters.appendState(tx, cluster_id, { from, to, reason, userId, extra });
     const event = { tenantId: tenant_id, clusterId: cluster_id, stateId, from, to, reason, workflowInstanceId };
     await this.events.publish(tx, 'clusterTransitioned', event);
@@ -177,8 +271,18 @@ export class ClusterLifecycle {
     { to, reason, userId, workflowInstanceId }: NodeTransition,
   ): Promise<void> {
     const { tenant_id: tenantId, cluster_id: clusterId, node_id: nodeId } = node;
-    const stateId = await this.nodes.appendState(tx, node, { from, to, reason, userId, workflowInstanceId });
+    const step = await this.stepOf(tx, workflowInstanceId);
+    const stateId = await this.nodes.appendState(tx, node, { from, to, reason, userId, workflowInstanceId, step });
     const event = { tenantId, clusterId, nodeId, stateId, from, to, reason, workflowInstanceId };
     await this.events.publish(tx, 'nodeTransitioned', event);
   }
+
+  /** The step that the operation is at. */
+  private async stepOf(tx: Tx, workflowInstanceId: number | null): Promise<string | null> {
+    return workflowInstanceId === null ? null : currentStep(tx, workflowInstanceId);
+  }
+}
+
+function subjectOf({ tenant_id: tenantId, cluster_id: id }: Pick<Cluster, 'tenant_id' | 'cluster_id'>) {
+  return { kind: 'cluster' as const, tenantId, id };
 }

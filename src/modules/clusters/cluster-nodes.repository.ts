@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
-import { firstRow, insertRow, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
+import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
@@ -79,10 +79,12 @@ export class ClusterNodesRepository {
     await updateRows(tx, ClusterNode, values, { node_id: nodeId });
   }
 
-  /** Sets the status of a locked node; the validity of one that is destroyed ends. */
+  /** Sets the status of a locked node; the validity of one that is destroyed ends, and one that comes up is idle. */
   async setStatus(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
     await tx.query(
-      `UPDATE cluster_nodes SET status = $2, to_date = CASE WHEN $2 = 'DESTROYED' THEN platform_now() ELSE to_date END WHERE node_id = $1`,
+      `UPDATE cluster_nodes SET status = $2,
+         to_date = CASE WHEN $2 = 'DESTROYED' THEN platform_now() ELSE to_date END,
+         idle_since = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE idle_since END WHERE node_id = $1`,
       [nodeId, to],
     );
   }
@@ -91,7 +93,11 @@ export class ClusterNodesRepository {
   async appendState(
     tx: Tx,
     { node_id, cluster_id }: Pick<ClusterNode, 'node_id' | 'cluster_id'>,
-    { workflowInstanceId, ...entry }: Omit<StateEntry<NodeStateEntry>, 'extra'> & { workflowInstanceId: number | null },
+    {
+      workflowInstanceId,
+      step,
+      ...entry
+    }: Omit<StateEntry<NodeStateEntry>, 'extra'> & Pick<NodeStateEntry, 'step'> & { workflowInstanceId: number | null },
   ): Promise<number> {
     const current = await firstRow<Pick<ClusterStateEntry, 'cluster_state_id'>>(
       tx,
@@ -104,6 +110,7 @@ export class ClusterNodesRepository {
         cluster_id,
         cluster_state_id: current?.cluster_state_id ?? null,
         workflow_job_instance_id: workflowInstanceId,
+        step,
       },
     });
   }
@@ -146,6 +153,62 @@ export class ClusterNodesRepository {
     );
   }
 
+  /** Some nodes that a resize could not bring up, with what was said of them. */
+  async failedIn(
+    tx: Tx,
+    clusterId: number,
+    workflowInstanceId: number,
+  ): Promise<(Pick<ClusterNode, 'node_number'> & Pick<NodeStateEntry, 'reason'>)[]> {
+    // Only among the latest: the whole history of a cluster is long.
+    return rows(
+      tx,
+      `SELECT n.node_number, s.reason FROM (
+         SELECT node_id, status, reason, workflow_job_instance_id FROM node_states WHERE cluster_id = $1
+         ORDER BY node_state_id DESC LIMIT 300) s JOIN cluster_nodes n ON n.node_id = s.node_id
+       WHERE s.workflow_job_instance_id = $2 AND s.status = 'ERROR' ORDER BY n.node_number LIMIT 5`,
+      [clusterId, workflowInstanceId],
+    );
+  }
+
+  /** Why a node of the cluster was last lost, or could not be brought up; null if that is not known. */
+  async lastLoss(tx: Tx, clusterId: number): Promise<string | null> {
+    const row = await firstRow<Pick<NodeStateEntry, 'reason'>>(
+      tx,
+      `SELECT reason FROM (
+         SELECT node_state_id, status, reason FROM node_states WHERE cluster_id = $1
+         ORDER BY node_state_id DESC LIMIT 300) latest WHERE status = 'ERROR' ORDER BY node_state_id DESC LIMIT 1`,
+      [clusterId],
+    );
+    return row?.reason ?? null;
+  }
+
+  /** How many nodes of the cluster were planned within the last hour in the place of lost ones. */
+  async replacedWithinHour(tx: Tx, clusterId: number): Promise<number> {
+    const row = await firstRow<{ replaced: number }>(
+      tx,
+      `SELECT count(*) AS replaced FROM cluster_nodes
+       WHERE cluster_id = $1 AND replacement AND from_date > platform_now() - interval '1 hour'`,
+      [clusterId],
+    );
+    return row?.replaced ?? 0;
+  }
+
+  /**
+   * Has nodes of a locked cluster take no more runs, as long as none has any; workers hand over what they keep, within so
+   * long. Answers those that will go.
+   */
+  async drain(tx: Tx, nodeIds: readonly number[], withinMs: number): Promise<number[]> {
+    const drained = await returning<Pick<ClusterNode, 'node_id'>>(
+      tx,
+      `UPDATE cluster_nodes SET draining = true, drain_until = platform_now() + $2 * interval '1 millisecond'
+       WHERE node_id = ANY($1) AND status = 'RUNNING' AND NOT draining AND busy_slots = 0 RETURNING node_id`,
+      [nodeIds, withinMs],
+    );
+    const ids = drained.map(({ node_id }) => node_id);
+    if (ids.length > 0) await this.wake(tx, ids);
+    return ids;
+  }
+
   /** Ids of the live workers of a cluster. */
   async workersOf(tx: Tx, clusterId: number): Promise<number[]> {
     const workers = await rows<Pick<ClusterNode, 'node_id'>>(
@@ -169,7 +232,8 @@ export class ClusterNodesRepository {
   /** Adds to the taken slots of each node, and wakes it: what it should do has changed. */
   async addBusySlots(tx: Tx, added: ReadonlyMap<number, number>): Promise<void> {
     await tx.query(
-      `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1
+      `UPDATE cluster_nodes n SET busy_slots = busy_slots + a.added, desired_version = desired_version + 1,
+         idle_since = CASE WHEN a.added = 0 THEN idle_since WHEN busy_slots + a.added = 0 THEN platform_now() END
        FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, added) WHERE n.node_id = a.node_id`,
       [[...added.keys()], [...added.values()]],
     );

@@ -4,15 +4,18 @@ import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
 import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
+import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
 import { agentTokenHash as hash } from './bootstrap-tokens';
 import { ClusterEvents } from './cluster-events';
 import { ClusterLifecycle } from './cluster-lifecycle';
 import { ClusterNodesRepository, type DesiredNodeRow } from './cluster-nodes.repository';
-import type { RunSettings } from './cluster-rows.repository';
+import { ClusterRowsRepository, type LockedCluster, type RunSettings } from './cluster-rows.repository';
 import { ClusterSecretsService } from './cluster-secrets.service';
+import { GIVES_SLOTS } from './cluster-state';
 import { parseEnvironment } from './environment';
 import type { ClusterNode } from './entities/cluster-node.entity';
+import { changeOf, type NodeNotes } from './node-load';
 
 /** What a node should do, as far as its cluster tells, with what describes its runs. */
 export interface DesiredNode {
@@ -29,6 +32,7 @@ export class ClusterNodesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
+    private readonly clusters: ClusterRowsRepository,
     private readonly lifecycle: ClusterLifecycle,
     private readonly events: ClusterEvents,
     private readonly secrets: ClusterSecretsService,
@@ -149,19 +153,57 @@ export class ClusterNodesService {
     if (node.role === 'master' && daemons.master_url !== node.master_url) await this.wakeWorkers(tx, node);
     if (daemons.state === 'ready')
       await this.events.publish(tx, 'nodeBecameReady', { node, clusterStatus: cluster.status });
-    if (cluster.status !== 'INITIATING' || cluster.workflow_job_instance_id === null) return;
-    if (daemons.state === 'ready' && node.status === 'INITIATING') {
-      await this.lifecycle.transitionNode(tx, node, {
-        to: 'RUNNING',
-        reason: 'Its agent reports ready',
-        userId: null,
-        workflowInstanceId: cluster.workflow_job_instance_id,
-      });
+    await this.carryOn(tx, cluster, node, daemons);
+  }
+
+  /** What follows for the operation that waits for the node, and for a node that fails later. */
+  private async carryOn(
+    tx: Tx,
+    cluster: LockedCluster,
+    node: ClusterNode,
+    { state, error }: ObservedDaemons,
+  ): Promise<void> {
+    const isResizing = GIVES_SLOTS.includes(cluster.status);
+    const workflowInstanceId = isResizing ? cluster.resize_instance_id : cluster.workflow_job_instance_id;
+    if (isResizing && state === 'failed' && node.status === 'RUNNING' && node.role !== 'master')
+      await this.lifecycle.lose(tx, cluster, node, error ?? 'its Spark daemons failed');
+    if (workflowInstanceId === null || !(isResizing || cluster.status === 'INITIATING')) return;
+    if (state === 'ready' && node.status === 'INITIATING') {
+      const reason = 'Its agent reports ready';
+      await this.lifecycle.transitionNode(tx, node, { to: 'RUNNING', reason, userId: null, workflowInstanceId });
+      if (isResizing) await this.noteGrown(tx, node);
     }
     const all = await this.nodes.ofCluster(node.cluster_id, tx);
-    if (daemons.state === 'failed' || all.every((other) => other.daemons_state === 'ready')) {
-      await wakeWorkflow(tx, cluster.workflow_job_instance_id);
-    }
+    if (state === 'failed' || all.every((other) => other.daemons_state === 'ready'))
+      await wakeWorkflow(tx, workflowInstanceId);
+  }
+
+  /** Its runs can begin, and the next nodes need not wait any longer. */
+  private async noteGrown(tx: Tx, node: ClusterNode): Promise<void> {
+    const startedInMs = Date.now() - node.from_date.getTime();
+    await this.clusters.noteGrown(tx, node.cluster_id, { isSpot: node.is_spot, startedInMs });
+  }
+
+  /**
+   * Records what a node carries, that nothing is left on one that is to go, and that its provider takes it back; the
+   * row of the node is all that it locks.
+   */
+  async noted(seen: ClusterNode, notes: NodeNotes): Promise<void> {
+    // Most reports say nothing new; of what has changed since the node was read, the next report tells.
+    if (!changeOf(seen, notes)) return;
+    await this.dataSource.transaction(async (tx) => {
+      const node = await this.nodes.get(seen.node_id, tx, true);
+      const change = node && isCurrent(node) ? changeOf(node, notes) : null;
+      if (!node || !change) return;
+      await this.nodes.update(tx, node.node_id, change.columns);
+      if (change.columns.draining === true && !node.draining) await this.nodes.wake(tx, [node.node_id]);
+      if (change.isNews) await this.loadChanged(tx, node);
+    });
+  }
+
+  /** Has the cluster of the node looked at: what the node has told may call for a resize. */
+  private async loadChanged(tx: Tx, node: ClusterNode): Promise<void> {
+    await wakeAfterCommit(tx, 'scaling', String(node.cluster_id));
   }
 
   private async ofBootstrapToken(bootstrapToken: string, tx?: Tx, lock = false): Promise<ClusterNode> {
@@ -186,6 +228,10 @@ function assertTokenOf(node: ClusterNode | null, nodeToken: string): asserts nod
     throw unauthenticated('The node token is not valid.');
   }
   if (node.status === 'DESTROYED') throw gone();
+}
+
+function isCurrent(node: ClusterNode): boolean {
+  return !(node.to_date instanceof Date);
 }
 
 function gone(): DomainError {

@@ -17,7 +17,7 @@ export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | '
 
 /** A cluster whose row is locked for the rest of the transaction. */
 export type LockedCluster = RunSettings &
-  Pick<Cluster, 'cluster_id' | 'tenant_id' | 'name' | 'status' | 'workflow_job_instance_id'> & {
+  Pick<Cluster, 'cluster_id' | 'tenant_id' | 'name' | 'status' | 'workflow_job_instance_id' | 'resize_instance_id'> & {
     /** False while it is disabled. */
     active: boolean;
   };
@@ -32,6 +32,7 @@ export type ClusterFactsRow = DiskColumns &
     | 'tenant_id'
     | 'cluster_type'
     | 'min_instances'
+    | 'max_instances'
     | 'num_of_workers'
     | 'keep_scratch_disk'
     | 'is_spot_instance'
@@ -49,6 +50,11 @@ const HISTORY: History<ClusterStateEntry> = {
 };
 
 const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id';
+
+/** Before nodes are added again, after the first failure and at most; milliseconds. */
+const FIRST_GROW_PAUSE_MS = 15_000;
+const LONGEST_GROW_PAUSE_MS = 10 * 60_000;
+const LONGEST_START_MS = 60 * 60_000;
 
 /** Whether a run could have a slot of the cluster with the alias, as SQL. */
 export const hasFreeSlot = (cluster: string) => `(${givesSlots(cluster)} AND EXISTS (
@@ -71,7 +77,7 @@ export class ClusterRowsRepository {
   async lock(tx: Tx, clusterId: number): Promise<LockedCluster | null> {
     return firstRow<LockedCluster>(
       tx,
-      `SELECT cluster_id, tenant_id, name, status, workflow_job_instance_id, ${RUN_SETTINGS},
+      `SELECT cluster_id, tenant_id, name, status, workflow_job_instance_id, resize_instance_id, ${RUN_SETTINGS},
          to_date = 'infinity' AS active FROM clusters WHERE cluster_id = $1 FOR NO KEY UPDATE`,
       [clusterId],
     );
@@ -87,7 +93,7 @@ export class ClusterRowsRepository {
     const [updated] = await returning<Pick<ClusterStateEntry, 'node_count'>>(
       tx,
       `UPDATE clusters SET status = $2, workflow_job_instance_id = coalesce($3, workflow_job_instance_id),
-         last_active_at = CASE WHEN $2 = 'RUNNING' THEN platform_now() ELSE last_active_at END
+         last_active_at = CASE WHEN $2 = 'RUNNING' AND status = 'INITIATING' THEN platform_now() ELSE last_active_at END
        WHERE cluster_id = $1 AND status = $4
        RETURNING (SELECT count(*) FROM cluster_nodes n WHERE n.cluster_id = $1 AND n.to_date = 'infinity') AS node_count`,
       [cluster.cluster_id, to, workflowInstanceId, cluster.status],
@@ -125,6 +131,36 @@ export class ClusterRowsRepository {
     return row?.start_time ?? null;
   }
 
+  /** Sets the resize that is under way; null once it has ended. */
+  async setResize(tx: Tx, clusterId: number, instanceId: number | null): Promise<void> {
+    await updateRows(tx, Cluster, { resize_instance_id: instanceId }, { cluster_id: clusterId });
+  }
+
+  /** Notes that a node could not be added, so that the next try waits: longer after each failure, up to ten minutes. */
+  async noteNotGrown(tx: Tx, clusterId: number, { spotIsMissing }: { spotIsMissing: boolean }): Promise<void> {
+    await tx.query(
+      `UPDATE clusters SET grow_failures = grow_failures + 1,
+         grow_after = platform_now() + least($2 * power(2, least(grow_failures, 10)), $3) * interval '1 millisecond',
+         spot_missing_since = CASE WHEN $4 THEN coalesce(spot_missing_since, platform_now()) ELSE spot_missing_since END
+       WHERE cluster_id = $1`,
+      [clusterId, FIRST_GROW_PAUSE_MS, LONGEST_GROW_PAUSE_MS, spotIsMissing],
+    );
+  }
+
+  /** Notes that a new node is ready, and how long that took. */
+  async noteGrown(
+    tx: Tx,
+    clusterId: number,
+    { isSpot, startedInMs }: { isSpot: boolean; startedInMs: number },
+  ): Promise<void> {
+    await tx.query(
+      `UPDATE clusters SET grow_failures = 0, grow_after = NULL, node_start_ms = $3,
+         spot_missing_since = CASE WHEN $2 THEN NULL ELSE spot_missing_since END
+       WHERE cluster_id = $1`,
+      [clusterId, isSpot, Math.min(startedInMs, LONGEST_START_MS)],
+    );
+  }
+
   /** Why the cluster is in its present state. */
   async stateReason(tx: Tx, clusterId: number): Promise<string | null> {
     const row = await firstRow<Pick<ClusterStateEntry, 'reason'>>(
@@ -153,7 +189,7 @@ export class ClusterRowsRepository {
   async facts(clusterId: number): Promise<ClusterFactsRow | null> {
     return firstRow<ClusterFactsRow>(
       this.dataSource.manager,
-      `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.num_of_workers, c.keep_scratch_disk,
+      `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.max_instances, c.num_of_workers, c.keep_scratch_disk,
          c.is_spot_instance, c.enable_public_ip, c.block_project_ssh_keys, c.cloud_identity, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
          c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
          ${cloudEnvJson()} AS cloud_env

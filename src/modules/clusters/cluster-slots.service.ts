@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { conflict } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
+import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { ClusterRowsRepository, type LockedCluster, type RunSettings } from './cluster-rows.repository';
 import { ClusterStartsService } from './cluster-starts.service';
@@ -61,6 +62,11 @@ export class ClusterSlotsService {
   /** Makes the nodes' agents check what they should run, as soon as the transaction has committed. */
   async wake(tx: Tx, nodeIds: readonly number[]): Promise<void> {
     await this.nodes.wake(tx, nodeIds);
+  }
+
+  /** Has it looked at whether a running cluster is to grow, for a run that waits. */
+  async askForMore(tx: Tx, clusterId: number): Promise<void> {
+    await wakeAfterCommit(tx, 'scaling', String(clusterId));
   }
 
   /** Notes that a job began or ended, so that the idle time counts from now. */

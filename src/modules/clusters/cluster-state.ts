@@ -50,11 +50,14 @@ export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {
   ERROR: ['INITIATING', 'STOPPING', 'STOPPED', 'DESTROYING', 'DESTROYED'],
 };
 
-/** The operations a caller asks for, the states they need and the state they begin with. */
+/**
+ * The operations a caller asks for, the states they need and the state they begin with. One that is asked for while the
+ * cluster is resized calls the resize off: the cluster is RUNNING in between, in the same transaction.
+ */
 export const CLUSTER_OPERATIONS = {
   start: { from: ['STOPPED'], to: 'INITIATING' },
-  stop: { from: ['RUNNING'], to: 'STOPPING' },
-  destroy: { from: ['RUNNING', 'STOPPED', 'ERROR'], to: 'DESTROYING' },
+  stop: { from: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'], to: 'STOPPING' },
+  destroy: { from: ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN', 'STOPPED', 'ERROR'], to: 'DESTROYING' },
 } as const satisfies Record<string, { from: readonly ClusterStatus[]; to: ClusterStatus }>;
 
 export type ClusterOperation = keyof typeof CLUSTER_OPERATIONS;
@@ -69,6 +72,8 @@ export function nodeMayBecome(from: NodeStatus, to: NodeStatus): boolean {
 
 /** In these, runs get the free slots. */
 export const GIVES_SLOTS: readonly ClusterStatus[] = ['RUNNING', 'RESIZING_UP', 'RESIZING_DOWN'];
+/** In these, nodes come and go with the work. */
+export const RESIZING: readonly ClusterStatus[] = ['RESIZING_UP', 'RESIZING_DOWN'];
 /** In these, a cluster takes no runs, and those that wait get an end. */
 export const REFUSES_RUNS: readonly ClusterStatus[] = ['DESTROYING', 'DESTROYED', 'ERROR'];
 

@@ -24,6 +24,21 @@ export const DESTROY_CLUSTER = defineWorkflow({
   deadlineMs: 15 * 60_000,
 });
 
+/** Adds nodes, and takes the place of those that were lost. */
+export const RESIZE_CLUSTER_UP = defineWorkflow({
+  type: 'cosi_resize_up',
+  subject: 'cluster',
+  job: { name: 'cluster.resize-up', queue },
+  deadlineMs: 15 * 60_000,
+});
+
+export const RESIZE_CLUSTER_DOWN = defineWorkflow({
+  type: 'cosi_resize_down',
+  subject: 'cluster',
+  job: { name: 'cluster.resize-down', queue },
+  deadlineMs: 20 * 60_000,
+});
+
 /** The workflow of each operation. */
 export const CLUSTER_WORKFLOWS: Record<ClusterOperation, DrivenWorkflowDefinition<'cluster'>> = {
   start: START_CLUSTER,

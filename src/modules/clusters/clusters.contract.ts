@@ -1,5 +1,5 @@
 /** What other modules may know about clusters without their services. */
-export { CLUSTER_STATUSES, CLUSTER_TYPES } from './cluster-state';
+export { CLUSTER_STATUSES, CLUSTER_TYPES, GIVES_SLOTS } from './cluster-state';
 export {
   ClusterSubscriber,
   type ClusterTransitioned,

@@ -45,7 +45,7 @@ export interface ClusterRow extends Cluster, AuthorNames {
 }
 
 /** What every entry of a state history is shown with. */
-export type StateFacts = Pick<ClusterStateEntry, 'status' | 'reason' | 'start_time' | 'end_time'> & {
+export type StateFacts = Pick<ClusterStateEntry, 'status' | 'reason' | 'step' | 'start_time' | 'end_time'> & {
   username: string | null;
 };
 
@@ -100,7 +100,7 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
     const total = await this.count('SELECT count(*) AS total FROM cluster_states WHERE cluster_id = $1', [clusterId]);
     const data = await rows<ClusterStateRow>(
       this.dataSource.manager,
-      `SELECT s.cluster_state_id, s.status, s.node_count, u.username, s.reason, s.start_time, s.end_time
+      `SELECT s.cluster_state_id, s.status, s.node_count, s.step, u.username, s.reason, s.start_time, s.end_time
        FROM cluster_states s LEFT JOIN users u ON u.user_id = s.actor_user_id
        WHERE s.cluster_id = $1 ORDER BY s.sequence DESC LIMIT $2 OFFSET $3`,
       [clusterId, page.limit, (page.pageNumber - 1) * page.limit],
@@ -115,7 +115,7 @@ export class ClustersRepository extends ResourceRepository<Cluster, ClusterRow> 
     const total = await this.count(`SELECT count(*) AS total ${from}`, params);
     const data = await rows<NodeStateRow>(
       this.dataSource.manager,
-      `SELECT s.node_state_id, s.status, n.node_number, s.cluster_state_id, s.reason, s.start_time, s.end_time,
+      `SELECT s.node_state_id, s.status, n.node_number, s.cluster_state_id, s.step, s.reason, s.start_time, s.end_time,
          (SELECT u.username FROM users u WHERE u.user_id = s.actor_user_id) AS username
        ${from} ORDER BY s.node_state_id DESC LIMIT $3 OFFSET $4`,
       [...params, page.limit, (page.pageNumber - 1) * page.limit],

@@ -13,6 +13,12 @@ import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
 import { NodeUtilizationSweeper } from './workflows/node-utilization-sweeper';
 import { NodeTeardown } from './workflows/node-teardown';
+import { NodeMachines } from './workflows/node-machines';
+import { NodePlanner } from './workflows/node-planner';
+import { ClusterScaler } from './workflows/cluster-scaler';
+import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
+import { ScalingReconciler } from './workflows/scaling-reconciler';
+import { ScalingRepository } from './workflows/scaling.repository';
 import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
 import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 
@@ -22,9 +28,16 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     Drivers,
     ClusterFactsReader,
     NodeTeardown,
+    NodeMachines,
+    NodePlanner,
     StartClusterWorkflow,
     StopClusterWorkflow,
     DestroyClusterWorkflow,
+    ResizeClusterUpWorkflow,
+    ResizeClusterDownWorkflow,
+    ScalingRepository,
+    ClusterScaler,
+    ScalingReconciler,
     ClusterReconciler,
     DownedNodeReconciler,
     IdleClustersRepository,

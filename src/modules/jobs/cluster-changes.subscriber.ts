@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { enqueue } from '../../platform/outbox/outbox';
 import type { Tx } from '../../platform/persistence/sql';
-import { ClusterSubscriber, type ClusterTransitioned, type NodeBecameReady } from '../clusters/clusters.contract';
+import {
+  ClusterSubscriber,
+  GIVES_SLOTS,
+  type ClusterTransitioned,
+  type NodeBecameReady,
+} from '../clusters/clusters.contract';
 
 /** Where operations end: runs that wait get a node then, or an end. */
 const SETTLED: readonly string[] = ['RUNNING', 'STOPPED', 'DESTROYED', 'ERROR'];
@@ -16,9 +21,9 @@ export class ClusterChangesSubscriber extends ClusterSubscriber {
       if (from === null || from === 'DESTROYED' || !SETTLED.includes(to)) return;
       await this.settle(tx, clusterId);
     },
-    // Back after a restart: runs may have been waiting for it.
+    // Added, or back after a restart: runs may have been waiting for it.
     nodeBecameReady: async (tx: Tx, { node, clusterStatus }: NodeBecameReady) => {
-      if (clusterStatus === 'RUNNING') await this.settle(tx, node.cluster_id);
+      if (GIVES_SLOTS.includes(clusterStatus)) await this.settle(tx, node.cluster_id);
     },
   };
 

@@ -14,7 +14,7 @@ import { inWorkspace, type WorkspaceScope } from '../../platform/resources/works
 import { startWorkflow, type WorkflowRef } from '../../platform/workflows/workflow-intents';
 import { workflowErrors } from '../../platform/workflows/workflow-errors';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
-import type { LockedCluster } from '../clusters/clusters.contract';
+import { GIVES_SLOTS, type LockedCluster } from '../clusters/clusters.contract';
 import { checkConf } from '../clusters/spark-conf.contract';
 import { DependencyRepositoriesService } from '../dependency-repositories/dependency-repositories.service';
 import { LogsService } from '../logs/logs.service';
@@ -100,6 +100,7 @@ export abstract class RunsOfKind {
       if (cluster?.status === 'STOPPED') await clusters.startFor(tx, cluster, scope.userId, added.run_id);
       else if (cluster) await scheduler.assignWaiting(tx, cluster);
       waitsFor = cluster ? null : asked.cluster_id;
+      if (waitsFor !== null && GIVES_SLOTS.includes(asked.cluster_status)) await clusters.askForMore(tx, waitsFor);
       return made;
     });
     if (waitsFor !== null) void scheduler.lookAgain(waitsFor);

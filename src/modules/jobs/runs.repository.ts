@@ -13,13 +13,20 @@ import {
   type WorkspaceScope,
 } from '../../platform/resources/workspace-resource-repository';
 import { workflowInsert } from '../../platform/workflows/workflow-intents';
-import { hasFreeSlot, IS_DEAD, leavesNoneWaiting, type LockedCluster } from '../clusters/clusters.contract';
+import {
+  type ClusterNode,
+  hasFreeSlot,
+  IS_DEAD,
+  leavesNoneWaiting,
+  type LockedCluster,
+} from '../clusters/clusters.contract';
+import { IS_WAITING } from '../clusters/waiting-runs.contract';
 import { servesWorkspace } from '../workspaces/workspaces.contract';
 import { CLUSTER_INFO_COLUMNS } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
 import type { ConfKind } from './job-types';
 import type { RunCount } from './entities/run-count.entity';
-import { IS_WAITING, Run } from './entities/run.entity';
+import { Run } from './entities/run.entity';
 import { RunStateEntry } from './entities/run-state.entity';
 import { isFinished, type RunStatus, runMayBecome, STOPPABLE } from './run-state';
 import { START_RUN } from './run-workflows';
@@ -34,6 +41,10 @@ export interface RunDetailRow extends Run, AuthorNames {
   workflow_from: Date;
   workflow_to: Date | number;
 }
+
+/** An unfinished run whose node carries none any more. */
+export type RunOnDeadNode = Pick<Run, 'run_id'> &
+  Pick<ClusterNode, 'interruption'> & { node_status: ClusterNode['status'] };
 
 /** A configuration, its workspace and its cluster at the moment of a submission. */
 export type Submission = Pick<
@@ -389,11 +400,11 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
   }
 
   /** Some unfinished runs whose node can carry them no more. */
-  async onDeadNodes(): Promise<(Pick<Run, 'run_id'> & { node_status: string })[]> {
+  async onDeadNodes(): Promise<RunOnDeadNode[]> {
     return rows(
       this.dataSource.manager,
-      `SELECT r.run_id, n.status AS node_status
-       FROM (SELECT node_id, status FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
+      `SELECT r.run_id, n.status AS node_status, n.interruption
+       FROM (SELECT node_id, status, interruption FROM cluster_nodes WHERE busy_slots > 0 AND ${IS_DEAD} LIMIT 500) n
          JOIN runs r ON r.node_id = n.node_id AND r.ended_at IS NULL LIMIT 500`,
     );
   }

@@ -6,7 +6,16 @@ import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 
 /** Channels of wake-ups. */
-const CHANNELS = ['outbox', 'node', 'session', 'log', 'reference_data', 'run_requests', 'run_frames'] as const;
+const CHANNELS = [
+  'outbox',
+  'node',
+  'session',
+  'log',
+  'reference_data',
+  'run_requests',
+  'run_frames',
+  'scaling',
+] as const;
 export type WakeUpChannel = (typeof CHANNELS)[number];
 
 const RECONNECT_MS = 500;

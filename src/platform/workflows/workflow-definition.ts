@@ -1,8 +1,11 @@
+import { messageOf } from '../errors/message-of';
 import { registerWorkflowJob } from '../queues/job-catalogue';
 import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowFailure } from './entities/workflow-job-instance.entity';
+import type { PartProblems } from './entities/workflow-step.entity';
 
 export type { WorkflowFailure } from './entities/workflow-job-instance.entity';
+export type { PartProblems } from './entities/workflow-step.entity';
 
 /** Workflow types of the lookup table, by name. */
 const WORKFLOW_TYPE_IDS = {
@@ -12,6 +15,8 @@ const WORKFLOW_TYPE_IDS = {
   cosi_stop: 3,
   cosi_destroy: 4,
   cosi_kill_all_jobs_by_cluster: 5,
+  cosi_resize_up: 7,
+  cosi_resize_down: 8,
 } as const;
 
 /** What a workflow is about. */
@@ -86,18 +91,38 @@ export interface WorkflowContext<K extends SubjectKind = SubjectKind> {
   signal: AbortSignal;
 }
 
+/** What keeps a step from being done, or went wrong in it, for people. */
+export interface StepProblem {
+  message: string;
+  /** What of it is about single parts of the subject; null if it is about all of it. */
+  parts: PartProblems | null;
+}
+
 /**
+ * - `done`: `problem` is said to have gone wrong although the workflow goes on
  * - `superseded`: another operation has replaced this one, so it ends without a trace on its subject
  * - `wait`: the step runs again after this long; if the deadline has passed by then, `problem` is said to be why
  */
 export type StepOutcome =
-  { kind: 'done' } | { kind: 'superseded' } | { kind: 'wait'; ms: number; problem: string | null };
+  | { kind: 'done'; problem: StepProblem | null }
+  | { kind: 'superseded' }
+  | { kind: 'wait'; ms: number; problem: StepProblem | null };
 
 export const Step = {
-  done: { kind: 'done' } as StepOutcome,
+  done: { kind: 'done', problem: null } as StepOutcome,
+  /** Done as far as it could be: what could not is on record with the step. */
+  doneExceptFor: (problem: string | StepProblem): StepOutcome => ({ kind: 'done', problem: asProblem(problem) }),
   superseded: { kind: 'superseded' } as StepOutcome,
-  wait: (ms: number, problem: string | null = null): StepOutcome => ({ kind: 'wait', ms, problem }),
+  wait: (ms: number, problem: string | StepProblem | null = null): StepOutcome => ({
+    kind: 'wait',
+    ms,
+    problem: problem === null ? null : asProblem(problem),
+  }),
 };
+
+function asProblem(problem: string | StepProblem): StepProblem {
+  return typeof problem === 'string' ? { message: problem, parts: null } : problem;
+}
 
 /** A small idempotent piece of a workflow: it rereads the state, acts, and commits what it learned. */
 export interface WorkflowStep<K extends SubjectKind = SubjectKind> {
@@ -125,8 +150,25 @@ export interface Workflow<K extends SubjectKind = SubjectKind> {
 
 /** An error that no retry will cure. */
 export class PermanentError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  /** What of it is about single parts of the subject; null if it is about all of it. */
+  readonly parts: PartProblems | null;
+
+  constructor(message: string, { cause, parts = null }: { cause?: unknown; parts?: PartProblems | null } = {}) {
+    super(message, { cause });
     this.name = 'PermanentError';
+    this.parts = parts;
   }
+}
+
+/** What an error says, with what it says of single parts. */
+export function problemOf(error: unknown): StepProblem {
+  const hasParts = typeof error === 'object' && error !== null && 'parts' in error;
+  return { message: messageOf(error), parts: hasParts ? (error.parts as PartProblems | null) : null };
+}
+
+/** Whether another try may succeed; an error that does not say so may be cured by one. */
+export function isRetryable(error: unknown): boolean {
+  if (error instanceof PermanentError) return false;
+  if (typeof error === 'object' && error !== null && 'retryable' in error) return error.retryable === true;
+  return true;
 }

@@ -5,7 +5,7 @@ import type { SubjectKind } from './entities/workflow-job.entity';
 import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
 import { insertWorkflow, releaseLeasesOf, requestWake, takeDue, type WorkflowRef } from './workflow.repository';
 
-export { endWorkflows, hasLeases, workflowInsert, type WorkflowRef } from './workflow.repository';
+export { endWorkflows, hasLeases, hasWorkflowEnded, workflowInsert, type WorkflowRef } from './workflow.repository';
 
 /**
  * Writes an intent: job, instance, first state and the outbox row that sends it, all in the caller's transaction.

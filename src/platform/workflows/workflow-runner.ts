@@ -11,7 +11,9 @@ import { SUBJECT_COLUMNS, type SubjectKind } from './entities/workflow-job.entit
 import type { RecordedFailure } from './entities/workflow-job-instance.entity';
 import {
   type DrivenWorkflowDefinition,
+  isRetryable,
   PermanentError,
+  problemOf,
   type StepOutcome,
   type Workflow,
   type WorkflowContext,
@@ -166,12 +168,13 @@ export class WorkflowRunner {
       if (result.kind === 'error') {
         failure = await this.onError(place, workflow, context, result.error);
         if (!failure) return;
-        await this.fail(context, failure, workflow.compensationMs, stepId);
+        const problem = problemOf(result.error);
+        await this.fail(context, failure, workflow.compensationMs, { stepId, outcome: 'failed', problem });
         attempt = 0;
       } else if (result.kind === 'done') {
         index += 1;
         attempt = 0;
-        await this.advance(context, index, stepId);
+        await this.advance(context, index, { stepId, outcome: 'done', problem: result.problem });
         this.reached(context, step.name, 'committed');
         this.logger.info({ workflow: jobName, step: step.name, ...context.about }, 'Workflow step done');
       } else {
@@ -191,7 +194,7 @@ export class WorkflowRunner {
   ): Promise<StepOutcome | { kind: 'error'; error: unknown }> {
     this.reached(context, step.name, 'before');
     try {
-      if (isLate) throw new PermanentError(await this.lateness(context, step.name, stepId));
+      if (isLate) throw await this.lateness(context, step.name, stepId);
       context.signal.throwIfAborted();
       const outcome = await step.run(context);
       this.reached(context, step.name, 'after');
@@ -203,10 +206,11 @@ export class WorkflowRunner {
   }
 
   /** Why the operation is late: what kept the step from being done, as far as its try before this one knew. */
-  private async lateness({ instanceId }: Claim, step: string, stepId: number): Promise<string> {
+  private async lateness({ instanceId }: Claim, step: string, stepId: number): Promise<PermanentError> {
     const problem = await problemBefore(this.dataSource.manager, { instanceId, step, stepId });
     const passed = `The deadline of the operation passed in step ${step}`;
-    return problem === null ? passed : `${passed}: ${problem}`;
+    if (problem === null) return new PermanentError(passed);
+    return new PermanentError(`${passed}: ${problem.message}`, { parts: problem.parts });
   }
 
   /** Sleeps before another try, or records that there is none. Returns the failure if it is final. */
@@ -220,14 +224,14 @@ export class WorkflowRunner {
       await this.sleep(context, { stepIndex: index, attempt: attempt - 1, ms: 0 }, { stepId, outcome: 'interrupted' });
       return null;
     }
-    const message = messageOf(error);
+    const problem = problemOf(error);
     this.logger.warn({ workflow: context.jobName, step: step.name, attempt, err: error }, 'A workflow step failed');
     if (isRetryable(error) && attempt < workflow.attempts) {
       const ms = workflow.backoffMs * 2 ** (attempt - 1);
-      await this.sleep(context, { stepIndex: index, attempt, ms }, { stepId, outcome: 'failed', error: message });
+      await this.sleep(context, { stepIndex: index, attempt, ms }, { stepId, outcome: 'failed', problem });
       return null;
     }
-    return { step: step.name, message };
+    return { step: step.name, message: problem.message };
   }
 
   /** A wait is not a failed attempt: only errors count against the step. True when a wake-up came meanwhile. */
@@ -240,8 +244,8 @@ export class WorkflowRunner {
       await this.end(context, 'TERMINATED', { stepId, outcome: 'superseded' });
       return false;
     }
-    const { ms, problem: error } = outcome;
-    return !(await this.sleep(context, { stepIndex: index, attempt: 0, ms }, { stepId, outcome: 'waiting', error }));
+    const { ms, problem } = outcome;
+    return !(await this.sleep(context, { stepIndex: index, attempt: 0, ms }, { stepId, outcome: 'waiting', problem }));
   }
 
   private async compensate<K extends SubjectKind>(
@@ -263,7 +267,7 @@ export class WorkflowRunner {
       }
       await workflow.giveUp(context, failure, problem);
       this.logger.error({ workflow: context.jobName, ...context.about, problem }, 'A compensation was given up');
-      await this.end(context, 'ERROR', { stepId, outcome: 'given-up', error: problem });
+      await this.end(context, 'ERROR', { stepId, outcome: 'given-up', problem: { message: problem, parts: null } });
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       await this.retryCompensation({ stepId, index: workflow.steps.length }, context, { recorded, tries, error });
@@ -295,15 +299,15 @@ export class WorkflowRunner {
       await this.sleep(context, { stepIndex, attempt: tries, ms: 0 }, { stepId, outcome: 'interrupted' });
       return;
     }
-    const problem = messageOf(error);
-    if (problem !== recorded.problem) {
+    const problem = problemOf(error);
+    if (problem.message !== recorded.problem) {
       const fields = { workflow: context.jobName, ...context.about, err: error };
       this.logger.error(fields, 'A compensation failed and will be tried again');
-      await recordProblem(this.dataSource.manager, context, { ...recorded, problem });
+      await recordProblem(this.dataSource.manager, context, { ...recorded, problem: problem.message });
     }
     const { first, longest } = COMPENSATION_RETRY_MS;
     const ms = Math.min(longest, first * 2 ** Math.min(tries, 10));
-    await this.sleep(context, { stepIndex, attempt: tries + 1, ms }, { stepId, outcome: 'failed', error: problem });
+    await this.sleep(context, { stepIndex, attempt: tries + 1, ms }, { stepId, outcome: 'failed', problem });
   }
 
   private async extend(held: Held<SubjectKind>, controller: AbortController): Promise<void> {
@@ -327,12 +331,11 @@ export class WorkflowRunner {
     return { stepId: opened.workflow_step_id, isLate: opened.is_late };
   }
 
-  private async advance(claim: Claim, nextIndex: number, stepId: number): Promise<void> {
-    await this.dataSource.transaction((tx) => advanceTo(tx, claim, nextIndex, { stepId, outcome: 'done' }));
+  private async advance(claim: Claim, nextIndex: number, end: StepEnd): Promise<void> {
+    await this.dataSource.transaction((tx) => advanceTo(tx, claim, nextIndex, end));
   }
 
-  private async fail(claim: Claim, failure: WorkflowFailure, compensationMs: number, stepId: number): Promise<void> {
-    const end = { stepId, outcome: 'failed', error: failure.message };
+  private async fail(claim: Claim, failure: WorkflowFailure, compensationMs: number, end: StepEnd): Promise<void> {
     await this.dataSource.transaction((tx) => recordFailure(tx, claim, failure, compensationMs, end));
   }
 
@@ -367,12 +370,6 @@ function subjectOf<K extends SubjectKind>(instance: ClaimedInstance, kind: K): W
   const id = instance[SUBJECT_COLUMNS[kind]];
   if (id === null) throw new Error(`Workflow ${instance.workflow_job_instance_id} is not about a ${kind}`);
   return { kind, tenantId: instance.tenant_id, id };
-}
-
-function isRetryable(error: unknown): boolean {
-  if (error instanceof PermanentError) return false;
-  if (typeof error === 'object' && error !== null && 'retryable' in error) return error.retryable === true;
-  return true;
 }
 
 function executor(): Record<string, string> {

@@ -8,7 +8,7 @@ import type {
   WorkflowJobInstance,
 } from './entities/workflow-job-instance.entity';
 import type { WorkflowStep } from './entities/workflow-step.entity';
-import type { WorkflowDefinition, WorkflowSubject } from './workflow-definition';
+import type { StepProblem, WorkflowDefinition, WorkflowSubject } from './workflow-definition';
 
 export type WorkflowRef = Pick<WorkflowJobInstance, 'workflow_job_id' | 'workflow_job_instance_id'>;
 
@@ -36,7 +36,7 @@ export class LeaseLost extends Error {}
 export interface StepEnd {
   stepId: number;
   outcome: string;
-  error?: string | null;
+  problem?: StepProblem | null;
 }
 
 export type FinalState = Extract<WorkflowExecutionState, 'DONE' | 'ERROR' | 'TERMINATED'>;
@@ -202,6 +202,12 @@ export async function hasLeases(tx: Tx, workerId: number): Promise<boolean> {
   return (await firstRow(tx, sql, [String(workerId)])) !== null;
 }
 
+/** Whether nothing of the instance is done any more. */
+export async function hasWorkflowEnded(tx: Tx, instanceId: number): Promise<boolean> {
+  const sql = 'SELECT 1 FROM workflow_job_instances WHERE workflow_job_instance_id = $1 AND ended_at IS NULL';
+  return (await firstRow(tx, sql, [instanceId])) === null;
+}
+
 /** Takes an instance of the job whose lease is free; null when another worker holds it or it has ended. */
 export async function claimInstance(
   tx: Tx,
@@ -260,18 +266,28 @@ export async function openStep(
   return row;
 }
 
+/** The name of the step that the instance is at, or was at last; null before its first. */
+export async function currentStep(tx: Tx, instanceId: number): Promise<string | null> {
+  const latest = await firstRow<Pick<WorkflowStep, 'name'>>(
+    tx,
+    `SELECT name FROM workflow_steps WHERE workflow_job_instance_id = $1 ORDER BY workflow_step_id DESC LIMIT 1`,
+    [instanceId],
+  );
+  return latest?.name ?? null;
+}
+
 /** What kept the step from being done at the try before this one; null if that is not known. */
 export async function problemBefore(
   tx: Tx,
   { instanceId, step, stepId }: { instanceId: number; step: string; stepId: number },
-): Promise<string | null> {
-  const before = await firstRow<Pick<WorkflowStep, 'error'>>(
+): Promise<StepProblem | null> {
+  const before = await firstRow<Pick<WorkflowStep, 'error' | 'part_errors'>>(
     tx,
-    `SELECT error FROM workflow_steps WHERE workflow_job_instance_id = $1 AND name = $2 AND workflow_step_id < $3
+    `SELECT error, part_errors FROM workflow_steps WHERE workflow_job_instance_id = $1 AND name = $2 AND workflow_step_id < $3
      ORDER BY workflow_step_id DESC LIMIT 1`,
     [instanceId, step, stepId],
   );
-  return before?.error ?? null;
+  return before?.error == null ? null : { message: before.error, parts: before.part_errors };
 }
 
 export async function advanceTo(tx: Tx, claim: Claim, stepIndex: number, end: StepEnd): Promise<void> {
@@ -335,10 +351,12 @@ export async function endClaimed(tx: Tx, claim: Claim, state: FinalState): Promi
   await appendWorkflowState(tx, [claim.instanceId], state);
 }
 
-export async function closeStep(tx: Tx, { stepId, outcome, error = null }: StepEnd): Promise<void> {
+export async function closeStep(tx: Tx, { stepId, outcome, problem = null }: StepEnd): Promise<void> {
+  const parts = problem?.parts ?? null;
   await tx.query(
-    'UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3 WHERE workflow_step_id = $1',
-    [stepId, outcome, error],
+    `UPDATE workflow_steps SET ended_at = platform_now(), outcome = $2, error = $3, part_errors = $4
+     WHERE workflow_step_id = $1`,
+    [stepId, outcome, problem?.message ?? null, parts === null ? null : JSON.stringify(parts)],
   );
 }
 
@@ -354,14 +372,14 @@ export async function failedSteps(
   ]);
   const data = await rows<FailedStep>(
     tx,
-    `SELECT workflow_step_id, workflow_job_instance_id, name, error, ended_at FROM workflow_steps WHERE ${where}
+    `SELECT workflow_step_id, workflow_job_instance_id, name, error, part_errors, ended_at FROM workflow_steps WHERE ${where}
      ORDER BY workflow_step_id DESC LIMIT $2 OFFSET $3`,
     [instanceIds, page.limit, (page.pageNumber - 1) * page.limit],
   );
   return { data, total: counted?.total ?? 0 };
 }
 
-type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance_id' | 'name'> & {
+type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance_id' | 'name' | 'part_errors'> & {
   error: string;
   ended_at: Date;
 };

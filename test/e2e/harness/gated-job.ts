@@ -6,15 +6,17 @@ import type { PlatformUnderTest } from './platform';
 
 /** Leaves a mark for each time it is started, counts with Spark, and goes on once the gate is open. */
 const SCRIPT = `
-import os, sys, time
+import contextlib, os, sys, time, uuid
 from pyspark.sql import SparkSession
 
 folder, name = sys.argv[1], sys.argv[2]
-open(os.path.join(folder, "%s-start-%d" % (name, os.getpid())), "w").close()
+# Runs of several nodes are different users, and may have the same process id, each in its namespace.
+open(os.path.join(folder, "%s-start-%s" % (name, uuid.uuid4().hex)), "w").close()
 print("begin", flush=True)
 spark = SparkSession.builder.appName(name).getOrCreate()
 print("counted", spark.range(1000).count(), flush=True)
-open(os.path.join(folder, name + "-ready"), "w").close()
+with contextlib.suppress(PermissionError):
+    open(os.path.join(folder, name + "-ready"), "w").close()
 deadline = time.time() + 120
 line = 0
 while not os.path.exists(os.path.join(folder, name + "-gate")):

@@ -3,7 +3,7 @@ import type { OperationOptions } from '../../../src/platform/http/operation-opti
 import { type Access, isOfNodes } from '../../../src/platform/auth/access';
 import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../../src/modules/clusters/cluster-nodes.service';
-import { makeTenancy, type Tenancy } from '../harness/records';
+import { makeTenancy, type Tenancy, putNode } from '../harness/records';
 import { TestAgent } from '../harness/test-agent';
 import { startWholeApi, type TestApi } from '../harness/test-api';
 import { readExpectedAccess } from './expected-access';
@@ -33,7 +33,6 @@ interface Caller extends Verdicts {
 
 const REFUSED: Verdicts = { node: 401, ofRun: 401, bootstrap: 401 };
 const WAITING: Verdicts = { ...REFUSED, bootstrap: 'admitted' };
-const DESTROY = `UPDATE cluster_nodes SET status = 'DESTROYED', to_date = now() WHERE node_id = $1`;
 
 const CALLERS: Caller[] = [
   {
@@ -51,7 +50,7 @@ const CALLERS: Caller[] = [
   {
     ...{ name: 'the node, destroyed', node: 410, ofRun: 410, bootstrap: 401 },
     token: async ({ api, agent }) => {
-      await api.database.query(DESTROY, [agent.nodeId]);
+      await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
       return agent.token;
     },
   },
@@ -90,7 +89,7 @@ const CALLERS: Caller[] = [
     ...{ name: 'the bootstrap token of a destroyed node', ...REFUSED },
     token: async ({ api, own }) => {
       const agent = await TestAgent.unregistered(api, own, nextNumber());
-      await api.database.query(DESTROY, [agent.nodeId]);
+      await putNode(api.database.manager, agent.nodeId, 'DESTROYED');
       return agent.bootstrapToken;
     },
   },

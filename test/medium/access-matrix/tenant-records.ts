@@ -364,6 +364,13 @@ async function insertClusters(into: Inserting, infrastructure: Record<string, st
     destroyed: await cluster('DESTROYED'),
     disabled: await cluster('DESTROYED', new Date()),
   };
+  for (const [status, { cluster_id }] of [
+    ['STOPPED', byState.stopped],
+    ['DESTROYED', byState.destroyed],
+    ['DESTROYED', byState.disabled],
+  ] as const) {
+    await rows.add('cluster_states', { cluster_id, status, sequence: 1, node_count: 0 });
+  }
   await rows.add('cluster_mounts', {
     tenant_id: into.tenantId,
     cluster_id: running.cluster_id,

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { bodyOf } from '../../samples';
 import { encodedCredentials } from '../../samples/sample';
-import { makeTenancy, type Tenancy } from './records';
+import { makeTenancy, type Tenancy, putCluster } from './records';
+import type { ClusterStatus } from '../../../src/modules/clusters/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestAnswer, type TestDatabase } from './test-api';
 
 /** Ids of the lookup tables. */
@@ -119,15 +120,15 @@ export class MountsBench {
     };
   }
 
-  async makeCluster(mountIds: number[], status = 'STOPPED'): Promise<number> {
+  async makeCluster(mountIds: number[], status: ClusterStatus = 'STOPPED'): Promise<number> {
     const { status: answered, body } = await this.call('POST', '/cluster', this.clusterBody(mountIds));
     expect([answered, body.mount_ids]).toEqual([200, mountIds.map(String)]);
     await this.setStatus(Number(body.cluster_id), status);
     return Number(body.cluster_id);
   }
 
-  async setStatus(clusterId: number, status: string): Promise<void> {
-    await this.api.database.query('UPDATE clusters SET status = $2 WHERE cluster_id = $1', [clusterId, status]);
+  async setStatus(clusterId: number, status: ClusterStatus): Promise<void> {
+    await putCluster(this.api.database.manager, clusterId, status);
   }
 }
 

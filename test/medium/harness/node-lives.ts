@@ -6,7 +6,7 @@ import type { ClusterNode } from '../../../src/modules/clusters/entities/cluster
 import { REFERENCE } from '../../samples/reference';
 import type { Tenancy } from './records';
 
-const CAUSE = { reason: null, userId: null, workflowInstanceId: null };
+const CAUSE = { reason: 'As a test has it', userId: null, workflowInstanceId: null };
 
 /** What a node is billed by, where it matters. */
 type Billed = Partial<Pick<ClusterNode, 'machine_type_id' | 'machine_price_ycu' | 'is_spot' | 'labels'>>;

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
+import { ClusterRowsRepository } from '../../../src/modules/clusters/cluster-rows.repository';
+import type { ClusterStatus, NodeStatus } from '../../../src/modules/clusters/cluster-state';
 import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
 import { type Kind, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
@@ -42,11 +45,51 @@ export async function insertPlain<T = Record<string, unknown>>(
   const entries = await plainEntries(tx, table, values);
   const inserted = await firstRow<T>(
     tx,
-    `INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`).join(', ')})
-     VALUES (${entries.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *`,
+    `WITH made AS (
+       INSERT INTO ${table} (${entries.map(([column]) => `"${column}"`).join(', ')})
+       VALUES (${entries.map((_, index) => `$${index + 1}`).join(', ')}) RETURNING *)
+     ${FIRST_ENTRY[table] ?? ''} SELECT * FROM made`,
     entries.map(([, value]) => value),
   );
   return inserted as T;
+}
+
+/** What begins the history of a row of the table, which the database insists on. */
+const FIRST_ENTRY: Readonly<Record<string, string>> = {
+  clusters: `, entry AS (
+    INSERT INTO cluster_states (cluster_id, sequence, status, reason, start_time, node_count)
+    SELECT cluster_id, 1, status, 'As a test has it', platform_clock(), 0 FROM made)`,
+  cluster_nodes: `, entry AS (
+    INSERT INTO node_states (node_id, cluster_id, sequence, status, reason, start_time)
+    SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)`,
+};
+
+const CAUSE = { reason: 'As a test has it', userId: null };
+
+/** Puts a cluster into a status, whatever it was in, with the entry in its history. */
+export async function putCluster(tx: Tx, clusterId: number, to: ClusterStatus): Promise<void> {
+  const clusters = new ClusterRowsRepository(tx.connection);
+  await tx.transaction(async (own) => {
+    const cluster = await clusters.lock(own, clusterId);
+    if (!cluster) throw new Error(`There is no cluster ${clusterId}`);
+    const { status: from } = cluster;
+    if (from === to) return;
+    const node_count = await clusters.setStatus(own, cluster, to, null);
+    await clusters.appendState(own, clusterId, { from, to, ...CAUSE, extra: { node_count } });
+  });
+}
+
+/** The same for a node. */
+export async function putNode(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
+  const nodes = new ClusterNodesRepository(tx.connection);
+  await tx.transaction(async (own) => {
+    const node = await nodes.get(nodeId, own, true);
+    if (!node) throw new Error(`There is no node ${nodeId}`);
+    const { status: from } = node;
+    if (from === to) return;
+    await nodes.setStatus(own, nodeId, to);
+    await nodes.appendState(own, node, { from, to, ...CAUSE, workflowInstanceId: null, step: null });
+  });
 }
 
 async function plainEntries(tx: Tx, table: string, values: Readonly<Record<string, unknown>>) {
@@ -56,7 +99,10 @@ async function plainEntries(tx: Tx, table: string, values: Readonly<Record<strin
   return Object.entries({ ...plain, ...values });
 }
 
-/** Rows as {@link insertPlain} inserts them, sent together: whoever makes thousands of records waits for few answers. */
+/**
+ * Rows as {@link insertPlain} inserts them, without beginnings of histories, sent together: whoever makes thousands of
+ * records waits for few answers.
+ */
 export class PlainRows {
   private statements: string[] = [];
 

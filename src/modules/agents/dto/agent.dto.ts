@@ -1,5 +1,9 @@
 import {
   type DaemonsState,
+  LARGEST_LOAD,
+  LONGEST_INTERRUPTION,
+  type NodeInterruption,
+  type NodeLoad,
   LARGEST_UTILIZATION,
   type NodeUtilization,
   type PollRequest,
@@ -60,9 +64,23 @@ export class RunReportBody {
   @Field.text({ maxLength: 100 }) at: string;
 }
 
+export class LoadReport implements NodeLoad {
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
+  @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
+}
+
+export class InterruptionReport implements NodeInterruption {
+  @Field.text({ maxLength: LONGEST_INTERRUPTION }) detail: string;
+  @Field.text({ nullable: true, maxLength: 100 }) ends_at: string | null;
+}
+
 export class Report implements ReportRequest {
   @Field.object(() => DaemonsReport) daemons: DaemonsReport;
   @Field.objects(() => RunReportBody) runs: RunReportBody[];
+  @Field.object(() => LoadReport, { optional: true }) load?: LoadReport;
+  @Field.boolean({ optional: true }) drained?: boolean;
+  @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
 }
 
 export class LogOffset {

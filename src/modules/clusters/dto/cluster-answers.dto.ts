@@ -184,12 +184,16 @@ export class CosiDestroyResult {
   @Field.object(() => CosiOperation) CosiDestroy: CosiOperation;
 }
 
+const STEP =
+  'An extension of this platform: the step of the workflow during which the state was entered; null for one that was entered before its first step or without a workflow';
+
 export class ClusterStateEvent {
   @Field.id() cluster_status_id: number;
   @Field.oneOf(CLUSTER_STATUSES) cluster_status: string;
   @Field.int64() current_node_size: number;
   @Field.text({ nullable: true, description: 'User name; null for the platform itself' }) created_by: string | null;
   @Field.text({ nullable: true, description: 'Why the state was reached' }) reason: string | null;
+  @Field.text({ nullable: true, description: STEP }) step: string | null;
   @Field.timestamp() start_time: Date;
   @Field.text({ description: 'ISO 8601, or infinity for the current state' }) end_time: Date | string;
 }
@@ -201,6 +205,7 @@ export class ClusterNodeStateEvent {
   @Field.id({ optional: true }) cluster_status_id?: number;
   @Field.text({ nullable: true }) created_by: string | null;
   @Field.text({ nullable: true }) reason: string | null;
+  @Field.text({ nullable: true, description: STEP }) step: string | null;
   @Field.timestamp() start_time: Date;
   @Field.text({ description: 'ISO 8601, or infinity for the current state' }) end_time: Date | string;
 }

@@ -5,7 +5,7 @@ import type { Place } from '../../../../libs/compute-drivers/place';
 import { NODE_STATUSES, type NodeStatus } from '../cluster-state';
 
 /** Of a node that can be given runs, as far as it has slots. */
-export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker'`;
+export const TAKES_RUNS = `to_date = 'infinity' AND status = 'RUNNING' AND daemons_state = 'ready' AND role <> 'worker' AND NOT draining`;
 
 /** Of a node that carries none any more. */
 export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
@@ -21,6 +21,7 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 })
 @Index('ix_cluster_nodes_free', ['cluster_id', 'busy_slots', 'node_number'], { where: TAKES_RUNS })
 @Index('ix_cluster_nodes_cluster', ['cluster_id', 'to_date'])
+@Index('ix_cluster_nodes_replacements', ['cluster_id', 'from_date'], { where: 'replacement' })
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
@@ -67,13 +68,37 @@ export class ClusterNode extends ValidityColumns {
   @Col.time({ nullable: true }) bootstrap_expires_at: Date | null;
   @Col.text({ nullable: true }) node_token_hash: string | null;
   @Col.text({ nullable: true }) agent_id: string | null;
+  /** What its agent said last: its version of the protocol; null for one that says none, or was not heard yet. */
+  @Col.int({ nullable: true }) protocol_version: number | null;
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */
   @Col.bigint({ default: 1 }) desired_version: number;
   @Col.text({ default: 'starting' }) daemons_state: string;
   /** How many unfinished runs it has. */
   @Col.int({ default: 0 }) busy_slots: number;
+  /** Whether it was planned in the place of one that was lost. */
+  @Col.bool({ default: false }) replacement: boolean;
+  /** A worker that is to go has until then to hand over what it keeps; then it goes all the same. */
+  @Col.time({ nullable: true }) drain_until: Date | null;
   @Col.text({ nullable: true }) master_url: string | null;
   @Col.text({ nullable: true }) error: string | null;
+  /** Of a worker: cores that executors have; null while it is unknown. */
+  @Col.int({ nullable: true }) used_cores: number | null;
+  /** Of a master: cores that its applications ask for and have not been given; null while it is unknown. */
+  @Col.int({ nullable: true }) pending_cores: number | null;
+  /** Of a worker; null while it is unknown. */
+  @Col.int({ nullable: true }) executors: number | null;
+  /** When one of the three last changed. */
+  @Col.time({ nullable: true }) load_at: Date | null;
+  /** Since when nothing runs on it, no run or, of a worker, no executor; null while something does. */
+  @Col.time({ nullable: true }) idle_since: Date | null;
+  /** Whether the node is to go: it is given no more runs, and its worker moves what it holds to others. */
+  @Col.bool({ default: false }) draining: boolean;
+  /** When its agent said that nothing is left on it. */
+  @Col.time({ nullable: true }) drained_at: Date | null;
+  /** When its agent first heard that the provider takes the machine back. */
+  @Col.time({ nullable: true }) interrupted_at: Date | null;
+  /** What the provider said of that. */
+  @Col.text({ nullable: true }) interruption: string | null;
   /** In no index: it changes every few seconds, in place. */
   @Col.time({ nullable: true }) last_seen_at: Date | null;
   /** False once its logs were removed. */

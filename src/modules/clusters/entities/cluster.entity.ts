@@ -99,6 +99,17 @@ export class Cluster extends TenantColumns {
   @Col.bytes({ nullable: true }) spark_secret: Buffer | null;
   /** The operation under way or last ended; its steps change the cluster only while this names it. */
   @Col.bigint({ nullable: true }) workflow_job_instance_id: number | null;
+  /** The resize or replacement of nodes under way, or called off and not yet ended; null if there is none. */
+  @Col.bigint({ nullable: true }) resize_instance_id: number | null;
+  /** No nodes are added before: how long grows with the number of failures in a row. */
+  @Col.time({ nullable: true }) grow_after: Date | null;
+  @Col.int({ default: 0 }) grow_failures: number;
+  /** Since when its provider has had no spot machine for it. */
+  @Col.time({ nullable: true }) spot_missing_since: Date | null;
+  /** How long its latest node took from its plan until it was ready. */
+  @Col.int({ nullable: true }) node_start_ms: number | null;
+  /** Of a CLUSTER: since when the others have room for what one of its workers runs. */
+  @Col.time({ nullable: true }) spare_worker_since: Date | null;
   /** Last time a job began or ended, or the cluster came up; idle_timeout_ms counts from here. */
   @Col.time({ nullable: true }) last_active_at: Date | null;
 }

@@ -33,6 +33,7 @@ export interface ClusterFacts {
   tenantId: string;
   clusterType: ClusterType;
   minInstances: number | null;
+  maxInstances: number | null;
   numOfWorkers: number | null;
   keepScratchDisk: boolean;
   market: Market;
@@ -81,6 +82,7 @@ export class ClusterFactsReader {
       tenantId: row.tenant_id,
       clusterType: row.cluster_type,
       minInstances: row.min_instances,
+      maxInstances: row.max_instances,
       numOfWorkers: row.num_of_workers,
       keepScratchDisk: row.keep_scratch_disk ?? false,
       market: row.is_spot_instance ? 'spot' : 'on-demand',

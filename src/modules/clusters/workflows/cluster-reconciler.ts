@@ -6,6 +6,7 @@ import { Config } from '../../../config/config';
 import { Installation } from '../../../platform/installation/installation';
 import { messageOf } from '../../../platform/errors/message-of';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { NOW } from '../../../platform/persistence/sql';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
 import { ClusterLifecycle } from '../cluster-lifecycle';
@@ -82,7 +83,8 @@ export class ClusterReconciler extends Reconciler {
     const [machine] = node.is_lost ? await describe().catch(() => []) : await describe();
     // Its agent was heard, so that its machine was there.
     if (machine?.state === 'gone') await this.lose(node, 'its machine has disappeared at the provider');
-    else if (machine?.state === 'interrupted') await this.lose(node, 'the provider has taken its spot machine back');
+    else if (machine?.state === 'interrupted')
+      await this.lose(node, 'the provider has taken its spot machine back', machine.fault?.message ?? 'no detail');
     else if (node.is_lost) await this.lose(node, 'its agent does not answer');
     else if (machine?.state === 'stopped' || machine?.state === 'failed')
       await this.restart(node, machine, facts, caller);
@@ -107,16 +109,15 @@ export class ClusterReconciler extends Reconciler {
   }
 
   /** Nothing works for the node any more, or its lease has passed, so that its agent has ended its runs. */
-  private async lose(silent: ClusterNode, why: string): Promise<void> {
+  private async lose(silent: ClusterNode, why: string, interruption: string | null = null): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       const cluster = await this.lifecycle.lock(tx, silent.cluster_id);
       const node = await this.nodes.get(silent.node_id, tx, true);
       if (!cluster || !node || node.status !== 'RUNNING') return;
-      const reason = `Node ${node.node_number} is lost: ${why}.`;
-      await this.lifecycle.transitionNode(tx, node, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
-      if (cluster.status === 'RUNNING') {
-        await this.lifecycle.transition(tx, cluster, { to: 'ERROR', reason, userId: null, workflowInstanceId: null });
-      }
+      // Its runs end for that reason, whether or not its agent had a notice.
+      if (interruption !== null && node.interrupted_at === null)
+        await this.nodes.update(tx, node.node_id, { interrupted_at: NOW, interruption, draining: true });
+      const reason = await this.lifecycle.lose(tx, cluster, node, why);
       this.logger.error({ node_id: node.node_id, cluster_id: cluster.cluster_id, reason }, 'A node is lost');
     });
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { StepOutcome, WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { DESTROY_CLUSTER } from '../cluster-workflows';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 import { TeardownWorkflow } from './teardown.workflow';
 
 /** RUNNING, STOPPED or ERROR → DESTROYING → DESTROYED: nothing of the cluster is left at the provider. */
@@ -15,6 +16,10 @@ export class DestroyClusterWorkflow extends TeardownWorkflow {
   ];
   protected readonly from = 'DESTROYING';
   protected readonly to = 'DESTROYED';
+
+  protected markNodes(nodes: readonly ClusterNode[], context: WorkflowContext<'cluster'>): Promise<void> {
+    return this.teardown.mark(nodes, 'DESTROYING', context);
+  }
 
   private destroyNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     return this.atProvider(async () => this.teardown.destroyAll(await this.facts.read(context.subject.id), context));

@@ -7,10 +7,21 @@ import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader, marketOf, nodeRef } from './cluster-facts';
-import { settled } from './provider-faults';
+import { settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
+
+/** Why a node of a cluster that is torn down enters its state. */
+const REASONS = {
+  STOPPING: 'Its machine is to be stopped',
+  STOPPED: 'Its machine is stopped',
+  DESTROYING: 'Its machine is to be destroyed',
+  DESTROYED: 'Its machine is gone',
+} as const satisfies Partial<Record<NodeStatus, string>>;
+
+/** The states of a node that is torn down. */
+export type TeardownStatus = keyof typeof REASONS;
 
 /** How many nodes a reason names. */
 const MAX_NAMED = 10;
@@ -26,18 +37,20 @@ export class NodeTeardown {
   ) {}
 
   /**
-   * Stops every node and keeps its disk; one that cannot be stopped is destroyed, and the next start makes another.
-   * False while the provider is still at it: look again.
+   * Stops every node and keeps its disk; one that is to be destroyed, or cannot be stopped, is destroyed, and the next start
+   * makes another. False while the provider is still at it: look again.
    */
   async stopAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
     const type = facts.machine.type;
     const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
-      driver.canStop({ market: marketOf(node), type })
+      node.status !== 'DESTROYING' && driver.canStop({ market: marketOf(node), type })
         ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
         : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
     );
-    const areDestroyed = nodes.filter(({ node_id }) => ended.get(node_id) === 'DESTROYED');
+    const areDestroyed = nodes.filter(
+      ({ node_id, status }) => (ended.get(node_id) ?? (status === 'DESTROYING' && 'DESTROYED')) === 'DESTROYED',
+    );
     await this.mark(areDestroyed, 'DESTROYING', caller);
     await this.mark(areDestroyed, 'DESTROYED', caller);
     if (![...ended.values()].every(Boolean)) return false;
@@ -51,15 +64,25 @@ export class NodeTeardown {
    */
   async destroyAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
+    return (await this.destroy(facts, nodes, caller)).length === nodes.length;
+  }
+
+  /** Destroys these nodes, and answers those that are gone, which are marked so. */
+  async destroy(
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+    caller: Caller,
+    reason?: string,
+  ): Promise<ClusterNode[]> {
     const ended = await this.atProvider(
       facts,
       nodes,
       caller,
       async (driver, _node, ref, call) => (await driver.destroy(ref, call)) === 'gone',
     );
-    if (![...ended.values()].every(Boolean)) return false;
-    await this.mark(nodes, 'DESTROYED', caller);
-    return true;
+    const gone = nodes.filter(({ node_id }) => ended.get(node_id) ?? true);
+    await this.mark(gone, 'DESTROYED', caller, reason);
+    return gone;
   }
 
   /** Names the nodes that the provider may still have, for people; null when there are none. */
@@ -86,18 +109,21 @@ export class NodeTeardown {
     const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
     if (withMachine.length === 0) return new Map();
     const ended = await this.facts.withDriver(facts, caller, (driver, context) =>
-      settled(
-        withMachine.map(async (node): Promise<[number, T]> => [
-          node.node_id,
-          await call(driver, node, nodeRef(facts, node), context),
-        ]),
-      ),
+      settledByNode(withMachine, async (node): Promise<[number, T]> => [
+        node.node_id,
+        await call(driver, node, nodeRef(facts, node), context),
+      ]),
     );
     return new Map(ended);
   }
 
   /** Announces in the node history what is about to happen. */
-  async mark(nodes: readonly Pick<ClusterNode, 'node_id'>[], to: NodeStatus, caller: Caller): Promise<void> {
+  async mark(
+    nodes: readonly Pick<ClusterNode, 'node_id'>[],
+    to: TeardownStatus,
+    caller: Pick<Caller, 'instanceId' | 'actorUserId'>,
+    reason: string = REASONS[to],
+  ): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       for (const { node_id } of nodes) {
         const node = await this.nodes.get(node_id, tx, true);
@@ -105,7 +131,7 @@ export class NodeTeardown {
         if (to === 'STOPPED' && node.status === 'ERROR') continue;
         await this.lifecycle.transitionNode(tx, node, {
           to,
-          reason: null,
+          reason,
           userId: caller.actorUserId,
           workflowInstanceId: caller.instanceId,
         });

@@ -1,6 +1,6 @@
 import { ComputeDriverError, type FaultKind } from '../../../../libs/compute-drivers/compute-driver';
 import { PermanentError, Step } from '../../../platform/workflows/workflow-definition';
-import { afterFault, heedingFaults, settled } from './provider-faults';
+import { afterFault, heedingFaults, settled, settledByNode } from './provider-faults';
 
 const fault = (kind: FaultKind, retryAfterMs: number | null = null): ComputeDriverError =>
   new ComputeDriverError('TEST', `the provider says ${kind}`, { kind, retryAfterMs });
@@ -52,5 +52,27 @@ describe('what follows a fault of a provider', () => {
     await expect(worstOf(long, again, short)).rejects.toBe(again);
     await expect(worstOf(short, long)).rejects.toBe(long);
     expect(await settled([Promise.resolve(1), Promise.resolve(2)])).toEqual([1, 2]);
+  });
+
+  it('of some nodes names the one that decides, and keeps the words for each', async () => {
+    const nodes = [0, 1, 2].map((node_number) => ({ node_id: 10 + node_number, node_number }));
+    const call = (faults: readonly (Error | null)[]) =>
+      settledByNode(nodes, ({ node_number }) => {
+        const error = faults[node_number];
+        return error ? Promise.reject(error) : Promise.resolve(node_number);
+      });
+    expect(await call([null, null, null])).toEqual([0, 1, 2]);
+    const parts = { 11: 'the provider says throttled', 12: 'the provider says transient' };
+    const some = call([null, fault('throttled', 2_000), fault('transient')]);
+    const message = 'Node 2: the provider says transient';
+    await expect(some).rejects.toMatchObject({ message, retryable: true, parts });
+    const waited = await heedingFaults(async () => {
+      await call([null, fault('throttled', 2_000), null]);
+      return Step.done;
+    });
+    const words = 'the provider says throttled';
+    expect(waited).toEqual(Step.wait(2_000, { message: `Node 1: ${words}`, parts: { 11: words } }));
+    const quota = [fault('quota'), fault('quota'), fault('quota')];
+    await expect(call(quota)).rejects.toMatchObject({ name: 'ComputeDriverError', message: 'the provider says quota' });
   });
 });

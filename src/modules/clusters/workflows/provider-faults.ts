@@ -1,5 +1,14 @@
 import { ComputeDriverError } from '../../../../libs/compute-drivers/compute-driver';
-import { PermanentError, Step, type StepOutcome } from '../../../platform/workflows/workflow-definition';
+import { messageOf } from '../../../platform/errors/message-of';
+import {
+  isRetryable,
+  type PartProblems,
+  PermanentError,
+  problemOf,
+  Step,
+  type StepOutcome,
+} from '../../../platform/workflows/workflow-definition';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 /** What a provider that does not say how long is given to recover from too many calls, milliseconds. */
 const THROTTLED_MS = 5_000;
@@ -33,15 +42,49 @@ function wait(ms: number): AfterFault {
   return { kind: 'wait', ms: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, ms)) };
 }
 
+type NodeName = Pick<ClusterNode, 'node_id' | 'node_number'>;
+
+/** What went wrong with some nodes, or with each in its own way: the words for one are not told as those for another. */
+class NodeFaults extends Error {
+  readonly parts: PartProblems;
+
+  constructor(
+    /** Of these faults, the one that decides what follows. */
+    readonly worst: Error,
+    faults: ReadonlyMap<NodeName, Error>,
+  ) {
+    const [first] = [...faults].filter(([, error]) => error === worst).map(([node]) => node);
+    super(first ? ofNode(first, worst.message) : worst.message, { cause: worst });
+    this.parts = Object.fromEntries([...faults].map(([{ node_id }, error]) => [node_id, error.message]));
+  }
+
+  get retryable(): boolean {
+    return isRetryable(this.worst);
+  }
+}
+
+/** The words for one node, where others are told of them. */
+export function ofNode({ node_number }: Pick<ClusterNode, 'node_number'>, words: string): string {
+  return `Node ${node_number}: ${words}`;
+}
+
+/** The fault of a provider that decides what follows an error; null for an error of another kind. */
+export function providerFault(error: unknown): ComputeDriverError | null {
+  const worst = error instanceof NodeFaults ? error.worst : error;
+  return worst instanceof ComputeDriverError ? worst : null;
+}
+
 /** Runs a step that calls a provider; its faults have the consequences of {@link afterFault}. */
 export async function heedingFaults(step: () => Promise<StepOutcome>): Promise<StepOutcome> {
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof ComputeDriverError)) throw error;
-    const next = afterFault(error);
-    if (next.kind === 'wait') return Step.wait(next.ms, error.message);
-    if (next.kind === 'end') throw new PermanentError(error.message, { cause: error });
+    const fault = providerFault(error);
+    if (fault === null) throw error;
+    const next = afterFault(fault);
+    const problem = problemOf(error);
+    if (next.kind === 'wait') return Step.wait(next.ms, problem);
+    if (next.kind === 'end') throw new PermanentError(problem.message, { cause: error, parts: problem.parts });
     throw error;
   }
 }
@@ -53,6 +96,30 @@ export async function settled<T>(calls: readonly Promise<T>[]): Promise<T[]> {
   const [worst] = errors.sort((one, other) => weight(other) - weight(one));
   if (worst) throw worst;
   return results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
+}
+
+/** The same for a call about each node. What is wrong with all of them in the same words is told once, without a node. */
+export async function settledByNode<N extends NodeName, T>(
+  nodes: readonly N[],
+  call: (node: N) => Promise<T>,
+): Promise<T[]> {
+  const faults = new Map<NodeName, Error>();
+  try {
+    return await settled(
+      nodes.map(async (node) => {
+        try {
+          return await call(node);
+        } catch (error) {
+          faults.set(node, error instanceof Error ? error : new Error(messageOf(error)));
+          throw error;
+        }
+      }),
+    );
+  } catch (worst) {
+    const words = new Set([...faults.values()].map(({ message }) => message));
+    if (!(worst instanceof Error) || (faults.size === nodes.length && words.size === 1)) throw worst;
+    throw new NodeFaults(worst, faults);
+  }
 }
 
 /** An end before a repetition, a repetition before a wait, the longer wait before the shorter. */

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ComputeDriverError, type ProviderNode } from '../../../../libs/compute-drivers/compute-driver';
+import type { Tx } from '../../../platform/persistence/sql';
 import {
   PermanentError,
   Step,
@@ -12,20 +11,24 @@ import {
 } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { OpenTenantsService } from '../../iam/open-tenants.service';
-import { agentTokenHash, BootstrapTokens } from '../bootstrap-tokens';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
-import { ClusterSecretsService } from '../cluster-secrets.service';
 import { START_CLUSTER } from '../cluster-workflows';
+import { NO_LOAD } from '../node-load';
 import { planNodes } from '../node-plan';
-import { ClusterFactsReader, nodeRef } from './cluster-facts';
+import { type ClusterFacts, ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
+import { NodeMachines } from './node-machines';
+import { NodePlanner } from './node-planner';
 import { NodeTeardown } from './node-teardown';
-import { afterFault, heedingFaults, settled } from './provider-faults';
+import { heedingFaults, ofNode, settledByNode } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3000;
+
+/** Of a node that comes back, what was known of its time before. */
+const AS_NEW = { ...NO_LOAD, daemons_state: 'starting', master_url: null, error: null, drain_until: null };
 
 /** STOPPED → INITIATING → RUNNING: plans nodes, makes or resumes them, and waits until every agent is ready. */
 @Injectable()
@@ -55,8 +58,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     private readonly teardown: NodeTeardown,
     private readonly drivers: Drivers,
     private readonly tenants: OpenTenantsService,
-    private readonly secrets: ClusterSecretsService,
-    private readonly bootstrapTokens: BootstrapTokens,
+    private readonly planner: NodePlanner,
+    private readonly machines: NodeMachines,
   ) {}
 
   async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
@@ -93,33 +96,11 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) => {
       const existing = await this.nodes.ofCluster(context.subject.id, tx, true);
       for (const node of existing) {
-        await this.nodes.update(tx, node.node_id, { daemons_state: 'starting', master_url: null, error: null });
+        await this.nodes.update(tx, node.node_id, AS_NEW);
         if (node.status === 'RUNNING') continue;
         await this.lifecycle.transitionNode(tx, node, { to: 'INITIATING', reason: 'Resumed with its disk', ...change });
       }
-      const known = new Set(existing.map((node) => node.node_number));
-      for (const planned of planNodes(facts)) {
-        if (known.has(planned.nodeNumber)) continue;
-        const identity = { token: randomUUID(), attempt: 1 };
-        const node = {
-          ...identity,
-          tenant_id: context.subject.tenantId,
-          cluster_id: context.subject.id,
-          node_number: planned.nodeNumber,
-          role: planned.role,
-          place: facts.place,
-          cores: facts.machine.cores,
-          memory_mb: facts.machine.memoryMb,
-          machine_type_id: facts.machineTypeId,
-          machine_price_ycu: facts.machinePriceYcu,
-          is_spot: facts.market === 'spot',
-          labels: facts.labels,
-          bootstrap_token_hash: agentTokenHash(this.bootstrapTokens.make(identity)),
-        };
-        await this.lifecycle.planNode(tx, node, { reason: 'Planned', ...change });
-      }
-      await this.nodes.renewBootstrapTokens(tx, context.subject.id, START_CLUSTER.deadlineMs);
-      await this.secrets.ensure(tx, context.subject.tenantId, context.subject.id);
+      await this.planMissing(tx, context, facts, existing);
     });
     return current ? Step.done : Step.superseded;
   }
@@ -127,6 +108,8 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
   private async provisionNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const facts = await this.facts.read(context.subject.id);
     const nodes = await this.nodes.ofCluster(context.subject.id);
+    const vanished = await this.machines.vanished(facts, nodes, context);
+    if (vanished.size > 0) return this.planAnew(context, facts, vanished);
     await this.facts.withDriver(facts, context, async (driver, call) => {
       if (
         !this.drivers.keepTenantsApart(facts.cloudProviderId, facts.endpoint) &&
@@ -135,81 +118,57 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         throw new PermanentError(
           'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
-      await settled(
-        nodes.map(async (node) => {
-          const made = await this.noting(node, () =>
-            wasThere(node)
-              ? driver.start(nodeRef(facts, node), call)
-              : driver.provision(this.facts.nodeSpec(facts, node), call),
-          );
-          const { providerRef: provider_ref, privateIp: ip_address } = made;
-          await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
-        }),
-      );
+      await settledByNode(nodes, (node) => this.machines.bring(facts, node, driver, call));
     });
     return Step.done;
   }
 
-  /** Keeps with the node what the provider says for good. */
-  private async noting<T>(node: ClusterNode, call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (error instanceof ComputeDriverError && afterFault(error).kind === 'end')
-        await this.nodes.update(this.dataSource.manager, node.node_id, { error: error.message });
-      throw error;
+  private planMissing(
+    tx: Tx,
+    { actorUserId: userId, instanceId: workflowInstanceId }: WorkflowContext<'cluster'>,
+    facts: ClusterFacts,
+    existing: readonly ClusterNode[],
+  ): Promise<void> {
+    return this.planner.plan(tx, facts, planNodes(facts, existing), {
+      reason: 'Planned',
+      userId,
+      workflowInstanceId,
+      registerWithinMs: START_CLUSTER.deadlineMs,
+      market: facts.market,
+      replacement: false,
+    });
+  }
+
+  /** Other nodes take the place of those whose machines will not come back. */
+  private async planAnew(
+    context: WorkflowContext<'cluster'>,
+    facts: ClusterFacts,
+    vanished: ReadonlyMap<number, string>,
+  ): Promise<StepOutcome> {
+    const nodes = await this.nodes.ofCluster(context.subject.id);
+    for (const [nodeId, why] of vanished) {
+      const lost = nodes.filter(({ node_id }) => node_id === nodeId);
+      if ((await this.teardown.destroy(facts, lost, context, why)).length < lost.length)
+        return Step.wait(LOOK_AGAIN_MS);
     }
+    const current = await this.lifecycle.whileCurrent(context, 'INITIATING', async (tx) =>
+      this.planMissing(tx, context, facts, await this.nodes.ofCluster(context.subject.id, tx, true)),
+    );
+    return current ? Step.wait(0) : Step.superseded;
   }
 
   private async awaitNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     const failed = nodes.find((node) => node.daemons_state === 'failed');
-    if (failed) throw new PermanentError(`Node ${failed.node_number}: ${failed.error ?? 'its Spark daemons failed'}`);
+    if (failed) {
+      const words = failed.error ?? 'its Spark daemons failed';
+      throw new PermanentError(ofNode(failed, words), { parts: { [failed.node_id]: words } });
+    }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
-    await this.assertAlive(context, nodes);
+    const problems = await this.machines.problems(await this.facts.read(context.subject.id), nodes, context);
+    const [problem] = problems.values();
+    if (problem !== undefined) throw new PermanentError(problem, { parts: Object.fromEntries(problems) });
     return Step.wait(LOOK_AGAIN_MS);
-  }
-
-  /**
-   * A machine that the provider lost or stopped will never report; better to give its reason now than wait for the
-   * deadline. Of one that was accepted just now a provider may not know yet.
-   */
-  private async assertAlive(context: WorkflowContext<'cluster'>, nodes: ClusterNode[]): Promise<void> {
-    const facts = await this.facts.read(context.subject.id);
-    const machines = await this.facts.withDriver(facts, context, (driver, call) =>
-      driver.describe(
-        nodes.map((node) => nodeRef(facts, node)),
-        call,
-      ),
-    );
-    const numbers = new Map(nodes.map((node) => [node.token, node.node_number]));
-    const numberOf = ({ labels }: ProviderNode) => numbers.get(labels.nodeToken);
-    for (const machine of machines) {
-      const { state, fault } = machine;
-      if (state === 'failed' || state === 'stopped' || state === 'interrupted') {
-        const what = state === 'interrupted' ? 'been interrupted' : state;
-        const detail = fault?.message ?? 'no detail';
-        throw new PermanentError(`Node ${numberOf(machine)} has ${what} at the provider: ${detail}`);
-      }
-    }
-    await this.noteShown(nodes, machines);
-    const missing = machines.filter(({ state }) => state === 'gone').map(({ labels }) => labels.nodeToken);
-    const [gone] = missing.length === 0 ? [] : await this.nodes.goneAmong(missing);
-    if (gone) throw new PermanentError(`Node ${gone.node_number} has disappeared at the provider.`);
-  }
-
-  /** From now on these count as gone when the provider does not show them. Its address may be new. */
-  private async noteShown(nodes: readonly ClusterNode[], machines: readonly ProviderNode[]): Promise<void> {
-    const shown = machines.filter(({ state }) => state !== 'gone');
-    const byToken = new Map(nodes.map((node) => [node.token, node]));
-    const isNew = ({ labels }: ProviderNode) => byToken.get(labels.nodeToken)?.seen_at === null;
-    const first = shown.filter(isNew).map(({ labels }) => labels.nodeToken);
-    if (first.length > 0) await this.nodes.noteSeen(first);
-    for (const { labels, privateIp: ip_address } of shown) {
-      const node = byToken.get(labels.nodeToken);
-      if (node && ip_address !== null && node.ip_address !== ip_address)
-        await this.nodes.update(this.dataSource.manager, node.node_id, { ip_address });
-    }
   }
 
   private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
@@ -230,12 +189,4 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       }
     });
   }
-}
-
-/**
- * Whether the node has a machine to be started. One that has only been accepted may not be shown yet: a repeated step
- * asks for it by the same request, which finds it.
- */
-function wasThere({ provider_ref, seen_at, last_seen_at }: ClusterNode): boolean {
-  return provider_ref !== null && (seen_at !== null || last_seen_at !== null);
 }

@@ -2,9 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { StepOutcome, WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ImplementsWorkflow } from '../../../platform/workflows/workflow-jobs';
 import { STOP_CLUSTER } from '../cluster-workflows';
+import type { ClusterNode } from '../entities/cluster-node.entity';
+import { keptNodes } from '../node-plan';
 import { TeardownWorkflow } from './teardown.workflow';
 
-/** RUNNING → STOPPING → STOPPED: ends the processes of every node and keeps the disks. */
+/**
+ * RUNNING → STOPPING → STOPPED: ends the processes of the nodes that the next start needs, and keeps their disks. The
+ * others, which were added since or do not work, are destroyed.
+ */
 @Injectable()
 @ImplementsWorkflow(STOP_CLUSTER)
 export class StopClusterWorkflow extends TeardownWorkflow {
@@ -15,6 +20,14 @@ export class StopClusterWorkflow extends TeardownWorkflow {
   ];
   protected readonly from = 'STOPPING';
   protected readonly to = 'STOPPED';
+
+  protected async markNodes(nodes: readonly ClusterNode[], context: WorkflowContext<'cluster'>): Promise<void> {
+    const usable = nodes.filter(({ status }) => status === 'RUNNING' || status === 'STOPPING' || status === 'STOPPED');
+    const kept = keptNodes(await this.facts.read(context.subject.id), usable);
+    const [stopped, destroyed] = [nodes.filter((node) => kept.has(node)), nodes.filter((node) => !kept.has(node))];
+    await this.teardown.mark(stopped, 'STOPPING', context);
+    await this.teardown.mark(destroyed, 'DESTROYING', context);
+  }
 
   private stopNodes(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
     return this.atProvider(async () => this.teardown.stopAll(await this.facts.read(context.subject.id), context));

@@ -10,13 +10,15 @@ import {
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
-import type { ClusterStatus, NodeStatus } from '../cluster-state';
+import type { ClusterStatus } from '../cluster-state';
 import { ClusterFactsReader } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
-import { NodeTeardown } from './node-teardown';
+import { NodeTeardown, type TeardownStatus } from './node-teardown';
 import { heedingFaults } from './provider-faults';
+import type { ClusterNode } from '../entities/cluster-node.entity';
 
 const LOOK_AGAIN_MS = 3_000;
+const AWAIT_RESIZE_MS = 300;
 
 /** What stop and destroy share: announce it on every node, do it at the provider, mark the cluster. */
 @Injectable()
@@ -25,7 +27,7 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
   readonly backoffMs = 500;
   readonly compensationMs = COMPENSATION_MS;
   abstract readonly steps: readonly WorkflowStep<'cluster'>[];
-  protected abstract readonly from: ClusterStatus & NodeStatus;
+  protected abstract readonly from: ClusterStatus & TeardownStatus;
   protected abstract readonly to: ClusterStatus;
 
   constructor(
@@ -47,10 +49,16 @@ export abstract class TeardownWorkflow implements Workflow<'cluster'> {
     return this.compensate(context, failure);
   }
 
+  /** A resize that was called off ends first: until then it may yet make a machine. */
   protected async announce(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    await this.teardown.mark(await this.nodes.ofCluster(context.subject.id), this.from, context);
+    if (!(await this.lifecycle.resizeHasEnded(context.subject.id)))
+      return Step.wait(AWAIT_RESIZE_MS, 'The resize that was called off has not ended yet.');
+    await this.markNodes(await this.nodes.ofCluster(context.subject.id), context);
     return Step.done;
   }
+
+  /** Marks the nodes with what is about to happen to them. */
+  protected abstract markNodes(nodes: readonly ClusterNode[], context: WorkflowContext<'cluster'>): Promise<void>;
 
   /** Looks again until the provider has done it. */
   protected atProvider(work: () => Promise<boolean>): Promise<StepOutcome> {

@@ -1,12 +1,10 @@
 import { ForeignKey, Check, Entity, Index, Unique } from 'typeorm';
 import { Col, oneOf, TenantColumns } from '../../../platform/persistence/columns';
 import { KeepsInUse, RecordKind } from '../../../platform/resources/record-kind';
+import { IS_WAITING } from '../../clusters/waiting-runs.contract';
 import { CONF_KINDS, type ConfKind } from '../job-types';
 import type { JobConfSnapshot } from '../run-spec';
 import { RUN_STATUSES, type RunStatus } from '../run-state';
-
-/** Of a run that waits for a slot. */
-export const IS_WAITING = 'ended_at IS NULL AND node_id IS NULL';
 
 /** A job or notebook instance: one run of a configuration, with the settings it was submitted with. */
 @Entity('runs')

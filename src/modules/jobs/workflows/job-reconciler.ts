@@ -4,8 +4,8 @@ import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
-import { RunScheduler } from '../run-scheduler.service';
-import { RunsRepository } from '../runs.repository';
+import { type RunEnd, RunScheduler } from '../run-scheduler.service';
+import { type RunOnDeadNode, RunsRepository } from '../runs.repository';
 
 /** Clusters that one pass looks at. */
 const CLUSTERS = 500;
@@ -30,8 +30,8 @@ export class JobReconciler extends Reconciler {
 
   async reconcile(signal: AbortSignal): Promise<void> {
     const repairs = new Repairs(signal);
-    for (const { run_id, node_status } of await this.runs.onDeadNodes())
-      await repairs.attempt(`Job ${run_id}`, () => this.endRun(run_id, node_status === 'ERROR'));
+    for (const run of await this.runs.onDeadNodes())
+      await repairs.attempt(`Job ${run.run_id}`, () => this.endRun(run.run_id, whyGone(run)));
     // The next pass goes on where this one ends.
     const clusters = await this.runs.clustersWithWaitingRuns(this.lastCluster, CLUSTERS);
     for (const clusterId of clusters) {
@@ -41,7 +41,7 @@ export class JobReconciler extends Reconciler {
     repairs.finish();
   }
 
-  private async endRun(runId: number, isLost: boolean): Promise<void> {
+  private async endRun(runId: number, why: Pick<RunEnd, 'code' | 'reason'>): Promise<void> {
     await this.dataSource.transaction(async (tx) => {
       // The cluster first, as everywhere.
       await this.runs.lockCluster(tx, runId);
@@ -49,11 +49,18 @@ export class JobReconciler extends Reconciler {
       if (!run) return;
       await this.scheduler.end(tx, run, {
         to: 'TERMINATED',
-        code: isLost ? 'NODE_LOST' : 'NODE_STOPPED',
-        reason: isLost ? 'The node of the job was lost.' : 'The node of the job was stopped.',
+        ...why,
         exitCode: null,
       });
-      this.logger.warn({ run_id: runId, lost: isLost }, 'Ended a run whose node is gone');
+      this.logger.warn({ run_id: runId, code: why.code }, 'Ended a run whose node is gone');
     });
   }
+}
+
+/** A machine that its provider has announced to take back is not lost by a fault, whatever the platform saw first. */
+function whyGone({ node_status, interruption }: RunOnDeadNode): Pick<RunEnd, 'code' | 'reason'> {
+  if (interruption !== null && node_status !== 'STOPPED')
+    return { code: 'SPOT_INTERRUPTED', reason: `The provider took the machine of the job back: ${interruption}` };
+  if (node_status === 'ERROR') return { code: 'NODE_LOST', reason: 'The node of the job was lost.' };
+  return { code: 'NODE_STOPPED', reason: 'The node of the job was stopped.' };
 }

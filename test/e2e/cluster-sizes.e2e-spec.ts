@@ -1,0 +1,221 @@
+import { rmSync } from 'node:fs';
+import { eventually } from '../../libs/testing/eventually';
+import type { ApiClient } from './harness/api-client';
+import {
+  createCluster,
+  describeEstate,
+  destroyCluster,
+  type Estate,
+  reachStatus,
+  startCluster,
+  stateReason,
+} from './harness/estate';
+import { GatedJob } from './harness/gated-job';
+import { JobDesk } from './harness/jobs';
+import { PlatformUnderTest } from './harness/platform';
+import {
+  expectNoStrayNodes,
+  expectSound,
+  historyOf,
+  kill9,
+  nodeDirectory,
+  nodesOf,
+  processesOfNode,
+  QUICK_RECOVERY,
+} from './harness/survival';
+
+const LEASE_MS = 12_000;
+/** One job at a time on each node, and idle nodes go at once. */
+const SIZES = {
+  min_instances: 1,
+  max_instances: 3,
+  clean_up_timeout: 0,
+  engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 1 },
+};
+
+let platform: PlatformUnderTest;
+let client: ApiClient;
+let estate: Estate;
+
+beforeAll(async () => {
+  const env = {
+    ...QUICK_RECOVERY,
+    AGENT_LEASE_MS: String(LEASE_MS),
+    AGENT_LEASE_MARGIN_MS: '1000',
+    CLUSTER_REPLACEMENTS_PER_HOUR: '1',
+  };
+  platform = await PlatformUnderTest.start({ name: 'cluster-sizes', env });
+  client = await platform.admin();
+  estate = await describeEstate(client, platform.runtime.sparkVersion);
+});
+
+afterAll(async () => {
+  await platform?.close();
+});
+
+async function statuses(clusterId: number): Promise<string[]> {
+  return (await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).map(({ status }) => status);
+}
+
+/** How many nodes have a run that has begun. */
+async function busyNodes(clusterId: number): Promise<number> {
+  const sql = `SELECT DISTINCT node_id FROM runs WHERE cluster_id = $1 AND status = 'RUNNING'`;
+  return (await platform.sql(sql, [clusterId])).length;
+}
+
+/** Kills all of the node, and removes what it had. */
+function destroyMachine(token: string): void {
+  const { supervisors, agents, others } = processesOfNode(platform, token);
+  kill9([...supervisors, ...agents, ...others]);
+  rmSync(nodeDirectory(platform, token), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+}
+
+describe('a PLATFORM cluster', () => {
+  it('grows with the jobs that wait, and shrinks when they are done', async () => {
+    const clusterId = await createCluster(client, estate, 'breathes', SIZES);
+    await startCluster(client, clusterId);
+    const [first] = await nodesOf(platform, clusterId);
+    const job = await GatedJob.describe(platform, client, clusterId, 'breathes');
+    const runs = [await job.submit(), await job.submit(), await job.submit(), await job.submit()];
+    await eventually(async () => (await busyNodes(clusterId)) === 3, {
+      timeoutMs: 60_000,
+      what: 'three jobs, each on its node',
+    });
+    await reachStatus(client, clusterId, 'RUNNING');
+    expect(await nodesOf(platform, clusterId)).toHaveLength(3);
+    job.open();
+    for (const run of runs) expect(await job.ended(run)).toMatchObject({ status: 'DONE' });
+    await eventually(async () => (await statuses(clusterId)).at(-2) === 'RESIZING_DOWN', {
+      what: 'the shrunk cluster',
+    });
+    await eventually(async () => (await nodesOf(platform, clusterId)).length === 1, { what: 'one node' });
+    await reachStatus(client, clusterId, 'RUNNING');
+    const history = await statuses(clusterId);
+    expect(history.slice(0, 5)).toEqual(['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING']);
+    expect(history.slice(5).every((status) => ['RESIZING_DOWN', 'RUNNING'].includes(status))).toBe(true);
+    await expectSound(platform, clusterId, { history, nodes: 1 });
+    const [node] = await nodesOf(platform, clusterId);
+    expect(node?.token).toBe(first?.token);
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+
+  it('gives up a resize when it is stopped, and keeps what the next start needs', async () => {
+    const clusterId = await createCluster(client, estate, 'called-off', SIZES);
+    await startCluster(client, clusterId);
+    const job = await GatedJob.describe(platform, client, clusterId, 'called-off');
+    const [first, second] = [await job.submit(), await job.submit()];
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'RESIZING_UP', {
+      everyMs: 20,
+      what: 'the resize',
+    });
+    await client.post('/cluster/stop', { cluster_id: clusterId });
+    await reachStatus(client, clusterId, 'STOPPED');
+    expect(await statuses(clusterId)).toEqual([
+      ...['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING', 'STOPPING', 'STOPPED'],
+    ]);
+    for (const run of [first, second]) expect(await job.ended(run)).toMatchObject({ status: 'TERMINATED' });
+    await expectSound(platform, clusterId, { history: await statuses(clusterId), nodes: 1 });
+    await expectNoStrayNodes(platform);
+    await startCluster(client, clusterId);
+    expect(await nodesOf(platform, clusterId)).toMatchObject([{ status: 'RUNNING' }]);
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+
+  it('gets another node in the place of a lost one, until that happens too often', async () => {
+    const clusterId = await createCluster(client, estate, 'heals', SIZES);
+    await startCluster(client, clusterId);
+    const job = await GatedJob.describe(platform, client, clusterId, 'heals');
+    const lost = await job.submit();
+    await job.inLoop();
+    const [before] = await nodesOf(platform, clusterId);
+    destroyMachine(before?.token ?? '');
+    expect(await job.ended(lost, 3 * LEASE_MS)).toMatchObject({ status: 'TERMINATED', reasonCode: 'NODE_LOST' });
+    const after = await eventually(
+      async () => {
+        const nodes = await nodesOf(platform, clusterId);
+        return nodes.length === 1 && nodes[0]?.status === 'RUNNING' && nodes[0].token !== before?.token && nodes[0];
+      },
+      { timeoutMs: 60_000, what: 'another node' },
+    );
+    job.open();
+    expect(await job.ended(await job.submit())).toMatchObject({ status: 'DONE' });
+    await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
+    await expectNoStrayNodes(platform);
+
+    destroyMachine(after ? after.token : '');
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
+    expect(await stateReason(client, clusterId)).toMatch(
+      /^A node is missing, and 1 was already replaced .* The last: Node \d is lost: its machine has disappeared/,
+    );
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+});
+
+/** Asks for all it may have, and ends once it runs on two workers. */
+const ON_TWO_WORKERS = `
+import time
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.appName("two").getOrCreate()
+kept = spark.sparkContext.parallelize(range(1000), 4).map(lambda n: (n % 7, n)).groupByKey().cache()
+print("groups", kept.count(), flush=True)
+deadline = time.time() + 100
+while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:
+    if time.time() > deadline:
+        raise SystemExit("no second worker came")
+    time.sleep(0.2)
+print("groups", kept.count(), flush=True)
+spark.stop()
+`;
+
+describe('a CLUSTER', () => {
+  it('gets a worker for the cores that its applications ask for, and gives an idle one up', async () => {
+    const clusterId = await createCluster(client, estate, 'workers', {
+      ...SIZES,
+      cluster_type: 'CLUSTER',
+      max_instances: 2,
+    });
+    await startCluster(client, clusterId);
+    const [{ cores = 0 } = {}] = await platform.sql<{ cores: number }>(
+      `SELECT cores FROM cluster_nodes WHERE cluster_id = $1 AND role = 'worker'`,
+      [clusterId],
+    );
+    const desk = await JobDesk.open(client, 'workers');
+    await desk.upload('two.py', ON_TWO_WORKERS);
+    const run = await desk.complete(clusterId, 'two', {
+      ...{ job_type: 'Python3', command: 'two.py', executor_memory: '512m' },
+      ...{ executor_cores: cores, total_executor_cores: 2 * cores },
+    });
+    expect(run).toMatchObject({ job_status: 'DONE' });
+    expect(await desk.log(run.job_id)).toMatch(/groups 7\s+groups 7/);
+    await eventually(async () => (await nodesOf(platform, clusterId)).length === 2, {
+      timeoutMs: 60_000,
+      what: 'the master and one worker',
+    });
+    await reachStatus(client, clusterId, 'RUNNING');
+    expect(await statuses(clusterId)).toEqual([
+      ...['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING', 'RESIZING_DOWN', 'RUNNING'],
+    ]);
+    // Another worker takes the place of a lost one; without its master the cluster is lost.
+    const [master, worker] = await nodesOf(platform, clusterId);
+    destroyMachine(worker?.token ?? '');
+    await eventually(
+      async () => {
+        const nodes = await nodesOf(platform, clusterId);
+        return (
+          nodes.length === 2 && nodes.every(({ token, status }) => token !== worker?.token && status === 'RUNNING')
+        );
+      },
+      { timeoutMs: 60_000, what: 'another worker' },
+    );
+    expect((await statuses(clusterId)).at(-1)).toBe('RUNNING');
+    destroyMachine(master?.token ?? '');
+    await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
+    expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+});

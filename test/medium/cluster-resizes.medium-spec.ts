@@ -1,0 +1,356 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
+import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
+import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
+import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
+import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
+import type { ClusterNode } from '../../src/modules/clusters/entities/cluster-node.entity';
+import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import { ClusterScaler } from '../../src/modules/clusters/workflows/cluster-scaler';
+import { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import {
+  type ResizeClusterWorkflow,
+  ResizeClusterUpWorkflow,
+} from '../../src/modules/clusters/workflows/resize-cluster.workflow';
+import { ScalingRepository } from '../../src/modules/clusters/workflows/scaling.repository';
+import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
+import { StopClusterWorkflow } from '../../src/modules/clusters/workflows/stop-cluster.workflow';
+import { RunsRepository } from '../../src/modules/jobs/runs.repository';
+import {
+  Step,
+  type StepOutcome,
+  type Workflow,
+  type WorkflowContext,
+} from '../../src/platform/workflows/workflow-definition';
+import { endWorkflows } from '../../src/platform/workflows/workflow-intents';
+import { WorkerModule } from '../../src/worker.module';
+import { makeNode, makeTenancy, putCluster, type Tenancy } from './harness/records';
+import { fault, ScriptedProvider } from './harness/scripted-provider';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const READY = { state: 'ready', master_url: null, error: null } as const;
+
+// Real: the worker's services and PostgreSQL. Left out: the provider, which does what a test says, and agents.
+describe('the size of a cluster', () => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let dataSource: DataSource;
+  let provider: ScriptedProvider;
+  let tenancy: Tenancy;
+  let clusterId: number;
+  let made = 0;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepare(configure(database.url, { CLUSTER_REPLACEMENTS_PER_HOUR: '2', SPOT_FALLBACK_MINUTES: '5' }));
+    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
+    dataSource = app.get(DataSource);
+    const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(provider as never, {} as never);
+    app.get(ClusterFactsReader).withDriver = call;
+    app.get(Drivers).keepTenantsApart = () => true;
+    app.get(Drivers).serves = () => true;
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    made += 1;
+    provider = new ScriptedProvider();
+    tenancy = await makeTenancy(dataSource.manager, `tenant ${made}`);
+    ({ clusterId } = tenancy);
+    await dataSource.query(`UPDATE cloud_envs SET endpoint = $1`, [LOCAL_ENDPOINT]);
+    await set(`max_instances = 4, max_parallel_jobs = 1, clean_up_timeout = 5`);
+    await makeNode(dataSource.manager, tenancy, 0);
+  });
+
+  const set = (columns: string) =>
+    dataSource.query(`UPDATE clusters SET ${columns} WHERE cluster_id = $1`, [clusterId]);
+
+  async function wait(runs: number): Promise<void> {
+    for (let run = 0; run < runs; run += 1)
+      await dataSource.transaction(async (tx) => {
+        const [{ id } = { id: 0 }] = await tx.query<{ id: number }[]>(
+          `SELECT nextval(pg_get_serial_sequence('runs', 'run_id'))::int AS id`,
+        );
+        await app.get(RunsRepository).submit(tx, {
+          run_id: id,
+          tenant_id: tenancy.tenantId,
+          workspace_id: tenancy.workspaceId,
+          job_conf_id: tenancy.jobConfId,
+          cluster_id: clusterId,
+          created_by_user_id: tenancy.userId,
+          status: 'SUBMITTED',
+          job_conf_snapshot: { job_conf_id: 1, name: 'job', job_type: 'SPARK_JOB', language: 'Python3', settings: {} },
+          arguments: null,
+          conf: null,
+          correlation_id: 'test',
+        } as never);
+      });
+  }
+
+  /** Gives a slot of each node to nobody. */
+  async function occupy(): Promise<void> {
+    const ids = (await nodes()).map(({ node_id }) => node_id);
+    await dataSource.transaction((tx) => app.get(ClusterSlotsService).take(tx, ids));
+  }
+
+  function nodes(): Promise<ClusterNode[]> {
+    return dataSource.query<ClusterNode[]>(
+      `SELECT * FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' ORDER BY node_number`,
+      [clusterId],
+    );
+  }
+
+  async function history(): Promise<(string | null)[][]> {
+    const states = await dataSource.query<{ status: string; reason: string | null }[]>(
+      'SELECT status, reason FROM cluster_states WHERE cluster_id = $1 ORDER BY sequence',
+      [clusterId],
+    );
+    return states.map(({ status, reason }) => [status, reason]);
+  }
+
+  const scale = () => app.get(ClusterScaler).scale(clusterId);
+
+  async function resizing(): Promise<WorkflowContext<'cluster'>> {
+    const [row] = await dataSource.query<{ id: number | null }[]>(
+      'SELECT resize_instance_id AS id FROM clusters WHERE cluster_id = $1',
+      [clusterId],
+    );
+    if (!row?.id) throw new Error('No resize is under way');
+    return contextOf(row.id);
+  }
+
+  function contextOf(instanceId: number): WorkflowContext<'cluster'> {
+    return {
+      ...{ instanceId, subject: { kind: 'cluster', tenantId: tenancy.tenantId, id: clusterId }, actorUserId: null },
+      ...{ requestedAt: new Date(), correlationId: 'test', signal: new AbortController().signal },
+    };
+  }
+
+  function step(
+    workflow: Workflow<'cluster'>,
+    name: string,
+    context: WorkflowContext<'cluster'>,
+  ): Promise<StepOutcome> {
+    const found = workflow.steps.find((one) => one.name === name);
+    if (!found) throw new Error(`There is no step ${name}`);
+    return found.run(context);
+  }
+
+  const resize = (): ResizeClusterWorkflow => app.get(ResizeClusterUpWorkflow);
+  const bring = async () => step(resize(), 'bring-nodes', await resizing());
+  const settle = async () => step(resize(), 'mark-running', await resizing());
+
+  async function report(node: Pick<ClusterNode, 'node_id'>, daemons: object = READY): Promise<void> {
+    const agents = app.get(ClusterNodesService);
+    await dataSource.transaction((tx) => agents.reported(tx, node.node_id, { ...READY, ...daemons }));
+  }
+
+  async function begin(operation: ClusterOperation): Promise<WorkflowContext<'cluster'>> {
+    const lifecycle = app.get(ClusterLifecycle);
+    return contextOf(
+      await dataSource.transaction(async (tx) => {
+        const cluster = await lifecycle.lockKnown(tx, clusterId);
+        return (await lifecycle.begin(tx, cluster, operation, null, `${operation} requested`)).workflow_job_instance_id;
+      }),
+    );
+  }
+
+  it('grows by what waits, and goes on with what came when the provider refuses some', async () => {
+    await occupy();
+    await wait(3);
+    await scale();
+    expect((await nodes()).map(({ status, node_number }) => [node_number, status])).toEqual([
+      ...[
+        [0, 'RUNNING'],
+        [1, 'INITIATING'],
+        [2, 'INITIATING'],
+        [3, 'INITIATING'],
+      ],
+    ]);
+    provider.refusals.set(2, fault('quota'));
+    await bring();
+    const [, one, , three] = await nodes();
+    for (const node of [one, three]) await report(node as ClusterNode);
+    expect(await bring()).toEqual(Step.done);
+    expect(await settle()).toEqual(Step.done);
+    expect((await nodes()).map(({ status, node_number }) => [node_number, status])).toEqual([
+      ...[
+        [0, 'RUNNING'],
+        [1, 'RUNNING'],
+        [3, 'RUNNING'],
+      ],
+    ]);
+    expect((await history()).slice(-2)).toEqual([
+      ['RESIZING_UP', '3 runs without a slot'],
+      ['RUNNING', 'Not all nodes could be added: node 2: the provider says quota'],
+    ]);
+    // The nodes that came say that there are some again.
+    await occupy();
+    await scale();
+    expect(await nodes()).toHaveLength(4);
+  });
+
+  it('is tried again after a pause that grows, and looks at the pause alone', async () => {
+    await occupy();
+    await wait(1);
+    provider.refusals.set(1, fault('capacity'));
+    for (const seconds of [15, 30, 60]) {
+      await scale();
+      await bring();
+      await bring();
+      await settle();
+      const [row] = await dataSource.query<{ pause: number }[]>(
+        'SELECT extract(epoch FROM grow_after - platform_now())::float AS pause FROM clusters WHERE cluster_id = $1',
+        [clusterId],
+      );
+      expect(row?.pause).toBeGreaterThan(seconds - 3);
+      expect(row?.pause).toBeLessThanOrEqual(seconds);
+      await scale();
+      expect(await nodes()).toHaveLength(1);
+      await set(`grow_after = platform_now() - interval '1 second'`);
+    }
+  });
+
+  it('asks for machines at the usual price once there were no spot machines for long enough', async () => {
+    await occupy();
+    await wait(1);
+    await set('is_spot_instance = true');
+    provider.refusals.set(1, fault('capacity'));
+    const tried: boolean[] = [];
+    for (const missing of ['4 minutes', '6 minutes', '61 minutes']) {
+      await scale();
+      tried.push((await nodes())[1]?.is_spot ?? false);
+      await bring();
+      await bring();
+      await settle();
+      await set(`grow_after = NULL, spot_missing_since = platform_now() - interval '${missing}'`);
+    }
+    await scale();
+    tried.push((await nodes())[1]?.is_spot ?? false);
+    expect(tried).toEqual([true, true, false, true]);
+  });
+
+  it('is called off by a stop, which waits until nothing of the resize goes on', async () => {
+    await occupy();
+    await wait(1);
+    await scale();
+    const called = await resizing();
+    const stop = await begin('stop');
+    expect((await history()).slice(-3)).toEqual([
+      ['RESIZING_UP', '1 run without a slot'],
+      ['RUNNING', 'The resize was called off: stop requested'],
+      ['STOPPING', 'stop requested'],
+    ]);
+    // Its worker is still at it.
+    expect(await step(app.get(StopClusterWorkflow), 'announce', stop)).toMatchObject({ kind: 'wait' });
+    expect(await step(resize(), 'bring-nodes', called)).toEqual(Step.superseded);
+    expect(provider.specs).toEqual([]);
+    await endWorkflows(dataSource.manager, [called.instanceId], 'TERMINATED');
+    for (const { name } of app.get(StopClusterWorkflow).steps)
+      expect(await step(app.get(StopClusterWorkflow), name, stop)).toEqual(Step.done);
+    expect(await nodes()).toMatchObject([{ node_number: 0, status: 'STOPPED' }]);
+    expect((await history()).at(-1)?.[0]).toBe('STOPPED');
+  });
+
+  it('ends at its deadline with what came; what did not is removed', async () => {
+    await occupy();
+    await wait(2);
+    await scale();
+    await bring();
+    const [, one] = await nodes();
+    await report(one as ClusterNode);
+    await resize().compensate(await resizing(), { step: 'bring-nodes', message: 'the deadline passed' });
+    expect((await nodes()).map(({ node_number }) => node_number)).toEqual([0, 1]);
+    expect((await history()).at(-1)).toEqual(['RUNNING', 'Step bring-nodes failed: the deadline passed']);
+  });
+
+  it('shrinks by nodes that are idle for long, and not by one that just got a run', async () => {
+    const added = [await makeNode(dataSource.manager, tenancy, 1), await makeNode(dataSource.manager, tenancy, 2)];
+    const since = (minutes: number) =>
+      dataSource.query(
+        `UPDATE cluster_nodes SET idle_since = platform_now() - $2 * interval '1 minute' WHERE cluster_id = $1`,
+        [clusterId, minutes],
+      );
+    await since(4);
+    await scale();
+    expect((await history()).at(-1)?.[0]).toBe('RUNNING');
+    await since(6);
+    await dataSource.transaction((tx) => app.get(ClusterSlotsService).take(tx, [added[1] ?? 0]));
+    await scale();
+    expect((await history()).at(-1)).toEqual(['RESIZING_DOWN', '2 nodes idle']);
+    expect((await nodes()).map(({ draining }) => draining)).toEqual([true, true, false]);
+    const free = await dataSource.transaction(async (tx) => {
+      const locked = await app.get(ClusterSlotsService).lock(tx, clusterId);
+      return locked && app.get(ClusterSlotsService).freeSlots(tx, locked, 10);
+    });
+    // Neither those that go nor the one that is at work.
+    expect(free).toEqual([]);
+    await bring();
+    await settle();
+    expect((await nodes()).map(({ node_number }) => node_number)).toEqual([2]);
+  });
+
+  it('replaces nodes while it runs, as often as is allowed in an hour', async () => {
+    for (const round of [1, 2]) {
+      const [node] = await nodes();
+      await report(node as ClusterNode, { state: 'failed', error: `The worker ended for the ${round}. time.` });
+      expect((await nodes())[0]?.status).toBe('ERROR');
+      await scale();
+      expect((await nodes()).map(({ status }) => status).sort()).toEqual(['ERROR', 'INITIATING']);
+      await bring();
+      const fresh = (await nodes()).find(({ status }) => status === 'INITIATING');
+      await report(fresh as ClusterNode);
+      await bring();
+      await settle();
+      expect((await nodes()).map(({ status }) => status)).toEqual(['RUNNING']);
+    }
+    expect((await history()).map(([status]) => status)).not.toContain('RESIZING_UP');
+    const [node] = await nodes();
+    await report(node as ClusterNode, { state: 'failed', error: 'The worker ended for the last time.' });
+    await scale();
+    expect((await history()).at(-1)).toEqual([
+      'ERROR',
+      'A node is missing, and 2 were already replaced within an hour, of at most 2. ' +
+        `The last: Node ${node?.node_number ?? ''} is lost: The worker ended for the last time.`,
+    ]);
+  });
+
+  it('is what it was after a start whose machines vanished meanwhile', async () => {
+    const stop = await begin('stop');
+    for (const { name } of app.get(StopClusterWorkflow).steps) await step(app.get(StopClusterWorkflow), name, stop);
+    await dataSource.query(
+      `UPDATE cluster_nodes SET provider_ref = 'test', seen_at = platform_now() WHERE cluster_id = $1`,
+      [clusterId],
+    );
+    const [before] = await nodes();
+    provider.states.set(before?.token ?? '', 'gone');
+    const start = await begin('start');
+    const workflow = app.get(StartClusterWorkflow);
+    await step(workflow, 'plan-nodes', start);
+    expect(await step(workflow, 'provision-nodes', start)).toEqual(Step.wait(0));
+    expect(await step(workflow, 'provision-nodes', start)).toEqual(Step.done);
+    const [after, ...others] = await nodes();
+    expect(others).toEqual([]);
+    expect(after).toMatchObject({ node_number: 0, status: 'INITIATING' });
+    expect(after?.token).not.toBe(before?.token);
+    const [state] = await dataSource.query<{ reason: string }[]>(
+      `SELECT reason FROM node_states WHERE node_id = $1 AND status = 'DESTROYED'`,
+      [before?.node_id],
+    );
+    expect(state?.reason).toBe('Its machine has disappeared at the provider while it was stopped');
+  });
+
+  it('is decided by as many waiting runs as matter', async () => {
+    await wait(12);
+    const [seen] = await app.get(ScalingRepository).some(dataSource.manager, clusterId - 1, 1);
+    expect(seen).toMatchObject({ clusterId, facts: { waitingRuns: 5, maxInstances: 4 } });
+    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    expect(await app.get(ScalingRepository).one(dataSource.manager, clusterId)).toBeNull();
+  });
+});

@@ -1,0 +1,169 @@
+import { seededRandom, type SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+
+/**
+ * Loads that clusters of this kind meet. None is a recording: there was none to be had. Each is drawn by a seed and says
+ * what it is modelled on. Runs last a log-normal time, as batch jobs commonly do: most are short, a few are long.
+ */
+export interface Load {
+  name: string;
+  /** In order of arrival. */
+  runs: readonly LoadRun[];
+  minInstances: number;
+  maxInstances: number;
+  maxParallelJobs: number;
+  cleanUpTimeoutMs: number;
+  startTimeMs: number;
+  /** When the provider has no machine to give. */
+  outages: readonly { from: number; to: number }[];
+}
+
+export interface LoadRun {
+  arrivesAt: number;
+  lastsMs: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Two to three minutes from the request to a registered agent is what a virtual machine of a cloud takes. */
+const STARTS_WITHIN = 150 * SECOND;
+
+/** @param spread standard deviation of the logarithm */
+function logNormal(random: SeededRandom, medianMs: number, spread: number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+  return Math.max(SECOND, Math.round(medianMs * Math.exp(spread * normal)));
+}
+
+/** Arrivals of a Poisson process whose rate changes with time, by thinning. */
+function arrivals(random: SeededRandom, until: number, peakPerHour: number, share: (at: number) => number): number[] {
+  const times: number[] = [];
+  for (let at = 0; ;) {
+    at += (-Math.log(1 - random.next()) * HOUR) / peakPerHour;
+    if (at >= until) return times.map(Math.round);
+    if (random.next() < share(at)) times.push(at);
+  }
+}
+
+function load(name: string, runs: LoadRun[], settings: Partial<Load> = {}): Load {
+  return {
+    name,
+    runs: runs.toSorted((a, b) => a.arrivesAt - b.arrivesAt),
+    minInstances: 1,
+    maxInstances: 10,
+    maxParallelJobs: 5,
+    cleanUpTimeoutMs: 15 * MINUTE,
+    startTimeMs: STARTS_WITHIN,
+    outages: [],
+    ...settings,
+  };
+}
+
+/** A warehouse's nightly load: 400 jobs, one for each table, are sent within two minutes and take some two hours. */
+function nightlyBatch(random: SeededRandom): Load {
+  const runs = Array.from({ length: 400 }, () => ({
+    arrivesAt: HOUR + random.below(2 * MINUTE),
+    lastsMs: logNormal(random, 8 * MINUTE, 0.8),
+  }));
+  return load('a nightly batch of 400 jobs', runs, { maxInstances: 6 });
+}
+
+/** Analysts from nine to six, with a lull at noon and hardly anyone in the evening. */
+function officeHours(random: SeededRandom, cleanUpTimeoutMs: number, name: string): Load {
+  const share = (at: number) => {
+    const hour = at / HOUR;
+    if (hour < 9 || hour >= 19) return 0.01;
+    if (hour >= 12 && hour < 13) return 0.15;
+    return hour >= 18 ? 0.2 : 1;
+  };
+  const runs = arrivals(random, 24 * HOUR, 240, share).map((arrivesAt) => ({
+    arrivesAt,
+    lastsMs: logNormal(random, 2 * MINUTE, 1),
+  }));
+  return load(name, runs, { cleanUpTimeoutMs });
+}
+
+/** A directed graph of tasks each hour, as schedulers run them: 30 at once as soon as a first one has ended, then a last. */
+function hourlyFanOut(random: SeededRandom, cleanUpTimeoutMs: number, name: string): Load {
+  const runs = Array.from({ length: 12 }, (_, hour) => {
+    const first = logNormal(random, MINUTE, 0.3);
+    const fan = Array.from({ length: 30 }, () => ({
+      arrivesAt: hour * HOUR + first + random.below(5 * SECOND),
+      lastsMs: logNormal(random, 5 * MINUTE, 0.5),
+    }));
+    const ended = Math.max(...fan.map(({ arrivesAt, lastsMs }) => arrivesAt + lastsMs));
+    const last = { arrivesAt: ended, lastsMs: logNormal(random, 2 * MINUTE, 0.3) };
+    return [{ arrivesAt: hour * HOUR, lastsMs: first }, ...fan, last];
+  });
+  return load(name, runs.flat(), { cleanUpTimeoutMs });
+}
+
+/** Jobs of many owners that know nothing of each other, day and night. */
+function steady(random: SeededRandom): Load {
+  const runs = arrivals(random, 24 * HOUR, 60, () => 1).map((arrivesAt) => ({
+    arrivesAt,
+    lastsMs: logNormal(random, 8 * MINUTE, 0.8),
+  }));
+  return load('a steady stream', runs, { maxParallelJobs: 3 });
+}
+
+/** A poller that sends 15 jobs at once again and again; what matters is the pause between the end of one lot and the next. */
+function bursts(random: SeededRandom, pauseMs: number, name: string): Load {
+  const runs: LoadRun[] = [];
+  for (let begin = 0; begin < 12 * HOUR;) {
+    const lot = Array.from({ length: 15 }, () => ({ arrivesAt: begin, lastsMs: logNormal(random, 5 * MINUTE, 0.2) }));
+    runs.push(...lot);
+    begin = Math.max(...lot.map(({ arrivesAt, lastsMs }) => arrivesAt + lastsMs)) + pauseMs;
+  }
+  return load(name, runs);
+}
+
+/** Three hours of training among short queries, which end for the day while it goes on. */
+function longTail(random: SeededRandom): Load {
+  const short = arrivals(random, 2 * HOUR, 300, () => 1).map((arrivesAt) => ({
+    arrivesAt,
+    lastsMs: logNormal(random, 2 * MINUTE, 0.6),
+  }));
+  return load('one job of three hours among short ones', [...short, { arrivesAt: HOUR, lastsMs: 3 * HOUR }]);
+}
+
+/** A tenant that moves in: from nothing to 300 jobs an hour within six hours, and as slowly back. */
+function slowRamp(random: SeededRandom): Load {
+  const share = (at: number) => 1 - Math.abs(at / (6 * HOUR) - 1);
+  const runs = arrivals(random, 12 * HOUR, 300, share).map((arrivesAt) => ({
+    arrivesAt,
+    lastsMs: logNormal(random, 4 * MINUTE, 0.7),
+  }));
+  return load('a slow ramp', runs);
+}
+
+/** A batch while the provider has no machine for the first twenty minutes, as happens with spot machines. */
+function withoutCapacity(random: SeededRandom): Load {
+  const runs = Array.from({ length: 400 }, () => ({
+    arrivesAt: random.below(30 * MINUTE),
+    lastsMs: logNormal(random, 9 * MINUTE, 0.6),
+  }));
+  return load('a batch without capacity for 20 minutes', runs, {
+    maxInstances: 8,
+    outages: [{ from: 0, to: 20 * MINUTE }],
+  });
+}
+
+/** @param seed a whole number; another one draws other runs of the same kinds */
+export function loads(seed: number): Load[] {
+  const drawn = (index: number) => seededRandom(seed * 100 + index);
+  const timeout = 15 * MINUTE;
+  return [
+    nightlyBatch(drawn(0)),
+    officeHours(drawn(1), timeout, 'office hours'),
+    officeHours(drawn(1), 4 * HOUR, 'office hours with the default timeout'),
+    hourlyFanOut(drawn(2), 30 * MINUTE, 'an hourly fan-out of 30 tasks'),
+    hourlyFanOut(drawn(2), timeout, 'an hourly fan-out with a short timeout'),
+    steady(drawn(3)),
+    bursts(drawn(4), timeout - 6 * MINUTE, 'bursts just before the timeout'),
+    bursts(drawn(5), timeout + 2 * MINUTE, 'bursts just after the timeout'),
+    longTail(drawn(6)),
+    slowRamp(drawn(7)),
+    withoutCapacity(drawn(8)),
+  ];
+}

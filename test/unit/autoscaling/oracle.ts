@@ -1,0 +1,112 @@
+import type { Load } from './loads';
+import { STOPS_WITHIN_MS, type Outcome } from './simulation';
+
+const GRID_MS = 5_000;
+/** Widths of the windows that are looked at, and how far one is from the next. */
+const WIDTHS_MS = [0.5, 1, 2, 3, 4, 6, 8, 15].map((minutes) => minutes * 60_000);
+const STEP_MS = 30_000;
+
+export interface Oracle {
+  /** No schedule that the oracle may choose takes less node time. */
+  nodeMs: number;
+  /** How often the number of nodes rises and falls that these are at least. */
+  changes: number;
+}
+
+/** Between when the oracle may begin a run. */
+interface Begin {
+  earliest: number;
+  latest: number;
+  lastsMs: number;
+}
+
+/**
+ * What an oracle pays at least that knows all runs beforehand and lets none of them wait longer than the policy did, so
+ * that its mean waiting is equal or better. It is bound to the same cluster: minimum, maximum, slots, who came first
+ * begins first, the times that nodes take to start and to stop; and it too gives up a node only after nothing ran on it
+ * for the clean-up timeout. It may ask for nodes before they are needed, may place runs as it likes, and the provider
+ * always has machines for it.
+ *
+ * A run begins no later than under the policy, and no earlier than if the maximum of nodes were there all the time. So it
+ * takes at least the smaller of both extremes' shares of any window. The shares of all runs, divided by the window's
+ * length and the slots of a node and rounded up, are nodes that are busy together at some moment of the window. These
+ * were asked for a start time before that, and go no earlier than the timeout and the time to stop after it. Whatever the
+ * moment was, they are paid for from the end of the window less the start time to the begin of the window plus the rest.
+ * The greatest such number at each moment, of all windows and of moments taken by themselves, is the bound.
+ */
+export function oracleOf(load: Load, outcome: Outcome): Oracle {
+  const { minInstances, maxInstances, maxParallelJobs, startTimeMs, cleanUpTimeoutMs } = load;
+  const begins = beginsOf(load, outcome);
+  const paid = new Int32Array(Math.floor(outcome.until / GRID_MS)).fill(minInstances);
+  const need = (begin: number, end: number, slots: number) => {
+    const nodes = Math.min(maxInstances, Math.ceil(slots / maxParallelJobs - 1e-9));
+    if (nodes <= minInstances) return;
+    const from = Math.max(0, Math.ceil((end - startTimeMs) / GRID_MS));
+    const to = Math.min(paid.length, Math.floor((begin + cleanUpTimeoutMs + STOPS_WITHIN_MS) / GRID_MS));
+    for (let cell = from; cell < to; cell += 1) if ((paid[cell] ?? 0) < nodes) paid[cell] = nodes;
+  };
+  for (const { at, slots } of momentsOf(begins)) need(at, at, slots);
+  for (const width of WIDTHS_MS)
+    sharesOf(begins, width, outcome.until).forEach((slotMs, step) => {
+      need(step * STEP_MS, step * STEP_MS + width, slotMs / width);
+    });
+  return summed(load, paid, outcome.until);
+}
+
+/**
+ * Under the rule that who came first begins first, more slots let no run begin later. An outage at the very beginning
+ * finds the cluster at its minimum; nobody gets more nodes before it is over.
+ */
+function beginsOf(load: Load, { runs }: Outcome): Begin[] {
+  const { minInstances, maxInstances, maxParallelJobs, outages, startTimeMs } = load;
+  const outage = outages.find(({ from }) => from === 0);
+  const others = outage === undefined ? 0 : outage.to + startTimeMs;
+  const slots = Array.from({ length: maxInstances * maxParallelJobs }, (_, slot) =>
+    slot < minInstances * maxParallelJobs ? 0 : others,
+  );
+  return runs.map(({ arrivesAt, startsAt, lastsMs }) => {
+    const slot = slots.indexOf(Math.min(...slots));
+    const earliest = Math.max(arrivesAt, slots[slot] ?? 0);
+    slots[slot] = earliest + lastsMs;
+    return { earliest, latest: startsAt, lastsMs };
+  });
+}
+
+/** The slots that are taken whatever the oracle chooses, at each moment at which their number rises. */
+function momentsOf(begins: readonly Begin[]): { at: number; slots: number }[] {
+  const certain = begins.filter(({ earliest, latest, lastsMs }) => latest < earliest + lastsMs);
+  const ends = certain.map(({ earliest, lastsMs }) => earliest + lastsMs).toSorted((a, b) => a - b);
+  let ended = 0;
+  return certain.map(({ latest: at }, index) => {
+    while ((ends[ended] ?? Infinity) <= at) ended += 1;
+    return { at, slots: index + 1 - ended };
+  });
+}
+
+/** Slot time that the runs take at least in the windows of a width, by the step at which a window begins. */
+function sharesOf(begins: readonly Begin[], width: number, until: number): Float64Array {
+  const shares = new Float64Array(Math.ceil(until / STEP_MS) + 1);
+  for (const { earliest, latest, lastsMs } of begins) {
+    const first = Math.max(0, Math.ceil((latest - width) / STEP_MS));
+    for (let step = first; step * STEP_MS < earliest + lastsMs; step += 1) {
+      const from = step * STEP_MS;
+      const least = Math.min(overlap(earliest, lastsMs, from, width), overlap(latest, lastsMs, from, width));
+      if (least > 0) shares[step] = (shares[step] ?? 0) + least;
+    }
+  }
+  return shares;
+}
+
+function overlap(at: number, length: number, otherAt: number, otherLength: number): number {
+  return Math.max(0, Math.min(at + length, otherAt + otherLength) - Math.max(at, otherAt));
+}
+
+function summed({ minInstances }: Load, paid: Int32Array, until: number): Oracle {
+  let nodeMs = minInstances * (until - paid.length * GRID_MS);
+  let changes = 0;
+  paid.forEach((nodes, cell) => {
+    nodeMs += nodes * GRID_MS;
+    if (nodes !== (cell === 0 ? minInstances : paid[cell - 1])) changes += 1;
+  });
+  return { nodeMs, changes };
+}
