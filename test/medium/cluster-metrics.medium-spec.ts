@@ -5,7 +5,7 @@ import { NodeUtilizationSweeper } from '../../src/modules/clusters/workflows/nod
 import { LOGGER, type Logger } from '../../src/platform/logging/logger';
 import { setClock } from './harness/clock';
 import { type Caller, People } from './harness/people';
-import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeNode, makeTenancy, putNode, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { soon, startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
@@ -210,9 +210,10 @@ describe('metrics of a cluster', () => {
     const [old, replaced] = [await node(0), await node(1)];
     await at(0);
     for (const nodeId of [old, replaced]) await record([[nodeId, using(1)]]);
-    const destroyed = { status: 'DESTROYED', busy_slots: 0 };
-    await changeNode(old, { ...destroyed, to_date: new Date(START - 30 * MINUTE) });
-    await changeNode(replaced, { ...destroyed, to_date: new Date(START + 10 * MINUTE) });
+    for (const [nodeId, minutes] of [[old, -30] as const, [replaced, 10] as const]) {
+      await putNode(api.database.manager, nodeId, 'DESTROYED');
+      await changeNode(nodeId, { to_date: new Date(START + minutes * MINUTE) });
+    }
     await node(1);
     await at(20);
     await record([[old, using(1)]]);
@@ -246,9 +247,13 @@ describe('metrics of a cluster', () => {
     });
     const columns = Object.keys(row).filter((column) => !['node_number', 'token'].includes(column));
     const made = await manager.query<{ node_id: number }[]>(
-      `INSERT INTO cluster_nodes (node_number, token, ${columns.join(', ')})
-       SELECT n, gen_random_uuid(), ${columns.join(', ')} FROM cluster_nodes, generate_series(1, 999) n
-       WHERE cluster_id = $1 RETURNING node_id`,
+      `WITH made AS (
+         INSERT INTO cluster_nodes (node_number, token, ${columns.join(', ')})
+         SELECT n, gen_random_uuid(), ${columns.join(', ')} FROM cluster_nodes, generate_series(1, 999) n
+         WHERE cluster_id = $1 RETURNING *),
+       entry AS (INSERT INTO node_states (node_id, cluster_id, sequence, status, reason, start_time)
+         SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)
+       SELECT node_id FROM made`,
       [tenancy.clusterId],
     );
     const sent = jest.spyOn(api.database, 'query');
