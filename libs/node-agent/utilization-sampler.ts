@@ -5,9 +5,9 @@ import { pause } from './waiting';
 /** Between two samples, milliseconds; the first ones follow each other sooner, so that a new node soon has some. */
 const FIRST_MS = 250;
 const EVERY_MS = 15_000;
-/** Of a machine on which measuring takes long. */
+/** Of a machine with so many processes that measuring takes long. */
 const LONGEST_MS = 60_000;
-/** Most of the time that measuring may take. */
+/** Of a core, most that measuring may take. */
 const LARGEST_SHARE = 0.002;
 
 /** What samples have in common with the values of {@link NodeUtilization}. */
@@ -45,7 +45,7 @@ export class UtilizationSampler {
     let next = FIRST_MS;
     let isFailing = false;
     while (!signal.aborted) {
-      const begun = performance.now();
+      const before = process.cpuUsage();
       try {
         this.add(await this.meter.measure());
         isFailing = false;
@@ -53,8 +53,9 @@ export class UtilizationSampler {
         if (!isFailing) this.failed(error as Error);
         isFailing = true;
       }
-      const took = performance.now() - begun;
-      await pause(Math.max(next, Math.min(LONGEST_MS, took / LARGEST_SHARE)), signal);
+      const { user, system } = process.cpuUsage(before);
+      const spared = Math.min(LONGEST_MS, (user + system) / 1000 / LARGEST_SHARE);
+      await pause(next < EVERY_MS ? next : Math.max(EVERY_MS, spared), signal);
       next = Math.min(EVERY_MS, next * 2);
     }
   }

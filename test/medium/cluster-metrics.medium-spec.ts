@@ -6,6 +6,7 @@ import { LOGGER, type Logger } from '../../src/platform/logging/logger';
 import { setClock } from './harness/clock';
 import { type Caller, People } from './harness/people';
 import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { soon, startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
@@ -176,6 +177,12 @@ describe('metrics of a cluster', () => {
     ]);
   });
 
+  it('have no free slots of a node that is to go', async () => {
+    const nodeId = await node(0, { draining: true });
+    await record([[nodeId, using(1)]]);
+    expect((await metrics()).nodes[0].points[0].slots).toEqual({ used: 2, used_max: 2, free: 0 });
+  });
+
   it.each<[string, object]>([
     ['less than nothing', { millicores: { average: -1, max: 0 } }],
     ['no number', { millicores: { average: null, max: 0 } }],
@@ -204,9 +211,10 @@ describe('metrics of a cluster', () => {
     const [old, replaced] = [await node(0), await node(1)];
     await at(0);
     for (const nodeId of [old, replaced]) await record([[nodeId, using(1)]]);
-    const destroyed = { status: 'DESTROYED', busy_slots: 0 };
-    await changeNode(old, { ...destroyed, to_date: new Date(START - 30 * MINUTE) });
-    await changeNode(replaced, { ...destroyed, to_date: new Date(START + 10 * MINUTE) });
+    for (const [nodeId, minutes] of [[old, -30] as const, [replaced, 10] as const]) {
+      await putNode(api.database.manager, nodeId, 'DESTROYED');
+      await changeNode(nodeId, { to_date: new Date(START + minutes * MINUTE) });
+    }
     await node(1);
     await at(20);
     await record([[old, using(1)]]);
@@ -240,9 +248,13 @@ describe('metrics of a cluster', () => {
     });
     const columns = Object.keys(row).filter((column) => !['node_number', 'token'].includes(column));
     const made = await manager.query<{ node_id: number }[]>(
-      `INSERT INTO cluster_nodes (node_number, token, ${columns.join(', ')})
-       SELECT n, gen_random_uuid(), ${columns.join(', ')} FROM cluster_nodes, generate_series(1, 999) n
-       WHERE cluster_id = $1 RETURNING node_id`,
+      `WITH made AS (
+         INSERT INTO cluster_nodes (node_number, token, ${columns.join(', ')})
+         SELECT n, gen_random_uuid(), ${columns.join(', ')} FROM cluster_nodes, generate_series(1, 999) n
+         WHERE cluster_id = $1 RETURNING *),
+       entry AS (INSERT INTO node_states (node_id, cluster_id, sequence, status, reason, start_time)
+         SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)
+       SELECT node_id FROM made`,
       [tenancy.clusterId],
     );
     const sent = jest.spyOn(api.database, 'query');

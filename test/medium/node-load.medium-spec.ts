@@ -6,7 +6,8 @@ import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { JobReconciler } from '../../src/modules/jobs/workflows/job-reconciler';
 import { LOGGER } from '../../src/platform/logging/logger';
-import { makeTenancy, putNode, type Tenancy } from './harness/records';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
@@ -94,7 +95,10 @@ describe('what agents report of their nodes', () => {
     await set(agent, `status = 'RUNNING', daemons_state = 'ready'`);
     const nodes = api.app.get(ClusterNodesRepository, { strict: false });
     const free = async () => {
-      const found = await nodes.withFreeSlots(api.database.manager, tenancy.clusterId, 5, 10);
+      const found = await nodes.withFreeSlots(api.database.manager, tenancy.clusterId, 5, {
+        limit: 10,
+        fullestFirst: false,
+      });
       return found.map(({ node_id }) => node_id);
     };
     expect(await free()).toContain(agent.nodeId);

@@ -11,6 +11,7 @@ export class ClusterResizes1795491000000 implements MigrationInterface {
     await queryRunner.query(`ALTER TABLE "clusters" ADD "grow_failures" integer NOT NULL DEFAULT '0'`);
     await queryRunner.query(`ALTER TABLE "clusters" ADD "spot_missing_since" TIMESTAMP WITH TIME ZONE`);
     await queryRunner.query(`ALTER TABLE "clusters" ADD "node_start_ms" integer`);
+    await queryRunner.query(`ALTER TABLE "clusters" ADD "recent_run_ms" double precision`);
     await queryRunner.query(`ALTER TABLE "clusters" ADD "spare_worker_since" TIMESTAMP WITH TIME ZONE`);
     await queryRunner.query(
       `CREATE INDEX "ix_cluster_nodes_replacements" ON "cluster_nodes" ("cluster_id", "from_date") WHERE replacement`,
@@ -25,6 +26,7 @@ export class ClusterResizes1795491000000 implements MigrationInterface {
   public async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`DROP INDEX "public"."ix_cluster_nodes_replacements"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "spare_worker_since"`);
+    await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "recent_run_ms"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "node_start_ms"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "spot_missing_since"`);
     await queryRunner.query(`ALTER TABLE "clusters" DROP COLUMN "grow_failures"`);

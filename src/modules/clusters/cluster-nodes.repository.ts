@@ -220,12 +220,17 @@ export class ClusterNodesRepository {
     return workers.map(({ node_id }) => node_id);
   }
 
-  /** Ready nodes with fewer runs than this, those with the fewest first. */
-  async withFreeSlots(tx: Tx, clusterId: number, maxParallelJobs: number, limit: number): Promise<NodeSlots[]> {
+  /** Ready nodes with fewer runs than this, those with the fewest or the most first. */
+  async withFreeSlots(
+    tx: Tx,
+    clusterId: number,
+    maxParallelJobs: number,
+    { limit, fullestFirst }: { limit: number; fullestFirst: boolean },
+  ): Promise<NodeSlots[]> {
     return rows<NodeSlots>(
       tx,
       `SELECT node_id, busy_slots FROM cluster_nodes WHERE cluster_id = $1 AND ${TAKES_RUNS} AND busy_slots < $2
-       ORDER BY busy_slots, node_number LIMIT $3`,
+       ORDER BY busy_slots ${fullestFirst ? 'DESC' : ''}, node_number LIMIT $3`,
       [clusterId, maxParallelJobs, limit],
     );
   }

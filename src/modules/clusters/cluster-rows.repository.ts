@@ -20,6 +20,8 @@ export type LockedCluster = RunSettings &
   Pick<Cluster, 'cluster_id' | 'tenant_id' | 'name' | 'status' | 'workflow_job_instance_id' | 'resize_instance_id'> & {
     /** False while it is disabled. */
     active: boolean;
+    /** Whether its idle nodes are given up. */
+    shrinks: boolean;
   };
 
 type Environment = Pick<CloudEnvData, 'cloud_provider_id' | 'endpoint'>;
@@ -56,7 +58,7 @@ const RUN_SETTINGS =
 
 /** Before nodes are added again, after the first failure and at most; milliseconds. */
 const FIRST_GROW_PAUSE_MS = 15_000;
-const LONGEST_GROW_PAUSE_MS = 10 * 60_000;
+const LONGEST_GROW_PAUSE_MS = 2 * 60_000;
 const LONGEST_START_MS = 60 * 60_000;
 
 /** Whether a run could have a slot of the cluster with the alias, as SQL. */
@@ -81,7 +83,7 @@ export class ClusterRowsRepository {
     return firstRow<LockedCluster>(
       tx,
       `SELECT cluster_id, tenant_id, name, status, workflow_job_instance_id, resize_instance_id, ${RUN_SETTINGS},
-         to_date = 'infinity' AS active FROM clusters WHERE cluster_id = $1 FOR NO KEY UPDATE`,
+         to_date = 'infinity' AS active, coalesce(min_instances < max_instances, false) AS shrinks FROM clusters WHERE cluster_id = $1 FOR NO KEY UPDATE`,
       [clusterId],
     );
   }
@@ -119,9 +121,17 @@ export class ClusterRowsRepository {
     });
   }
 
-  /** Notes that a job began or ended, so that the idle time counts from now. */
-  async touch(tx: Tx, clusterId: number): Promise<void> {
-    await tx.query('UPDATE clusters SET last_active_at = platform_now() WHERE cluster_id = $1', [clusterId]);
+  /**
+   * Notes that a job began or ended, so that the idle time counts from now. How long jobs take is kept as a mean in which the
+   * latest twenty weigh most.
+   */
+  async touch(tx: Tx, clusterId: number, ranMs: number | null = null): Promise<void> {
+    await tx.query(
+      `UPDATE clusters SET last_active_at = platform_now(),
+         recent_run_ms = coalesce(recent_run_ms + ($2::float8 - recent_run_ms) / 20, $2::float8, recent_run_ms)
+       WHERE cluster_id = $1`,
+      [clusterId, ranMs],
+    );
   }
 
   /** When the cluster last began to stop. */
@@ -139,7 +149,7 @@ export class ClusterRowsRepository {
     await updateRows(tx, Cluster, { resize_instance_id: instanceId }, { cluster_id: clusterId });
   }
 
-  /** Notes that a node could not be added, so that the next try waits: longer after each failure, up to ten minutes. */
+  /** Notes that a node could not be added, so that the next try waits: longer after each failure, up to two minutes. */
   async noteNotGrown(tx: Tx, clusterId: number, { spotIsMissing }: { spotIsMissing: boolean }): Promise<void> {
     await tx.query(
       `UPDATE clusters SET grow_failures = grow_failures + 1,

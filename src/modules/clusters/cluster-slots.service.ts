@@ -7,7 +7,7 @@ import { ClusterRowsRepository, type LockedCluster, type RunSettings } from './c
 import { ClusterStartsService } from './cluster-starts.service';
 import { GIVES_SLOTS, REFUSES_RUNS } from './cluster-state';
 import { ClustersRepository } from './clusters.repository';
-import { countEach, spread } from './slots';
+import { countEach, pack, spread } from './slots';
 import type { Cluster } from './entities/cluster.entity';
 
 /** Where runs find a place: slots of nodes, held under the cluster's row lock. */
@@ -50,8 +50,9 @@ export class ClusterSlotsService {
   /** Nodes of a locked cluster for as many runs as they have slots for, at most `limit`: for each run its node. */
   async freeSlots(tx: Tx, cluster: LockedCluster, limit: number): Promise<number[]> {
     if (!GIVES_SLOTS.includes(cluster.status)) return [];
-    const nodes = await this.nodes.withFreeSlots(tx, cluster.cluster_id, cluster.max_parallel_jobs, limit);
-    return spread(nodes, cluster.max_parallel_jobs, limit);
+    const { cluster_id, max_parallel_jobs, shrinks } = cluster;
+    const nodes = await this.nodes.withFreeSlots(tx, cluster_id, max_parallel_jobs, { limit, fullestFirst: shrinks });
+    return (shrinks ? pack : spread)(nodes, max_parallel_jobs, limit);
   }
 
   /** Notes that runs were given to these nodes, one for each time that a node is named, and wakes their agents. */
@@ -74,9 +75,9 @@ export class ClusterSlotsService {
     await wakeAfterCommit(tx, 'scaling', String(clusterId));
   }
 
-  /** Notes that a job began or ended, so that the idle time counts from now. */
-  async touch(tx: Tx, clusterId: number): Promise<void> {
-    await this.rows.touch(tx, clusterId);
+  /** Notes that a job began or ended, so that the idle time counts from now; of one that ended, how long it had a slot. */
+  async touch(tx: Tx, clusterId: number, ranMs: number | null = null): Promise<void> {
+    await this.rows.touch(tx, clusterId, ranMs);
   }
 
   /** Starts a stopped cluster because a run needs it; throws when it cannot be started. */

@@ -71,7 +71,7 @@ export class NodeUtilizationRepository {
          JOIN cluster_nodes n ON n.node_id = r.node_id AND n.to_date = 'infinity'
          JOIN clusters c ON c.cluster_id = n.cluster_id
          CROSS JOIN LATERAL (SELECT n.cores * 1000::bigint AS millicores,
-           CASE WHEN n.role = 'worker' THEN 0 ELSE c.max_parallel_jobs END AS slots) h
+           CASE WHEN n.role = 'worker' THEN 0 WHEN n.draining THEN n.busy_slots ELSE c.max_parallel_jobs END AS slots) h
          CROSS JOIN unnest($9::int[], $10::int[]) AS p (step_seconds, steps)
          CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM platform_now()) / p.step_seconds)::bigint AS step) s
        ORDER BY n.node_id, p.step_seconds

@@ -1,4 +1,4 @@
-import { countEach, spread } from './slots';
+import { countEach, pack, spread } from './slots';
 
 const nodes = (...busy: number[]) => busy.map((busy_slots, index) => ({ node_id: index + 1, busy_slots }));
 
@@ -21,4 +21,15 @@ it('counts how often each node is named', () => {
     [1, -2],
     [2, -1],
   ]);
+});
+
+describe('pack', () => {
+  it.each([
+    { what: 'nothing without a node', nodes: nodes(), limit: 5, given: [] },
+    { what: 'the fullest node first', nodes: nodes(2, 1, 0), limit: 2, given: [1, 2] },
+    { what: 'one node after the other', nodes: nodes(0, 0), limit: 4, given: [1, 1, 1, 2] },
+    { what: 'no more than there are slots', nodes: nodes(2, 2), limit: 9, given: [1, 2] },
+  ])('gives $what', ({ nodes: free, limit, given }) => {
+    expect(pack(free, 3, limit)).toEqual(given);
+  });
 });

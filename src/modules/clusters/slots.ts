@@ -18,6 +18,18 @@ export function spread(nodes: readonly NodeSlots[], maxParallelJobs: number, lim
   return given;
 }
 
+/**
+ * The same for a cluster that shrinks: always the node with the most runs that has a free slot, and of those the first, so
+ * that nodes become idle when less is to be done.
+ */
+export function pack(nodes: readonly NodeSlots[], maxParallelJobs: number, limit: number): number[] {
+  const given: number[] = [];
+  for (const { node_id, busy_slots } of nodes) {
+    for (let slot = busy_slots; slot < maxParallelJobs && given.length < limit; slot += 1) given.push(node_id);
+  }
+  return given;
+}
+
 /** By node, `each` for each time that it is named. */
 export function countEach(nodeIds: readonly number[], each: number): Map<number, number> {
   const counts = new Map<number, number>();

@@ -56,7 +56,7 @@ export class RunScheduler {
   async end(tx: Tx, run: Run, end: RunEnd): Promise<void> {
     if (isFinished(run.status)) return;
     await this.endAll(tx, [run], end);
-    await this.clusters.touch(tx, run.cluster_id);
+    await this.clusters.touch(tx, run.cluster_id, run.assigned_at && Date.now() - run.assigned_at.getTime());
   }
 
   /**

@@ -108,6 +108,8 @@ export class Cluster extends TenantColumns {
   @Col.time({ nullable: true }) spot_missing_since: Date | null;
   /** How long its latest node took from its plan until it was ready. */
   @Col.int({ nullable: true }) node_start_ms: number | null;
+  /** How long jobs had their slots of late, milliseconds; null before the first ended. */
+  @Col.float({ nullable: true }) recent_run_ms: number | null;
   /** Of a CLUSTER: since when the others have room for what one of its workers runs. */
   @Col.time({ nullable: true }) spare_worker_since: Date | null;
   /** Last time a job began or ended, or the cluster came up; idle_timeout_ms counts from here. */

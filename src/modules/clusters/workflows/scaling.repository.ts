@@ -33,7 +33,7 @@ type Row = Pick<
   Cluster,
   'cluster_id' | 'cluster_type' | 'status' | 'max_parallel_jobs' | 'clean_up_timeout' | 'resize_instance_id'
 > &
-  Pick<Cluster, 'min_instances' | 'max_instances' | 'num_of_workers' | 'node_start_ms'> & {
+  Pick<Cluster, 'min_instances' | 'max_instances' | 'num_of_workers' | 'node_start_ms' | 'recent_run_ms'> & {
     now: number;
     grow_after: number | null;
     spot_missing_since: number | null;
@@ -51,7 +51,7 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 /** Of each only as many waiting runs are counted as it could have slots for, and one. */
 const FACTS = (which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
-    c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, ${ms('platform_now()')} AS now,
+    c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, c.recent_run_ms, ${ms('platform_now()')} AS now,
     ${ms('c.grow_after')} AS grow_after, ${ms('c.spot_missing_since')} AS spot_missing_since,
     ${ms('c.spare_worker_since')} AS spare_worker_since,
     w.waiting, ${ms('w.oldest')} AS oldest_waiting, n.nodes
@@ -122,7 +122,7 @@ function toScalable(row: Row): ScalableCluster {
       spareWorkerSince: row.spare_worker_since,
       growAfter: row.grow_after,
       startTimeMs: row.node_start_ms ?? USUAL_START_MS,
-      recentRunMs: null,
+      recentRunMs: row.recent_run_ms,
       nodes: nodes.map(nodeFacts),
     },
   };
