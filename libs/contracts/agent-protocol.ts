@@ -58,6 +58,10 @@ export interface DesiredDaemons {
   bootstrap_script: string | null;
   /** Extra environment of daemons and runs, `KEY` to value. */
   env: Record<string, string>;
+  /** GPUs of the node that its workers offer; absent for none, and from control planes of older releases. */
+  gpus?: number;
+  /** The bootstrap script has so long; control planes of older releases send none, which means ten minutes. */
+  bootstrap_timeout_ms?: number;
   /**
    * Secret with which the daemons, drivers and executors of the cluster authenticate to each other; null for a cluster
    * without. Absent while the control plane cannot decrypt it: the agent keeps what it knows.
@@ -149,6 +153,24 @@ export interface RunSecrets {
   fault?: string;
 }
 
+/** What speeds up queries: DataFusion Comet, or RAPIDS on GPUs. */
+export type AcceleratorKind = 'turbo' | 'cuda';
+
+/** What speeds up the queries of a run, by a jar that its node has. */
+export type RunAccelerator = TurboOfRun | CudaOfRun;
+
+export interface TurboOfRun {
+  kind: 'turbo';
+  /** What the run may use of its node's memory, heap included; MiB. */
+  memory_mb: number;
+}
+
+export interface CudaOfRun {
+  kind: 'cuda';
+  /** Of its GPU's memory, what a driver in local mode may take. */
+  gpu_percent: number;
+}
+
 export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook' | 'function' | 'thrift';
 
 /** Kinds whose process on the node is sent requests and answers with frames, instead of only running to its end. */
@@ -202,6 +224,10 @@ export interface RunSpec {
   /** Of a run that serves SQL: it ends after so long without a call; null means never. */
   sql_idle_timeout_sec?: number | null;
   driver_memory: string | null;
+  /** That nobody named `driver_memory`: a properties file of the run wins over it. */
+  driver_memory_is_default?: true;
+  /** Absent for a cluster without one, and from control planes of older releases. */
+  accelerator?: RunAccelerator;
   driver_cores: number | null;
   driver_java_options: string | null;
   driver_library_path: string | null;
@@ -257,7 +283,28 @@ export interface PollRequest {
   version: number;
   /** At most 30000. */
   wait_ms: number;
+  /** Sent only if the last answer asked for it: control planes of older releases refuse a poll with it. */
+  utilization?: NodeUtilization;
 }
+
+/** What a node used since the poll in which it last said so. */
+export interface NodeUtilization {
+  /** Thousandths of a core. */
+  millicores: UtilizationSample;
+  memory_mb: UtilizationSample;
+  disk_mb: UtilizationSample & {
+    /** Used and free together. */
+    total: number;
+  };
+}
+
+/** Whole numbers of at most {@link LARGEST_UTILIZATION}. */
+export interface UtilizationSample {
+  average: number;
+  max: number;
+}
+
+export const LARGEST_UTILIZATION = 2 ** 31 - 1;
 
 export interface PollResponse {
   version: number;
@@ -273,6 +320,8 @@ export interface PollResponse {
    * is no way back.
    */
   drain?: boolean;
+  /** Whether polls may have a `utilization`; absent of older control planes. */
+  takes_utilization?: boolean;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +19,7 @@ import { transformFileSync } from '@swc/core';
 import type {
   DesiredDaemons,
   DesiredRun,
+  NodeUtilization,
   ObservedDaemons,
   PollRequest,
   PollResponse,
@@ -64,10 +66,14 @@ class FakeControlPlane {
   /** Takes logs, but neither polls nor reports. */
   deaf = false;
   refusal: number | null = null;
+  logLimit: number | undefined;
   /** Keeps runs in the desired state after their end, as if it were not on record yet. */
   forgetful = false;
   /** Has no file to give for now. */
   holdFiles = false;
+  /** Whether answers ask for what the node uses, and whether a poll with it is refused, as by an older release. */
+  utilization: 'unknown' | 'wanted' | 'refused' = 'unknown';
+  readonly utilizations: NodeUtilization[] = [];
   daemons: DesiredDaemons = {
     role: 'single',
     workers: 0,
@@ -165,6 +171,8 @@ class FakeControlPlane {
   }
 
   private poll(request: PollRequest, json: (status: number, value: object) => void): void {
+    if (request.utilization) this.utilizations.push(request.utilization);
+    if (request.utilization && this.utilization !== 'wanted') return json(400, {});
     let answered = false;
     const answer = (): void => {
       if (answered) return;
@@ -174,6 +182,8 @@ class FakeControlPlane {
         version: this.version,
         daemons: this.daemons,
         runs: [...this.runs.values()],
+        ...(this.logLimit !== undefined && { log_limit_bytes: this.logLimit }),
+        ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
         ...(this.drain ? { drain: true } : {}),
       };
       json(200, desired);
@@ -732,6 +742,19 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(processes()).toEqual([]);
   });
 
+  it('tells what the node uses if it is asked to, and again once a process of an older release has refused it', async () => {
+    plane.leaseMs = 400;
+    startAgent();
+    await until('polls beyond the first sample', () => plane.calls.filter((call) => call === 'POST /poll').length > 6);
+    expect(plane.utilizations).toEqual([]);
+    plane.utilization = 'refused';
+    await until('refused', () => plane.utilizations.length === 1);
+    plane.utilization = 'wanted';
+    const { disk_mb, memory_mb } = await until('told again', () => plane.utilizations[1]);
+    expect(disk_mb.total).toBeGreaterThan(disk_mb.average);
+    expect(memory_mb.max).toBeGreaterThan(0);
+  });
+
   it('runs the bootstrap script once, before it is ready', async () => {
     plane.daemons = { ...plane.daemons, bootstrap_script: `echo once >>${root}/bootstrapped` };
     const first = startProcess();
@@ -750,6 +773,55 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     const failed = await until('failed', () => (plane.observed?.state === 'failed' ? plane.observed : null));
     expect(failed.error).toMatch(/ended with 7.*no such mirror/);
     await until('its log', () => plane.logs.get('/node/logs/stderr')?.toString().includes('no such mirror'));
+  });
+
+  describe('a bootstrap script', () => {
+    const failure = async (bootstrap_script: string, change: Partial<DesiredDaemons> = {}): Promise<string> => {
+      plane.daemons = { ...plane.daemons, bootstrap_script, ...change };
+      startAgent();
+      const seen = () => (plane.observed?.state === 'failed' ? plane.observed : null);
+      return (await until('failed', seen)).error ?? '';
+    };
+
+    it('that hangs is ended when its time is up, with what it started', async () => {
+      const script = `echo begun; sh -c 'trap "" TERM HUP; exec sleep 1000' & sleep 1000`;
+      const error = await failure(script, { bootstrap_timeout_ms: 300 });
+      expect(error).toMatch(/took longer than 0.3 seconds. Its last output: begun$/);
+      expect(processes().filter(({ argv }) => argv.includes('1000'))).toEqual([]);
+    });
+
+    it('that prints without end costs the log of the node and no more', async () => {
+      plane.logLimit = 1024 * 1024;
+      const script = 'yes 0123456789abcde | head -c 209715200; echo the end; exit 4';
+      expect(await failure(script)).toMatch(/ended with 4. Its last output: [^]*the end$/);
+      const log = `${root}/node/logs/stdout`;
+      await until('the log is cut', () => statSync(log).size < 3 * 1024 * 1024);
+      await until('its log', () => (plane.logs.get('/node/logs/stdout')?.length ?? 0) >= 1024 * 1024);
+      expect(plane.logs.get('/node/logs/stdout')?.length).toBeLessThan(3 * 1024 * 1024);
+    });
+
+    it('that says nothing a text can hold is told of all the same', async () => {
+      expect(await failure(`head -c 100 /dev/zero; printf 'why\\377'; exit 5`)).toMatch(/ended with 5.*: why\uFFFD$/);
+    });
+
+    // As root, who can make a small disk.
+    if (kind === 'none') return;
+
+    it('that fills the disk is ended before the node loses its journal', async () => {
+      mkdirSync(`${root}/node`);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'bootstrap', `${root}/node`]);
+      try {
+        expect(await failure('while :; do head -c 100000 /dev/zero >>"$HOME/x" || exit 9; done')).toMatch(
+          /filled the disk of the node, so it was ended/,
+        );
+        expect(statfsSync(`${root}/node`).bavail).toBeGreaterThan(0);
+        expect(JSON.parse(readFileSync(`${root}/node/agent.json`, 'utf8'))).toMatchObject({ node_id: '5' });
+      } finally {
+        for (const { agent } of agents) agent.stop();
+        await Promise.all(agents.map(({ end }) => end));
+        execFileSync('umount', ['--lazy', `${root}/node`]);
+      }
+    });
   });
 
   it('names the run in its own log, which becomes the log of the node', async () => {

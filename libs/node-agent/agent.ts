@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type {
   DesiredRun,
   NodeInterruption,
+  PollRequest,
   PollResponse,
   ReportRequest,
   RunReason,
@@ -17,10 +18,12 @@ import { readJson, writeJson } from './files';
 import { InterruptionWatch, runsEndAt } from './interruption';
 import { LogShipper } from './log-shipper';
 import { NodeLog } from './node-log';
+import { NodeMeter } from './node-meter';
 import type { NodeOwner } from './processes';
 import { LOST_SEQ, Run, type RunContext } from './run';
-import { type Confinement, folderMode, visiblePaths } from './sandbox';
+import { type Confinement, folderMode, gpuDevices, visiblePaths } from './sandbox';
 import { Sandboxes } from './sandboxes';
+import { UtilizationSampler } from './utilization-sampler';
 import { Backoff, pause } from './waiting';
 
 /** What the agent keeps about its node. */
@@ -56,6 +59,9 @@ export class Agent {
   private readonly runs = new Map<string, Run>();
   private readonly nodeLogs: LogShipper[];
   private readonly boundedLogs: BoundedLog[];
+  private readonly utilization: UtilizationSampler;
+  /** Whether the control plane's last answer asked for it. */
+  private takesUtilization = false;
   private readonly journal: NodeJournal;
   private readonly journalPath: string;
   private readonly stopping = new AbortController();
@@ -95,15 +101,22 @@ export class Agent {
       classArchive: config.class_archive ?? null,
       connectors: config.connectors ?? null,
       scalaKernel: config.scala_kernel ?? null,
+      accelerators: { turbo: config.turbo ?? null, cuda: config.rapids ?? null },
     };
     const sandboxes = new Sandboxes(confinement, {
       visible: visiblePaths(neededPaths(config)),
       shared: config.shared_dirs ?? [],
+      devices: config.rapids ? gpuDevices() : [],
       mark: nodeDir,
     });
     const owner: NodeOwner = {
       nodeDir,
       uids: confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null,
+    };
+    const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
+    const logs = {
+      stdout: new BoundedLog(this.log.stdout, logLimit),
+      stderr: new BoundedLog(this.log.stderr, logLimit),
     };
     this.daemons = new Daemons({
       owner,
@@ -112,6 +125,7 @@ export class Agent {
       bindAddress: config.bind_address,
       env: config.env ?? {},
       log: this.log,
+      logs,
       changed: () => {
         this.daemonsUnsent = true;
         this.wakeReporter();
@@ -124,7 +138,9 @@ export class Agent {
           failing: (error) => this.log.warn('notices of interruptions cannot be read', { error: error.message }),
         })
       : null;
-    const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
+    this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
+      this.log.warn('utilization not measured', { error: error.message }),
+    );
     this.context = {
       owner,
       runtime,
@@ -141,11 +157,11 @@ export class Agent {
       applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
     };
     const streams = ['stdout', 'stderr'] as const;
-    this.boundedLogs = streams.map((stream) => new BoundedLog(this.log[stream], logLimit));
+    this.boundedLogs = Object.values(logs);
     this.nodeLogs = streams.map(
-      (stream, at) =>
+      (stream) =>
         new LogShipper(
-          this.boundedLogs[at] as BoundedLog,
+          logs[stream],
           null,
           (offset, chunk) => this.controlPlane.sendLog(`/node/logs/${stream}`, offset, chunk),
           (error) => this.log.warn('node log refused', { stream, error: error.message }),
@@ -166,6 +182,8 @@ export class Agent {
     const watching = this.interruptions?.watch(this.stopping.signal);
     try {
       await this.register();
+      // Nobody waits for its end, which a disk that hangs would hold up.
+      void this.utilization.work(this.stopping.signal);
       await Promise.all([this.pollLoop(), this.reportLoop()]);
     } finally {
       this.stopping.abort();
@@ -219,18 +237,30 @@ export class Agent {
     while (!this.stopping.signal.aborted) {
       const sentBefore = new Map([...this.runs].map(([id, run]) => [id, run.ended && !this.unsent.has(id)]));
       try {
-        const answer = await this.controlPlane.poll({ version, wait_ms: POLL_WAIT_MS }, this.stopping.signal);
+        const answer = await this.controlPlane.poll(
+          { version, wait_ms: POLL_WAIT_MS, ...this.askedUtilization() },
+          this.stopping.signal,
+        );
         version = answer.version;
+        this.takesUtilization = answer.takes_utilization ?? false;
         backoff.reset();
         this.talks('poll');
         this.apply(answer, sentBefore);
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         if (this.unwanted(error)) return this.leave('the node token is refused');
+        // It may be the refusal of an older process beside the one that asked for it.
+        this.takesUtilization = false;
         this.talks('poll', error as Error);
         await pause(backoff.next(), this.stopping.signal);
       }
     }
+  }
+
+  /** What has not been told yet; what nobody asks for is dropped, since it would be told as of a later time. */
+  private askedUtilization(): Pick<PollRequest, 'utilization'> {
+    const utilization = this.utilization.take();
+    return this.takesUtilization && utilization ? { utilization } : {};
   }
 
   private apply(answer: PollResponse, sentBefore: Map<string, boolean>): void {

@@ -102,7 +102,8 @@ export function hasProcesses(uid: number): boolean {
   return allPids().some((pid) => uidOf(pid) === uid && !ended(statOf(pid)));
 }
 
-function isOf(pid: number, { nodeDir, uids }: NodeOwner): boolean {
+/** Whether a live process is one of the node's. */
+export function isOf(pid: number, { nodeDir, uids }: NodeOwner): boolean {
   const uid = uids === null ? null : uidOf(pid);
   if (uids !== null && uid !== null && uid >= uids.first && uid < uids.first + uids.count) return true;
   return nodeDirOf(pid) === nodeDir;

@@ -87,9 +87,13 @@ class Connection {
 
 /** @typedef {{correlationId: string, at: number}} Arrival when an agent had the run in hand, milliseconds since the epoch */
 
+const USED = { average: 1_000, max: 2_000 };
+const UTILIZATION = { utilization: { millicores: USED, memory_mb: USED, disk_mb: { ...USED, total: 100_000 } } };
+
 /** One node's agent: polls, and takes each run through its life, as long as it is not told to hold them. */
 class SimulatedAgent {
   version = 0;
+  takesUtilization = false;
   /** @type {Map<string, number>} sequence number of the last report by run */
   runs = new Map();
   stopped = false;
@@ -110,8 +114,10 @@ class SimulatedAgent {
     let wait = RETRY_MS.first;
     while (!this.stopped) {
       try {
-        const body = JSON.stringify({ version: this.version, wait_ms: POLL_WAIT_MS });
+        const used = this.takesUtilization ? UTILIZATION : {};
+        const body = JSON.stringify({ version: this.version, wait_ms: POLL_WAIT_MS, ...used });
         const answer = JSON.parse(await this.polls.post('/agent/v1/poll', body));
+        this.takesUtilization = answer.takes_utilization === true;
         this.apply(answer, now());
         onAnswer();
         wait = RETRY_MS.first;

@@ -83,6 +83,17 @@ describe('what Spark has done in a job', () => {
     );
     expect(live.job_application_id).toMatch(/^app-/);
     expect(live.stages.map((stage: Json) => stage.status)).toContain('COMPLETE');
+    const { nodes } = await eventually(
+      async () => {
+        const metrics = await admin.get(`/cluster/${master}/metrics`);
+        return metrics.nodes[0].points.at(-1)?.slots.used_max === 1 ? metrics : null;
+      },
+      { timeoutMs: 90_000, what: 'the node with the job in the metrics of its cluster' },
+    );
+    // Its master, its worker, a driver and an executor.
+    expect(nodes).toMatchObject([{ node_number: 0, role: 'master-and-workers', node_status: 'RUNNING' }]);
+    expect(nodes[0].points.at(-1).memory_mb.used_max).toBeGreaterThan(200);
+    expect(Math.max(...nodes[0].points.map((point: Json) => point.cores.used_max))).toBeGreaterThan(0);
     const ended = await metricsOf(await theEnd(waiting, path));
     expect(ended.stages.at(-1)).toMatchObject({ status: 'COMPLETE', tasks: 1, planned_tasks: 1 });
 

@@ -16,6 +16,7 @@ import { AnswerProbe } from './answer-probe';
 import { HeardNodes } from './heard-nodes';
 import { NodeTokens } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
+import { ReportedUtilization } from './reported-utilization';
 
 @Module({
   imports: [
@@ -38,6 +39,7 @@ import { NodeWakeUps } from './node-wakeups';
     HeardNodes,
     NodeTokens,
     NodeWakeUps,
+    ReportedUtilization,
     { provide: NODE_AUTHENTICATOR, useExisting: NodeTokens },
   ],
   controllers: [AgentsController],

@@ -25,6 +25,7 @@ import type { Poll, Register, Report } from './dto/agent.dto';
 import { HeardNodes } from './heard-nodes';
 import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
+import { ReportedUtilization } from './reported-utilization';
 
 /** A poll ends well before the lease does: each side takes a longer silence for the end of the other. */
 const LEASE_PART = 0.25;
@@ -51,6 +52,7 @@ export class AgentsService {
     private readonly wakeUps: NodeWakeUps,
     private readonly heard: HeardNodes,
     private readonly channels: RunChannelsService,
+    private readonly utilization: ReportedUtilization,
   ) {}
 
   async register(
@@ -83,6 +85,7 @@ export class AgentsService {
     this.nodes.assertWanted(node);
     const sign = this.heard.note(nodeId);
     await this.nodes.speaks(node, body.protocolVersion);
+    if (body.utilization) this.utilization.note(nodeId, body.utilization);
     // Subscribed before the version is read: a change between the two is seen either way.
     const { woken, cancel } = this.wakeUps.subscribe(nodeId);
     try {
@@ -108,6 +111,7 @@ export class AgentsService {
       log_limit_bytes: this.config.storage.logMaxBytes,
       protocol_version: PROTOCOL_VERSION,
       ...(told.node.draining ? { drain: true } : {}),
+      takes_utilization: true,
     };
   }
 

@@ -14,6 +14,7 @@ import { ClusterDefinitionsService } from './cluster-definitions.service';
 import { ClusterEvents } from './cluster-events';
 import { ClusterHistoriesService } from './cluster-histories.service';
 import { ClusterLifecycle } from './cluster-lifecycle';
+import { ClusterMetricsService } from './cluster-metrics.service';
 import { ClusterMountsRepository } from './cluster-mounts.repository';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterNodesRepository } from './cluster-nodes.repository';
@@ -24,6 +25,7 @@ import { ClusterSecretsService } from './cluster-secrets.service';
 import { ClusterSlotsService } from './cluster-slots.service';
 import { ClusterStartsService } from './cluster-starts.service';
 import { ClustersRepository } from './clusters.repository';
+import { NodeUtilizationRepository } from './node-utilization.repository';
 
 @Module({
   imports: [
@@ -54,6 +56,8 @@ import { ClustersRepository } from './clusters.repository';
     ClusterSecretsService,
     ClusterSlotsService,
     ClusterStartsService,
+    ClusterMetricsService,
+    NodeUtilizationRepository,
   ],
   exports: [
     ClusterDefinitionsService,
@@ -67,6 +71,7 @@ import { ClustersRepository } from './clusters.repository';
     ClusterSecretsService,
     ClusterNodesRepository,
     BootstrapTokens,
+    ClusterMetricsService,
   ],
 })
 export class ClustersModule {}

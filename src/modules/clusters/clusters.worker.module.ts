@@ -11,6 +11,7 @@ import { DownedNodeReconciler } from './workflows/downed-node-reconciler';
 import { Drivers } from './workflows/drivers';
 import { IdleClusterReconciler } from './workflows/idle-cluster-reconciler';
 import { IdleClustersRepository } from './workflows/idle-clusters.repository';
+import { NodeUtilizationSweeper } from './workflows/node-utilization-sweeper';
 import { NodeTeardown } from './workflows/node-teardown';
 import { NodeMachines } from './workflows/node-machines';
 import { NodePlanner } from './workflows/node-planner';
@@ -41,6 +42,7 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     DownedNodeReconciler,
     IdleClustersRepository,
     IdleClusterReconciler,
+    NodeUtilizationSweeper,
   ],
 })
 export class ClustersWorkerModule {}

@@ -4,11 +4,15 @@ import {
   LONGEST_INTERRUPTION,
   type NodeInterruption,
   type NodeLoad,
+  LARGEST_UTILIZATION,
+  type NodeUtilization,
+  type PollRequest,
   type ReportRequest,
   type RequestsQuery,
   type RunOutcome,
   type RunReason,
   type RunState,
+  type UtilizationSample,
 } from '../../../../libs/contracts/agent-protocol';
 import { IgnoresUnknownFields } from '../../../platform/http/field-shapes';
 import { Field, Param } from '../../../platform/http/fields';
@@ -21,10 +25,31 @@ export class Register {
   @Field.int64() pid: number;
 }
 
+const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
+
 @IgnoresUnknownFields()
-export class Poll {
+export class UtilizationSampleBody implements UtilizationSample {
+  @Field.int32(UTILIZATION) average: number;
+  @Field.int32(UTILIZATION) max: number;
+}
+
+@IgnoresUnknownFields()
+export class DiskSampleBody extends UtilizationSampleBody {
+  @Field.int32(UTILIZATION) total: number;
+}
+
+@IgnoresUnknownFields()
+export class UtilizationBody implements NodeUtilization {
+  @Field.object(() => UtilizationSampleBody) millicores: UtilizationSampleBody;
+  @Field.object(() => UtilizationSampleBody) memory_mb: UtilizationSampleBody;
+  @Field.object(() => DiskSampleBody) disk_mb: DiskSampleBody;
+}
+
+@IgnoresUnknownFields()
+export class Poll implements PollRequest {
   @Field.int64({ min: 0 }) version: number;
   @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
+  @Field.object(() => UtilizationBody, { optional: true }) utilization?: UtilizationBody;
 }
 
 @IgnoresUnknownFields()

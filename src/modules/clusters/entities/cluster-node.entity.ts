@@ -21,6 +21,7 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 })
 @Index('ix_cluster_nodes_free', ['cluster_id', 'busy_slots', 'node_number'], { where: TAKES_RUNS })
 @Index('ix_cluster_nodes_replacements', ['cluster_id', 'from_date'], { where: 'replacement' })
+@Index('ix_cluster_nodes_cluster', ['cluster_id', 'to_date'])
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
