@@ -72,7 +72,8 @@ describe.each(recordedReleases().map((release) => [release.name, release] as con
       nodeId = node!.node_id;
       token = `${nodeId}.recorded`;
       await sql(
-        `UPDATE cluster_nodes SET node_token_hash = $2, bootstrap_token_hash = $3, last_seen_at = now() WHERE node_id = $1`,
+        `UPDATE cluster_nodes SET node_token_hash = $2, bootstrap_token_hash = $3, bootstrap_expires_at = NULL,
+           last_seen_at = now() WHERE node_id = $1`,
         ...[nodeId, hashOf(token), hashOf(BOOTSTRAP_TOKEN)],
       );
       const people = new People(api);
