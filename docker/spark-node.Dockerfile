@@ -60,9 +60,12 @@ COPY scripts/connectors /tmp/scripts/connectors
 # The kernel of Scala notebooks (ADR 0034).
 COPY scripts/scala-kernel /tmp/scripts/scala-kernel
 COPY --from=spark /opt/scala-kernel /opt/scala-kernel
+# By which queries of clusters with turbo are accelerated.
+COPY scripts/turbo /tmp/scripts/turbo
 COPY scripts/embedded/deadline.mjs scripts/embedded/maven-jars.mjs scripts/embedded/processes.mjs \
   scripts/embedded/scala-compiler.mjs /tmp/scripts/embedded/
 RUN node /tmp/scripts/connectors/connectors.mjs /opt/spark /opt/java /opt/connectors \
+  && node /tmp/scripts/turbo/turbo.mjs 3.5.9 /opt/turbo.jar \
   && node /tmp/scripts/scala-kernel/scala-kernel.mjs /opt/spark /opt/java /opt/scala-kernel \
   && rm -r /tmp/scripts
 ENTRYPOINT ["/usr/bin/tini", "--"]
@@ -80,6 +83,7 @@ ENV NODE_ENV=production \
     COMPUTE_LOCAL_CLASS_ARCHIVES=3.5.9=/opt/spark.jsa \
     COMPUTE_LOCAL_CONNECTORS=3.5.9=/opt/connectors \
     COMPUTE_LOCAL_SCALA_KERNELS=3.5.9=/opt/scala-kernel \
+    COMPUTE_LOCAL_TURBO=3.5.9=/opt/turbo.jar \
     COMPUTE_LOCAL_UIDS=1900000000-1900004095
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { measureAutoscaler } from './bench/autoscaler.mjs';
 import { measureBilling } from './bench/billing.mjs';
 import { prepareBodies } from './bench/bodies.mjs';
 import { SparkByHand } from './bench/by-hand.mjs';
@@ -39,6 +40,8 @@ const OF_MILLION = ['list', 'search'];
 const OF_NODES = ['agent', 'growth', 'restart'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
+/** Those that need no platform, or platforms of their own. */
+const ALONE = ['autoscaler', 'recovery'];
 /** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
@@ -77,14 +80,15 @@ class Bench {
     const install = { onProgress: print, signal };
     await ensureDependencies(install);
     await ensureBuild(install);
+    /** @type {Result[]} */
+    const results = this.only.includes('autoscaler') ? [measureAutoscaler(this)] : [];
+    if (this.only.every((name) => name === 'autoscaler')) return results;
     // Its own services, whatever the environment names: others would be neither idle nor known.
     const env = { ...process.env };
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
-    /** @type {Result[]} */
-    const results = [];
-    if (this.only.some((name) => name !== 'recovery'))
+    if (this.only.some((name) => !ALONE.includes(name)))
       results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
     if (this.only.includes('recovery')) {
       results.push(...(await this.recovery(runtime, { name: 'recovery', workers: 2 })));

@@ -1,3 +1,4 @@
+import type { AcceleratorKind } from '../contracts/agent-protocol';
 import type { Place } from './place';
 
 /**
@@ -41,6 +42,8 @@ export type Market = 'on-demand' | 'spot';
 /** What the node needs to become one: from this alone, a driver whose machines boot by a script makes that script. */
 export interface NodeBoot {
   sparkVersion: string;
+  /** What speeds up the queries of its cluster, for which the node must have the jar; null or absent for nothing. */
+  accelerator?: AcceleratorKind | null;
   /** Where the agent reaches the control plane, such as `http://127.0.0.1:8080`. */
   agentApiUrl: string;
   /** One-time token the agent exchanges for its own; the same for every try of an attempt. */

@@ -2,8 +2,19 @@
  * What a node agent and the control plane say to each other. The agent only makes outgoing calls: every exchange is an
  * HTTP request of the agent under {@link AGENT_BASE_PATH}, with `Authorization: Bearer <node token>` (the bootstrap
  * token on `register`). Every message can be repeated: reports carry sequence numbers, log chunks carry offsets.
+ *
+ * The two sides may be of different releases. Each ignores fields that it does not know, and takes one that is absent for
+ * what its description says; so a new field is optional, and an old one keeps its meaning. Control planes before version 2
+ * refuse (400) a body with a field that they do not know: then the agent sends it without. `test/fixtures/releases` holds
+ * both sides to what earlier releases said.
  */
 export const AGENT_BASE_PATH = '/agent/v1';
+
+/** Raised with every change of what is said here; who says none speaks version 1. */
+export const PROTOCOL_VERSION = 2;
+
+/** Header of every request by which the agent says its version: one that older control planes do not refuse. */
+export const PROTOCOL_HEADER = 'x-agent-protocol';
 
 /** Header that carries the correlation id of the intent behind a call, in both directions. */
 export const CORRELATION_HEADER = 'x-correlation-id';
@@ -30,6 +41,8 @@ export interface RegisterResponse {
    * answered; milliseconds.
    */
   lease_ms: number;
+  /** That of the control plane; absent of version 1. */
+  protocol_version?: number;
 }
 
 /** Spark daemons a node must run. Cores and memory are what the worker offers to applications. */
@@ -45,6 +58,10 @@ export interface DesiredDaemons {
   bootstrap_script: string | null;
   /** Extra environment of daemons and runs, `KEY` to value. */
   env: Record<string, string>;
+  /** GPUs of the node that its workers offer; absent for none, and from control planes of older releases. */
+  gpus?: number;
+  /** The bootstrap script has so long; control planes of older releases send none, which means ten minutes. */
+  bootstrap_timeout_ms?: number;
   /**
    * Secret with which the daemons, drivers and executors of the cluster authenticate to each other; null for a cluster
    * without. Absent while the control plane cannot decrypt it: the agent keeps what it knows.
@@ -136,6 +153,24 @@ export interface RunSecrets {
   fault?: string;
 }
 
+/** What speeds up queries: DataFusion Comet, or RAPIDS on GPUs. */
+export type AcceleratorKind = 'turbo' | 'cuda';
+
+/** What speeds up the queries of a run, by a jar that its node has. */
+export type RunAccelerator = TurboOfRun | CudaOfRun;
+
+export interface TurboOfRun {
+  kind: 'turbo';
+  /** What the run may use of its node's memory, heap included; MiB. */
+  memory_mb: number;
+}
+
+export interface CudaOfRun {
+  kind: 'cuda';
+  /** Of its GPU's memory, what a driver in local mode may take. */
+  gpu_percent: number;
+}
+
 export type RunKind = 'python' | 'jar' | 'raw-scala' | 'sql' | 'notebook' | 'function' | 'thrift';
 
 /** Kinds whose process on the node is sent requests and answers with frames, instead of only running to its end. */
@@ -189,6 +224,10 @@ export interface RunSpec {
   /** Of a run that serves SQL: it ends after so long without a call; null means never. */
   sql_idle_timeout_sec?: number | null;
   driver_memory: string | null;
+  /** That nobody named `driver_memory`: a properties file of the run wins over it. */
+  driver_memory_is_default?: true;
+  /** Absent for a cluster without one, and from control planes of older releases. */
+  accelerator?: RunAccelerator;
   driver_cores: number | null;
   driver_java_options: string | null;
   driver_library_path: string | null;
@@ -274,13 +313,15 @@ export interface PollResponse {
   runs: DesiredRun[];
   /** Bytes of each stream of a run, and of the node's own log, that are kept; absent of older control planes. */
   log_limit_bytes?: number;
-  /** Whether polls may have a `utilization`; absent of older control planes. */
-  takes_utilization?: boolean;
+  /** That of the control plane; absent of version 1. */
+  protocol_version?: number;
   /**
    * The node is to go: its worker moves what it holds to others and takes no more work. Absent means that it stays; there
    * is no way back.
    */
   drain?: boolean;
+  /** Whether polls may have a `utilization`; absent of older control planes. */
+  takes_utilization?: boolean;
 }
 
 export type DaemonsState = 'starting' | 'ready' | 'failed';

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -65,6 +66,7 @@ class FakeControlPlane {
   /** Takes logs, but neither polls nor reports. */
   deaf = false;
   refusal: number | null = null;
+  logLimit: number | undefined;
   /** Keeps runs in the desired state after their end, as if it were not on record yet. */
   forgetful = false;
   /** Has no file to give for now. */
@@ -180,8 +182,9 @@ class FakeControlPlane {
         version: this.version,
         daemons: this.daemons,
         runs: [...this.runs.values()],
-        ...(this.drain ? { drain: true } : {}),
+        ...(this.logLimit !== undefined && { log_limit_bytes: this.logLimit }),
         ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
+        ...(this.drain ? { drain: true } : {}),
       };
       json(200, desired);
     };
@@ -770,6 +773,55 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     const failed = await until('failed', () => (plane.observed?.state === 'failed' ? plane.observed : null));
     expect(failed.error).toMatch(/ended with 7.*no such mirror/);
     await until('its log', () => plane.logs.get('/node/logs/stderr')?.toString().includes('no such mirror'));
+  });
+
+  describe('a bootstrap script', () => {
+    const failure = async (bootstrap_script: string, change: Partial<DesiredDaemons> = {}): Promise<string> => {
+      plane.daemons = { ...plane.daemons, bootstrap_script, ...change };
+      startAgent();
+      const seen = () => (plane.observed?.state === 'failed' ? plane.observed : null);
+      return (await until('failed', seen)).error ?? '';
+    };
+
+    it('that hangs is ended when its time is up, with what it started', async () => {
+      const script = `echo begun; sh -c 'trap "" TERM HUP; exec sleep 1000' & sleep 1000`;
+      const error = await failure(script, { bootstrap_timeout_ms: 300 });
+      expect(error).toMatch(/took longer than 0.3 seconds. Its last output: begun$/);
+      expect(processes().filter(({ argv }) => argv.includes('1000'))).toEqual([]);
+    });
+
+    it('that prints without end costs the log of the node and no more', async () => {
+      plane.logLimit = 1024 * 1024;
+      const script = 'yes 0123456789abcde | head -c 209715200; echo the end; exit 4';
+      expect(await failure(script)).toMatch(/ended with 4. Its last output: [^]*the end$/);
+      const log = `${root}/node/logs/stdout`;
+      await until('the log is cut', () => statSync(log).size < 3 * 1024 * 1024);
+      await until('its log', () => (plane.logs.get('/node/logs/stdout')?.length ?? 0) >= 1024 * 1024);
+      expect(plane.logs.get('/node/logs/stdout')?.length).toBeLessThan(3 * 1024 * 1024);
+    });
+
+    it('that says nothing a text can hold is told of all the same', async () => {
+      expect(await failure(`head -c 100 /dev/zero; printf 'why\\377'; exit 5`)).toMatch(/ended with 5.*: why\uFFFD$/);
+    });
+
+    // As root, who can make a small disk.
+    if (kind === 'none') return;
+
+    it('that fills the disk is ended before the node loses its journal', async () => {
+      mkdirSync(`${root}/node`);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'bootstrap', `${root}/node`]);
+      try {
+        expect(await failure('while :; do head -c 100000 /dev/zero >>"$HOME/x" || exit 9; done')).toMatch(
+          /filled the disk of the node, so it was ended/,
+        );
+        expect(statfsSync(`${root}/node`).bavail).toBeGreaterThan(0);
+        expect(JSON.parse(readFileSync(`${root}/node/agent.json`, 'utf8'))).toMatchObject({ node_id: '5' });
+      } finally {
+        for (const { agent } of agents) agent.stop();
+        await Promise.all(agents.map(({ end }) => end));
+        execFileSync('umount', ['--lazy', `${root}/node`]);
+      }
+    });
   });
 
   it('names the run in its own log, which becomes the log of the node', async () => {

@@ -21,7 +21,7 @@ import { NodeLog } from './node-log';
 import { NodeMeter } from './node-meter';
 import type { NodeOwner } from './processes';
 import { LOST_SEQ, Run, type RunContext } from './run';
-import { type Confinement, folderMode, visiblePaths } from './sandbox';
+import { type Confinement, folderMode, gpuDevices, visiblePaths } from './sandbox';
 import { Sandboxes } from './sandboxes';
 import { UtilizationSampler } from './utilization-sampler';
 import { Backoff, pause } from './waiting';
@@ -101,15 +101,22 @@ export class Agent {
       classArchive: config.class_archive ?? null,
       connectors: config.connectors ?? null,
       scalaKernel: config.scala_kernel ?? null,
+      accelerators: { turbo: config.turbo ?? null, cuda: config.rapids ?? null },
     };
     const sandboxes = new Sandboxes(confinement, {
       visible: visiblePaths(neededPaths(config)),
       shared: config.shared_dirs ?? [],
+      devices: config.rapids ? gpuDevices() : [],
       mark: nodeDir,
     });
     const owner: NodeOwner = {
       nodeDir,
       uids: confinement.kind === 'users' ? { first: confinement.firstUid, count: confinement.uids } : null,
+    };
+    const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
+    const logs = {
+      stdout: new BoundedLog(this.log.stdout, logLimit),
+      stderr: new BoundedLog(this.log.stderr, logLimit),
     };
     this.daemons = new Daemons({
       owner,
@@ -118,14 +125,12 @@ export class Agent {
       bindAddress: config.bind_address,
       env: config.env ?? {},
       log: this.log,
+      logs,
       changed: () => {
         this.daemonsUnsent = true;
         this.wakeReporter();
       },
     });
-    this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
-      this.log.warn('utilization not measured', { error: error.message }),
-    );
     const { interruption_notice: notice } = config;
     this.interruptions = notice
       ? new InterruptionWatch(notice, {
@@ -133,7 +138,9 @@ export class Agent {
           failing: (error) => this.log.warn('notices of interruptions cannot be read', { error: error.message }),
         })
       : null;
-    const logLimit = (): number => this.journal.log_limit_bytes ?? LOG_LIMIT_BYTES;
+    this.utilization = new UtilizationSampler(new NodeMeter(owner, config.shares_machine ?? false), (error) =>
+      this.log.warn('utilization not measured', { error: error.message }),
+    );
     this.context = {
       owner,
       runtime,
@@ -150,11 +157,11 @@ export class Agent {
       applicationGone: (master, applicationId) => this.daemons.applicationGone(master, applicationId),
     };
     const streams = ['stdout', 'stderr'] as const;
-    this.boundedLogs = streams.map((stream) => new BoundedLog(this.log[stream], logLimit));
+    this.boundedLogs = Object.values(logs);
     this.nodeLogs = streams.map(
-      (stream, at) =>
+      (stream) =>
         new LogShipper(
-          this.boundedLogs[at] as BoundedLog,
+          logs[stream],
           null,
           (offset, chunk) => this.controlPlane.sendLog(`/node/logs/${stream}`, offset, chunk),
           (error) => this.log.warn('node log refused', { stream, error: error.message }),

@@ -43,6 +43,16 @@ describe('BoundedLog', () => {
     expect([log.isCut, await shipped()]).toEqual([false, 'x'.repeat(LIMIT)]);
   });
 
+  it('tells the end of what came after a moment, also where it has been cut', () => {
+    writeFileSync(path, 'before\n');
+    const { length } = log;
+    appendFileSync(path, 'after\n');
+    expect([log.since(length, 1000), log.since(length, 3), log.since(log.length, 9)]).toEqual(['after\n', 'er\n', '']);
+    appendFileSync(path, `${'x'.repeat(2 * MEBIBYTE)}the end`);
+    log.keepBounded();
+    expect(log.since(length, 7)).toBe('the end');
+  });
+
   it('keeps the start and the end of what is longer, with a note between them, whenever it is looked at', async () => {
     const end = `${'y'.repeat(64 * 1024 - 4)}end\n`;
     for (let part = 0; part < 5; part++) {

@@ -37,6 +37,17 @@ export class BoundedLog implements MaskableLog {
     return Math.min(this.size, this.limit());
   }
 
+  /** Bytes of the output so far, of one that was cut only those that are kept. */
+  get length(): number {
+    return this.size;
+  }
+
+  /** The end of what has been written since the output had a length, at most `count` bytes. */
+  since(length: number, count: number): string {
+    const bytes = this.isCut ? this.lastBytes(null) : readTail(this.path, Math.max(0, this.size - length));
+    return bytes.subarray(-count).toString('utf8');
+  }
+
   read(position: number, length: number): Buffer {
     return readOnce(openPlain(this.path), position, length);
   }

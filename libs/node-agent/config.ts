@@ -19,6 +19,10 @@ export interface AgentConfig {
   connectors?: string | null;
   /** Folder of the kernel of Scala notebooks (scripts/scala-kernel); without it they cannot be started. */
   scala_kernel?: string | null;
+  /** Jar of DataFusion Comet; without it the node cannot be of a cluster with turbo. */
+  turbo?: string | null;
+  /** Jar of RAPIDS; without it the node cannot be of a cluster with CUDA. */
+  rapids?: string | null;
   spark_version: string;
   cores: number;
   memory_mb: number;
@@ -74,5 +78,6 @@ export function readConfig(path: string): AgentConfig {
 /** What the node's programs are made of. */
 export function neededPaths(config: AgentConfig): NeededPaths {
   const { spark_home, java_home, class_archive = null, connectors = null, scala_kernel = null, python } = config;
-  return { paths: [spark_home, java_home, class_archive, connectors, scala_kernel], python };
+  const { turbo = null, rapids = null } = config;
+  return { paths: [spark_home, java_home, class_archive, connectors, scala_kernel, turbo, rapids], python };
 }

@@ -10,6 +10,8 @@ import {
   type LogChunkResponse,
   type PollRequest,
   type PollResponse,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
   type RegisterRequest,
   type RegisterResponse,
   type ReportRequest,
@@ -79,7 +81,16 @@ export class ControlPlane {
   }
 
   async report(request: ReportRequest, signal: AbortSignal): Promise<void> {
-    await this.heard(this.post('/report', request, CALL_TIMEOUT_MS, signal));
+    const send = (report: ReportRequest) => this.heard(this.post('/report', report, CALL_TIMEOUT_MS, signal));
+    try {
+      await send(request);
+    } catch (error) {
+      const { daemons, runs } = request;
+      const isPlain = Object.keys(request).length === Object.keys({ daemons, runs }).length;
+      if (isPlain || !(error instanceof AnswerError) || error.status !== 400) throw error;
+      // A control plane of version 1 refuses what it does not know.
+      await send({ daemons, runs });
+    }
   }
 
   /** Sends a piece of a log; answers the length that the store holds then. */
@@ -179,7 +190,10 @@ export class ControlPlane {
   private attempt(call: Call, repeated = false): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const body = call.body ?? '';
-      const headers: http.OutgoingHttpHeaders = { authorization: `Bearer ${this.token}` };
+      const headers: http.OutgoingHttpHeaders = {
+        authorization: `Bearer ${this.token}`,
+        [PROTOCOL_HEADER]: String(PROTOCOL_VERSION),
+      };
       if (call.method !== 'GET') headers['content-length'] = Buffer.byteLength(body);
       if (call.type !== undefined) headers['content-type'] = call.type;
       if (call.correlationId !== undefined) headers[CORRELATION_HEADER] = call.correlationId;

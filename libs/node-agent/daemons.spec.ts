@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DesiredDaemons, ObservedDaemons } from '../contracts/agent-protocol';
+import { BoundedLog } from './bounded-log';
 import { Daemons } from './daemons';
 import { NodeLog } from './node-log';
 import { markedProcesses, signal } from './processes';
@@ -100,6 +101,8 @@ describe('Daemons', () => {
     }
   };
   const make = (nodeDir = `${root}/node`): Daemons => {
+    const log = new NodeLog(nodeDir);
+    const limit = (): number => 1024 * 1024;
     const daemons = new Daemons({
       owner: { nodeDir, uids: null },
       runtime: {
@@ -109,11 +112,13 @@ describe('Daemons', () => {
         classArchive: null,
         connectors: null,
         scalaKernel: null,
+        accelerators: { turbo: null, cuda: null },
       },
       sandboxes: new Sandboxes({ kind: 'none' }, { visible: [], shared: [], mark: nodeDir }),
       bindAddress: '127.0.0.1',
       env: {},
-      log: new NodeLog(nodeDir),
+      log,
+      logs: { stdout: new BoundedLog(log.stdout, limit), stderr: new BoundedLog(log.stderr, limit) },
       changed: (next) => (observed = next),
     });
     made.push(daemons);

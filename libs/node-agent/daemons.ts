@@ -1,19 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
+import { resolve } from 'node:path';
 import type { DesiredDaemons, NodeLoad, ObservedDaemons } from '../contracts/agent-protocol';
+import { gpuDiscoveryScript, gpusOfWorker } from '../spark/accelerator';
 import {
   masterCommand,
   parseMasterStatus,
@@ -24,8 +16,11 @@ import {
   type DaemonCommand,
   type DaemonSecrets,
   type MasterStatus,
+  type WorkerPlace,
 } from '../spark/daemon-command';
 import { baseEnvironment, type SparkRuntime } from '../spark/submit-command';
+import type { BoundedLog } from './bounded-log';
+import { runBootstrapScript } from './bootstrap-script';
 import { DaemonLoad, SHORTEST_LOOK_MS } from './daemon-load';
 import { readJson, readTail, readText, writeJson } from './files';
 import type { NodeLog } from './node-log';
@@ -52,6 +47,8 @@ export interface DaemonsContext {
   bindAddress: string;
   env: Record<string, string>;
   log: NodeLog;
+  /** The same log, as far as it is kept. */
+  logs: { stdout: BoundedLog; stderr: BoundedLog };
   changed: (observed: ObservedDaemons) => void;
 }
 
@@ -69,7 +66,8 @@ interface DaemonJournal {
   can_drain?: boolean;
 }
 
-const BOOTSTRAP_DEADLINE_MS = 10 * 60_000;
+/** Of control planes that say nothing of it. */
+const BOOTSTRAP_TIMEOUT_MS = 10 * 60_000;
 const TAIL_BYTES = 4_000;
 const LONGEST_PAGE = 4 * 1024 * 1024;
 /** Crashes in a row after which the node counts as failed; it goes on trying. */
@@ -155,7 +153,7 @@ export class Daemons {
   /** Brings the daemons to what is desired; may be called repeatedly with the same. */
   async apply(desired: DesiredDaemons): Promise<void> {
     this.desired = { spark_secret: this.sparkSecret, ...desired };
-    this.bootstrapped ??= this.bootstrap(desired.bootstrap_script).catch((error: Error) => {
+    this.bootstrapped ??= this.bootstrap(desired).catch((error: Error) => {
       this.observe({ state: 'failed', error: `The bootstrap script could not be run: ${error.message}` });
       return false;
     });
@@ -223,45 +221,17 @@ export class Daemons {
     this.context.changed(next);
   }
 
-  private async bootstrap(script: string | null): Promise<boolean> {
-    const { nodeDir } = this;
-    const { log, owner } = this.context;
-    const marker = `${nodeDir}/bootstrap.done`;
-    if (script === null || script.trim() === '' || existsSync(marker)) return true;
-    // One that an earlier agent left half done must not run beside its repetition.
-    const last = readJson<ProcessId>(`${nodeDir}/bootstrap.json`);
-    if (last) while (!killSession(last, owner)) await pause(20);
-    const path = `${nodeDir}/spark/bootstrap.sh`;
-    rmSync(path, { force: true });
-    writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}`);
-    chmodSync(path, 0o500);
-    this.sandbox.give('bootstrap.sh');
-    const begin = [log.stdout, log.stderr].map(sizeOf);
-    const child = this.launch('bootstrap', { argv: [path], env: {} }, ['bootstrap.sh']);
-    const process = child.pid === undefined ? null : identify(child.pid);
-    if (process) writeJson(`${nodeDir}/bootstrap.json`, process);
-    const ended = new Promise<string | null>((resolve) => {
-      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
-      child.once('exit', (code, name) =>
-        resolve(code === 0 ? null : name ? `was ended by ${name}` : `ended with ${code}`),
-      );
+  private async bootstrap({ bootstrap_script: script, bootstrap_timeout_ms }: DesiredDaemons): Promise<boolean> {
+    const { owner, logs } = this.context;
+    const problem = await runBootstrapScript(script, bootstrap_timeout_ms ?? BOOTSTRAP_TIMEOUT_MS, {
+      owner,
+      logs,
+      sandbox: this.sandbox,
+      launch: (path, file) => this.launch('bootstrap', { argv: [path], env: {} }, [file]),
+      signal: this.stopping.signal,
     });
-    const patience = new AbortController();
-    const given = AbortSignal.any([patience.signal, this.stopping.signal]);
-    const limit = pause(BOOTSTRAP_DEADLINE_MS, given).then(() => 'took longer than 10 minutes');
-    const problem = await Promise.race([ended, limit]);
-    patience.abort();
-    if (process && problem !== null) while (!killSession(process, owner)) await pause(20);
-    if (problem === null) {
-      writeFileSync(marker, '');
-      return true;
-    }
-    if (this.stopping.signal.aborted) return false;
-    const output = [log.stderr, log.stdout]
-      .map((file, at) => tailSince(file, begin[1 - at] ?? 0))
-      .join('\n')
-      .trim();
-    this.observe({ state: 'failed', error: `The bootstrap script ${problem}. Its last output: ${output}` });
+    if (problem === null) return true;
+    if (!this.stopping.signal.aborted) this.observe({ state: 'failed', error: problem });
     return false;
   }
 
@@ -336,10 +306,27 @@ export class Daemons {
           cores: desired.worker_cores,
           memoryMb: desired.worker_memory_mb,
           workDir,
+          gpus: this.gpusOf(number, desired),
         },
         masterUrl,
       ),
     );
+  }
+
+  /** What the worker offers of the node's GPUs, after writing the script that tells which; null if none. */
+  private gpusOf(number: number, { gpus = 0, workers }: DesiredDaemons): WorkerPlace['gpus'] {
+    const amount = gpusOfWorker(gpus, number, Math.max(1, workers));
+    if (amount === 0) return null;
+    const file = gpuScript(`worker-${number}`);
+    const path = `${this.nodeDir}/spark/${file}`;
+    rmSync(path, { force: true });
+    writeFileSync(path, gpuDiscoveryScript(number, Math.max(1, workers)), { mode: 0o500 });
+    this.sandbox.give(file);
+    return { amount, discoveryScript: resolve(path) };
+  }
+
+  private gpuFiles(daemon: string): string[] {
+    return existsSync(`${this.nodeDir}/spark/${gpuScript(daemon)}`) ? [gpuScript(daemon)] : [];
   }
 
   private secrets(ui: string): DaemonSecrets {
@@ -352,7 +339,7 @@ export class Daemons {
       owner,
       bindAddress,
       log,
-      launch: (name, command) => this.launch(name, command),
+      launch: (name, command) => this.launch(name, command, this.gpuFiles(name)),
       // Those of other roles are needed by the runs that the node still has.
       isLast: () => this.draining && this.desired?.role === 'worker',
       crashed: (name, times, detail) => {
@@ -629,6 +616,10 @@ class Daemon {
   }
 }
 
+function gpuScript(daemon: string): string {
+  return `gpus-${daemon}.sh`;
+}
+
 const WORKER_CLASS = 'org.apache.spark.deploy.worker.Worker';
 
 interface Executor {
@@ -645,14 +636,6 @@ function executorsOf(processes: readonly LiveProcess[]): Executor[] {
 
 function isPythonWorker({ argv }: LiveProcess): boolean {
   return argv.some((word) => word.startsWith('pyspark.'));
-}
-
-function sizeOf(path: string): number {
-  return statSync(path).size;
-}
-
-function tailSince(path: string, begin: number): string {
-  return readTail(path, Math.min(TAIL_BYTES, sizeOf(path) - begin)).toString('utf8');
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

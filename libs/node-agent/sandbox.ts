@@ -38,6 +38,8 @@ export interface SandboxPlace {
   visible: readonly string[];
   /** Folders of the machine that all sandboxes share, as far as their files' permissions let them. */
   shared: readonly string[];
+  /** Devices of the machine besides the usual ones. */
+  devices?: readonly string[];
   /** Mark of its processes. */
   mark: string;
 }
@@ -186,7 +188,7 @@ export class Sandbox {
 
   /** A machine of system programs, what is visible, and the box; processes, shared memory and /tmp of its own. */
   private view(files: readonly string[]): string[] {
-    const { dir, visible, shared } = this.place;
+    const { dir, visible, shared, devices = [] } = this.place;
     const given = files.map((file) => `${dir}/${file}`);
     const etc = etcNames().map((name) => `/etc/${name}`);
     const folders = ancestorsOf([...etc, ...visible, ...shared, ...given, this.box]);
@@ -197,6 +199,7 @@ export class Sandbox {
       ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
       ...systemFolders(),
       ...['--proc', '/proc', '--dev', '/dev'],
+      ...devices.flatMap((path) => ['--dev-bind-try', path, path]),
       ...['/dev/shm', '/tmp', '/var/tmp'].flatMap(empty),
       ...['--dir', '/run'],
       ...folders.flatMap((path) => ['--perms', '0755', '--dir', path]),
@@ -252,6 +255,13 @@ function systemFolders(): string[] {
 /** Java and Python keep settings of theirs in folders with their version. */
 function etcNames(): string[] {
   return [...ETC, ...readdirSync('/etc').filter((name) => /^(?:java|python3)/.test(name))];
+}
+
+/** The devices of NVIDIA's GPUs. */
+export function gpuDevices(): string[] {
+  return readdirSync('/dev')
+    .filter((name) => name.startsWith('nvidia'))
+    .map((name) => `/dev/${name}`);
 }
 
 /** What jobs need to read of the machine. */

@@ -12,6 +12,8 @@ export interface SandboxView {
   visible: readonly string[];
   /** Folders that all sandboxes share. */
   shared: readonly string[];
+  /** Devices of the machine that all sandboxes use, such as GPUs. */
+  devices?: readonly string[];
   /** Mark of their processes: the node's directory. */
   mark: string;
 }

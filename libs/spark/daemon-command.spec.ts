@@ -14,6 +14,7 @@ const runtime = {
   classArchive: null,
   connectors: null,
   scalaKernel: null,
+  accelerators: { turbo: null, cuda: null },
 };
 
 describe('daemon commands', () => {
@@ -24,6 +25,15 @@ describe('daemon commands', () => {
       '/spark/bin/spark-class org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 7100 --webui-port 7101',
     );
     expect(env['SPARK_MASTER_OPTS']).toBe('-Dspark.port.maxRetries=0 -Da=1');
+  });
+
+  it('starts a worker with the GPUs that it offers', () => {
+    const gpus = { amount: 2, discoveryScript: '/node/gpus.sh' };
+    const place = { host: '127.0.0.1', webUiPort: 7102, cores: 2, memoryMb: 512, workDir: '/node/work/1', gpus };
+    const { env } = workerCommand(runtime, { SPARK_WORKER_OPTS: '-Da=1' }, secrets, place, 'spark://127.0.0.1:7100');
+    expect(env['SPARK_WORKER_OPTS']).toMatch(
+      / -Dspark.worker.resource.gpu.amount=2 -Dspark.worker.resource.gpu.discoveryScript=\/node\/gpus.sh -Da=1 /,
+    );
   });
 
   it('starts a worker with what it offers', () => {

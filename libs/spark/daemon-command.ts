@@ -22,6 +22,8 @@ export interface WorkerPlace {
   cores: number;
   memoryMb: number;
   workDir: string;
+  /** GPUs that it offers, and the script that tells which; null without. */
+  gpus?: { amount: number; discoveryScript: string } | null;
 }
 
 /** How the daemons of a cluster know whom they may trust. */
@@ -80,11 +82,17 @@ export function workerCommand(
     env: {
       ...daemonEnvironment(runtime, env, secrets),
       // Behind the user's: without it the signal would end the worker with all that its executors hold.
-      SPARK_WORKER_OPTS: [cleanUp, env['SPARK_WORKER_OPTS'], '-Dspark.decommission.enabled=true']
+      SPARK_WORKER_OPTS: [cleanUp, ...gpuOptions(place), env['SPARK_WORKER_OPTS'], '-Dspark.decommission.enabled=true']
         .filter(Boolean)
         .join(' '),
     },
   };
+}
+
+function gpuOptions({ gpus }: WorkerPlace): string[] {
+  if (!gpus) return [];
+  const name = 'spark.worker.resource.gpu';
+  return [`-D${name}.amount=${gpus.amount}`, `-D${name}.discoveryScript=${gpus.discoveryScript}`];
 }
 
 /** What the node's environment says wins over the platform's defaults. Secrets are in variables: options are on command lines. */

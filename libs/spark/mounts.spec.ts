@@ -144,7 +144,7 @@ describe('propertiesText', () => {
 
 describe('lastClassPath', () => {
   it('comes behind what is there', () => {
-    expect(lastClassPath('/c', {})).toBe('/c/*');
-    expect(lastClassPath('/c', { SPARK_DIST_CLASSPATH: '/a:/b' })).toBe('/a:/b:/c/*');
+    expect(lastClassPath(['/c/*'], {})).toBe('/c/*');
+    expect(lastClassPath(['/c/*'], { SPARK_DIST_CLASSPATH: '/a:/b' })).toBe('/a:/b:/c/*');
   });
 });

@@ -45,9 +45,9 @@ export function propertiesText(properties: readonly [string, string][]): string 
   return properties.map(line).join('\n');
 }
 
-/** The class path `connectors/*` behind what the node and the run have there already. */
-export function lastClassPath(connectors: string, env: Readonly<Record<string, string>>): string {
-  return [env[LAST_CLASS_PATH] ?? '', `${connectors}/*`].filter((entry) => entry !== '').join(':');
+/** The class path of the entries behind what the node and the run have there already. */
+export function lastClassPath(entries: readonly string[], env: Readonly<Record<string, string>>): string {
+  return [env[LAST_CLASS_PATH] ?? '', ...entries].filter((entry) => entry !== '').join(':');
 }
 
 function assertMountPoints(mounts: readonly RunMount[]): void {

@@ -13,6 +13,19 @@ describe('whyOwned', () => {
     expect(whyOwned(property)).toContain(why);
   });
 
+  it.each([
+    ['turbo', 'spark.memory.offHeap.size', 'turbo'],
+    ['turbo', 'spark.plugins', 'turbo'],
+    ['turbo', 'spark.shuffle.manager', 'turbo'],
+    ['cuda', 'spark.plugins', 'CUDA'],
+    ['cuda', 'spark.executor.resource.gpu.amount', 'CUDA'],
+  ] as const)('says why on a cluster with %s %s is not for users', (accelerator, property, why) => {
+    expect(whyOwned(property, accelerator)).toContain(why);
+    expect(whyOwned(property)).toBeNull();
+    expect(whyOwned('spark.master', accelerator)).toContain('where it runs');
+    expect(whyOwned('spark.comet.explainFallback.enabled', accelerator)).toBeNull();
+  });
+
   it.each(['spark.masters', 'spark.sql.shuffle.partitions', 'spark.jars.packages', 'spark.authenticated', ''])(
     'leaves %p to users',
     (property) => {

@@ -1,5 +1,13 @@
-/** Spark properties that belong to the platform: one name, or all that begin with a name that ends in a dot. */
-const OWNED: readonly { names: readonly string[]; why: string }[] = [
+import type { AcceleratorKind } from '../contracts/agent-protocol';
+
+/** Properties, each one name, or all that begin with a name that ends in a dot. */
+interface Owned {
+  names: readonly string[];
+  why: string;
+}
+
+/** Spark properties that belong to the platform. */
+const OWNED: readonly Owned[] = [
   { names: ['spark.master', 'spark.submit.deployMode'], why: 'the cluster of the job decides where it runs' },
   {
     names: ['spark.authenticate', 'spark.authenticate.', 'spark.network.crypto.'],
@@ -12,10 +20,29 @@ const OWNED: readonly { names: readonly string[]; why: string }[] = [
   },
 ];
 
-/** Why users cannot set a Spark property; null for one that they may set. */
-export function whyOwned(property: string): string | null {
+/** What belongs to the platform besides on clusters with the accelerator. */
+const OWNED_WITH: Readonly<Record<AcceleratorKind, Owned>> = {
+  turbo: {
+    names: ['spark.plugins', 'spark.shuffle.manager', 'spark.memory.offHeap.'],
+    why: 'the turbo of the cluster needs it',
+  },
+  cuda: {
+    names: [
+      'spark.plugins',
+      'spark.rapids.memory.gpu.',
+      'spark.driver.resource.gpu.',
+      'spark.executor.resource.gpu.',
+      'spark.task.resource.gpu.',
+    ],
+    why: 'the CUDA support of the cluster needs it',
+  },
+};
+
+/** Why users cannot set a Spark property, on a cluster with the accelerator; null for one that they may set. */
+export function whyOwned(property: string, accelerator?: AcceleratorKind | null): string | null {
   const owns = (name: string): boolean => (name.endsWith('.') ? property.startsWith(name) : property === name);
-  return OWNED.find(({ names }) => names.some(owns))?.why ?? null;
+  const all = accelerator == null ? OWNED : [...OWNED, OWNED_WITH[accelerator]];
+  return all.find(({ names }) => names.some(owns))?.why ?? null;
 }
 
 /** Properties that Spark starts its processes with, or opens ports by: their values are on command lines. */

@@ -11,6 +11,7 @@ const runtime = {
   classArchive: null,
   connectors: null,
   scalaKernel: null,
+  accelerators: { turbo: null, cuda: null },
 };
 const paths: RunPaths = {
   work: '/run/work',
@@ -495,5 +496,77 @@ describe('secrets of a run', () => {
   it('start no run while one cannot be had', () => {
     const fault = 'The environment variable A cannot have the secret "a".';
     expect(() => command({ secrets: { env: {}, conf: {}, fault } })).toThrow(new SubmitError(fault));
+  });
+});
+
+describe('an accelerated run', () => {
+  const accelerators = { turbo: '/turbo.jar', cuda: '/rapids.jar' };
+  const turbo = { kind: 'turbo', memory_mb: 3072 } as const;
+  const made = (change: Partial<RunSpec>, more: Partial<SubmitSetup> = {}): SubmitCommand =>
+    submitCommand(spec({ accelerator: turbo, ...change }), {
+      ...setup,
+      runtime: { ...runtime, accelerators },
+      ...more,
+    });
+  const confOf = ({ argv }: SubmitCommand): Record<string, string> =>
+    Object.fromEntries(
+      argv.flatMap((word, at) => {
+        const [key = '', ...value] = argv[at - 1] === '--conf' ? word.split('=') : [];
+        return key === '' ? [] : [[key, value.join('=')]];
+      }),
+    );
+  const offHeap = (command: SubmitCommand): string | undefined => confOf(command)['spark.memory.offHeap.size'];
+
+  it('finds the jar behind all others, in the driver and in executors', () => {
+    const { env, files } = made({ env: { SPARK_DIST_CLASSPATH: '/own' } });
+    expect(env['SPARK_DIST_CLASSPATH']).toBe('/own:/turbo.jar');
+    expect(files[0]?.content).toContain('spark.executorEnv.SPARK_DIST_CLASSPATH=/own:/turbo.jar');
+    const metastore = { kind: 'hive', properties: {} } as const;
+    const both = made({ metastore }, { runtime: { ...runtime, accelerators, connectors: '/connectors' } });
+    expect(both.env['SPARK_DIST_CLASSPATH']).toBe('/connectors/*:/turbo.jar');
+  });
+
+  it('has what it needs whatever the user sets, who is told so', () => {
+    const own = ['spark.shuffle.manager=sort', 'spark.memory.offHeap.size=64g', 'spark.comet.enabled=false'];
+    const command = made({ conf: own, driver_memory: '2g' }, { properties: ['spark.plugins=mine'] });
+    expect(confOf(command)).toMatchObject({
+      'spark.plugins': 'org.apache.spark.CometPlugin',
+      'spark.shuffle.manager': 'org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager',
+      'spark.memory.offHeap.size': '1024m',
+      'spark.comet.enabled': 'false',
+    });
+    expect(command.notes.map((note) => note.split(' ')[3])).toEqual([
+      'spark.plugins',
+      'spark.shuffle.manager',
+      'spark.memory.offHeap.size',
+    ]);
+    expect(command.files.map(({ content }) => content).join()).not.toContain('mine');
+  });
+
+  it('counts the heap of the process that tasks run in, wherever it is named', () => {
+    const cluster = { master: 'spark://m:1' };
+    expect(offHeap(made({ driver_memory: '2560m' }))).toBe('512m');
+    expect(offHeap(made({ ...cluster, driver_memory: '512m' }))).toBe('512m');
+    expect(offHeap(made({ ...cluster, executor_memory: '4g' }))).toBe('2048m');
+    expect(offHeap(made({ ...cluster, conf: ['spark.executor.memory=3g'] }))).toBe('1536m');
+    expect(offHeap(made(cluster, { properties: ['spark.executor.memory 2g'] }))).toBe('1024m');
+  });
+
+  it('is impossible on a node without the jar', () => {
+    expect(() => submitCommand(spec({ accelerator: turbo }), setup)).toThrow(SubmitError);
+  });
+
+  it('has the plugin of RAPIDS where the cluster has CUDA', () => {
+    const command = made({ accelerator: { kind: 'cuda', gpu_percent: 45 } });
+    expect(command.env['SPARK_DIST_CLASSPATH']).toBe('/rapids.jar');
+    expect(confOf(command)).toMatchObject({ 'spark.plugins': 'com.nvidia.spark.SQLPlugin' });
+  });
+});
+
+describe('the memory of a driver that nobody named', () => {
+  it('gives way to that of a properties file, which an option would hide', () => {
+    const given = { driver_memory: '700m', driver_memory_is_default: true } as const;
+    expect(command(given).argv).toContain('--driver-memory');
+    expect(command(given, {}, ['spark.driver.memory=2g']).argv).not.toContain('--driver-memory');
   });
 });

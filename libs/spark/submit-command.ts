@@ -1,7 +1,9 @@
 import { dirname } from 'node:path';
-import type { RunFile, RunSpec } from '../contracts/agent-protocol';
+import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
+import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
 import { ivySettings } from './ivy-settings';
+import { memoryMb } from './memory-text';
 import { metastoreProperties, metastoreVariables, withMetastorePackages } from './metastore-properties';
 import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACTED } from './mounts';
 import { whyOwned } from './owned-properties';
@@ -18,6 +20,13 @@ const MOST_NOTES = 20;
 
 const PACKAGES = 'spark.jars.packages';
 
+const DRIVER_MEMORY = 'spark.driver.memory';
+const EXECUTOR_MEMORY = 'spark.executor.memory';
+/** Heap of driver and executor where nobody names it. */
+const SPARK_DEFAULT_MB = 1024;
+
+const ACCELERATOR_NAMES: Readonly<Record<AcceleratorKind, string>> = { turbo: 'turbo', cuda: 'CUDA support' };
+
 const COMPILES_WITH_CLASS_PATH = '-Dscala.usejavacp=true';
 
 /** Where Spark and its runtimes are on a node. */
@@ -31,6 +40,8 @@ export interface SparkRuntime {
   connectors: string | null;
   /** Folder of the kernel of Scala notebooks; null where the node has none. */
   scalaKernel: string | null;
+  /** Jar of each accelerator; null where the node has none. */
+  accelerators: Readonly<Record<AcceleratorKind, string | null>>;
 }
 
 /** Folders and files of one run on its node; all absolute. */
@@ -96,6 +107,7 @@ export function baseEnvironment(runtime: SparkRuntime, home: string): Record<str
 export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand {
   const { runtime, paths, nodeEnv, locate } = setup;
   const files: GeneratedFile[] = [];
+  const isOwned = ownedBy(spec);
   const secrets = secretProperties(spec.secrets).filter(([key]) => !isOwned(key));
   const secretKeys = new Set(secrets.map(([key]) => key));
   const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key);
@@ -109,23 +121,29 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const list = (name: string, values: string[]): void => option(name, values.join(','));
   option('--master', spec.master);
   option('--name', spec.name);
-  const stores = storeSetup(spec, setup);
+  const stores = storeProperties(spec, setup);
+  const classPath = classPathSetup(spec, setup);
   const ofRun = { ...nodeEnv, ...spec.env, ...secretVariables(spec.secrets) };
   const own = [
     ...metastoreProperties(spec.metastore, ofRun),
-    ...stores.properties,
+    ...stores,
+    ...classPath.properties,
     ...clusterProperties(setup.sparkSecret),
     ...secrets,
   ];
   if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    files.push({ path, content: allProperties(propertiesText(own), properties, setup.sparkDefaults) });
+    const ofNode = withoutProperties(setup.sparkDefaults, isOwned);
+    files.push({ path, content: allProperties(propertiesText(own), properties, ofNode) });
     option('--properties-file', path);
   }
   for (const [key, value] of defaultProperties(spec, setup, set, secretKeys)) argv.push('--conf', `${key}=${value}`);
   for (const entry of conf) argv.push('--conf', entry);
   // Behind the user's, whatever a file among them says in a way that is not recognized.
-  for (const [key, value] of ownProperties(spec, setup)) argv.push('--conf', `${key}=${value}`);
+  const driverMemory = driverMemoryOf(spec, set);
+  const heap = heapOfTasks(spec, driverMemory, (key) => propertyOf(key, conf, properties));
+  for (const [key, value] of [...ownProperties(spec, setup), ...acceleration(spec, heap)])
+    argv.push('--conf', `${key}=${value}`);
   const packages = packagesOf(spec, properties);
   if (packages.length > 0 || set.has(PACKAGES)) {
     const path = `${paths.generated}/ivysettings.xml`;
@@ -141,7 +159,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   );
   list('--packages', packages);
   list('--repositories', spec.repositories);
-  option('--driver-memory', spec.driver_memory);
+  option('--driver-memory', driverMemory);
   option('--driver-cores', spec.driver_cores);
   option('--driver-java-options', spec.driver_java_options);
   option('--driver-library-path', spec.driver_library_path);
@@ -179,13 +197,13 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     argv,
     env: {
       ...env,
-      ...stores.env,
+      ...classPath.env,
       ...program.env,
       SPARK_SUBMIT_OPTS: [...javaOptions, nodeOrRunOptions].join(' ').trim(),
     },
     stdin: program.stdin,
     files,
-    notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(keyOf)]),
+    notes: notesAbout([...setup.properties.flatMap(propertyKeys), ...spec.conf.map(keyOf)], spec),
   };
 }
 
@@ -242,7 +260,7 @@ function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]
 
 /** Text of the one file that Spark reads. Where the user names a file, Spark leaves the node's defaults out, and so does this. */
 function allProperties(own: string, ofUser: readonly string[], ofNode: string): string {
-  const texts = ofUser.length > 0 ? [own, ...ofUser] : [withoutProperties(ofNode, isOwned), own];
+  const texts = ofUser.length > 0 ? [own, ...ofUser] : [ofNode, own];
   return `${texts.filter((text) => text !== '').join('\n')}\n`;
 }
 
@@ -250,17 +268,21 @@ function keyOf(entry: string): string {
   return entry.split('=', 1)[0]?.trim() ?? '';
 }
 
-function isOwned(key: string): boolean {
-  return whyOwned(key) !== null;
+function ownedBy({ accelerator }: RunSpec): (key: string) => boolean {
+  return (key) => whyOwned(key, accelerator?.kind) !== null;
+}
+
+/** The last value that the user gives a property by an entry or else in a file; null if none. */
+function propertyOf(key: string, conf: readonly string[], properties: readonly string[]): string | null {
+  const entry = conf.findLast((one) => keyOf(one) === key);
+  return entry ? entry.slice(entry.indexOf('=') + 1) : propertyValue(properties.join('\n'), key);
 }
 
 /** The option hides the property of the same meaning, so it has what a user gives that where the metastore adds to it. */
 function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly string[]): string[] {
   const all = withMetastorePackages(metastore, packages);
   if (packages.length > 0 || all.length === 0) return all;
-  const entry = conf.findLast((one) => keyOf(one) === PACKAGES);
-  const given = entry ? entry.slice(entry.indexOf('=') + 1) : propertyValue(properties.join('\n'), PACKAGES);
-  const named = (given ?? '').split(',').map((name) => name.trim());
+  const named = (propertyOf(PACKAGES, conf, properties) ?? '').split(',').map((name) => name.trim());
   return withMetastorePackages(
     metastore,
     named.filter((name) => name !== ''),
@@ -268,27 +290,61 @@ function packagesOf({ packages, conf, metastore }: RunSpec, properties: readonly
 }
 
 /** What the user is told of the properties that are set in vain. */
-function notesAbout(keys: readonly string[]): string[] {
-  const owned = [...new Set(keys)].filter(isOwned).slice(0, MOST_NOTES);
-  return owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key)}.`);
+function notesAbout(keys: readonly string[], spec: RunSpec): string[] {
+  const owned = [...new Set(keys)].filter(ownedBy(spec)).slice(0, MOST_NOTES);
+  return owned.map((key) => `The Spark property ${key} is ignored: ${whyOwned(key, spec.accelerator?.kind)}.`);
 }
 
-/** The properties and the environment by which a run can use its mounts, and the stores of its metastore's tables. */
-function storeSetup(
-  spec: RunSpec,
-  { runtime: { connectors }, paths: { work }, nodeEnv }: SubmitSetup,
-): { properties: [string, string][]; env: Record<string, string> } {
-  const isWithoutMounts = spec.mounts.length === 0;
-  if (isWithoutMounts && (spec.metastore === undefined || connectors === null)) return { properties: [], env: {} };
+/** The properties by which a run can use its mounts. */
+function storeProperties(spec: RunSpec, { runtime: { connectors }, paths: { work } }: SubmitSetup): [string, string][] {
+  if (spec.mounts.length === 0) return [];
   if (connectors === null)
     throw new SubmitError('The run has mounts, but this node has no connectors to object stores.');
   const around = spec.mounts.find(({ mount_point: point }) => `${work}/`.startsWith(`${point}/`));
   // Relative paths would lead into the store.
   if (around) throw new SubmitError(`The mount point ${around.mount_point} would hide the node's own folder ${work}.`);
-  // Behind Spark's own jars, which the class archive holds for (ADR 0007).
-  const classPath = lastClassPath(connectors, { ...nodeEnv, ...spec.env });
-  const ofExecutors: [string, string] = [`spark.executorEnv.${LAST_CLASS_PATH}`, classPath];
-  return { properties: [...mountProperties(spec.mounts), ofExecutors], env: { [LAST_CLASS_PATH]: classPath } };
+  return mountProperties(spec.mounts);
+}
+
+/** What driver and executors find behind Spark's own jars, which the class archive holds for (ADR 0007). */
+function classPathSetup(
+  { mounts, metastore, accelerator, env }: RunSpec,
+  { runtime: { connectors, accelerators }, nodeEnv }: SubmitSetup,
+): { properties: [string, string][]; env: Record<string, string> } {
+  const usesStores = mounts.length > 0 || metastore !== undefined;
+  const jar = accelerator ? accelerators[accelerator.kind] : null;
+  if (accelerator && jar === null)
+    throw new SubmitError(`The cluster has ${ACCELERATOR_NAMES[accelerator.kind]}, but this node has no jar of it.`);
+  const entries = [usesStores && connectors !== null ? `${connectors}/*` : null, jar].filter((entry) => entry !== null);
+  if (entries.length === 0) return { properties: [], env: {} };
+  const classPath = lastClassPath(entries, { ...nodeEnv, ...env });
+  return {
+    properties: [[`spark.executorEnv.${LAST_CLASS_PATH}`, classPath]],
+    env: { [LAST_CLASS_PATH]: classPath },
+  };
+}
+
+/** What the accelerator of a run needs, whatever the user sets. */
+function acceleration({ accelerator, master }: RunSpec, heap: string | null): [string, string][] {
+  if (!accelerator) return [];
+  const isLocal = !master.startsWith('spark://');
+  return acceleratorProperties(accelerator, { isLocal, heapMb: memoryMb(heap ?? '') ?? SPARK_DEFAULT_MB });
+}
+
+/** The option for the driver's heap; null where a property of the user, which it would hide, is to count. */
+function driverMemoryOf(spec: RunSpec, set: ReadonlySet<string>): string | null {
+  return spec.driver_memory_is_default && set.has(DRIVER_MEMORY) ? null : spec.driver_memory;
+}
+
+/** Heap of the processes that tasks run in, as it is named; null where nobody names it. */
+function heapOfTasks(
+  { master, executor_memory: executorMemory }: RunSpec,
+  driverMemory: string | null,
+  property: (key: string) => string | null,
+): string | null {
+  return master.startsWith('spark://')
+    ? (executorMemory ?? property(EXECUTOR_MEMORY))
+    : (driverMemory ?? property(DRIVER_MEMORY));
 }
 
 /**

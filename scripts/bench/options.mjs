@@ -26,6 +26,7 @@ const MEASUREMENTS = [
   'permission',
   'metastore',
   'billing',
+  'autoscaler',
 ];
 /** Measured only if asked for: it takes eleven minutes. */
 const LONG = ['growth'];
@@ -73,6 +74,7 @@ Measures the platform against the same work done by hand, in turns, and prints t
   metastore first page of 10,000 tables of a Hive metastore and of stand-ins for Unity and AWS Glue, read anew against the
            same calls by a bare client, and kept; the names of all; and the memory that lists of 100 catalogs take
   billing  usage of a month, of 1,000 clusters with 31,000 lines, over 1,000,000 entries of the ledger, against over 10,000
+  autoscaler processor time of a decision whether to grow or to shrink for each of 1,000 clusters with 10 nodes
   growth   of the memory of API and worker over ten minutes of runs on a thousand nodes; only if named
 
 Options:

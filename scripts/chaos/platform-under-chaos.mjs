@@ -67,7 +67,14 @@ export class PlatformUnderChaos {
     this.nodesDir = join(this.folder, 'nodes');
     this.spark = new CountingSpark(this.folder);
     // What the archive, the connectors and the kernel are for does not run here.
-    this.runtime = { ...runtime, sparkHome: this.spark.home, classArchive: null, connectors: null, scalaKernel: null };
+    this.runtime = {
+      ...runtime,
+      sparkHome: this.spark.home,
+      classArchive: null,
+      connectors: null,
+      scalaKernel: null,
+      turbo: null,
+    };
   }
 
   /** Of the first administrator, by the first API. */

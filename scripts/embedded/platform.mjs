@@ -77,6 +77,7 @@ export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime
     COMPUTE_LOCAL_BUBBLEWRAP: runtime.bubblewrap ?? '',
     COMPUTE_LOCAL_CONNECTORS: runtime.connectors ? `${runtime.sparkVersion}=${runtime.connectors}` : '',
     COMPUTE_LOCAL_SCALA_KERNELS: runtime.scalaKernel ? `${runtime.sparkVersion}=${runtime.scalaKernel}` : '',
+    COMPUTE_LOCAL_TURBO: runtime.turbo ? `${runtime.sparkVersion}=${runtime.turbo}` : '',
   };
 }
 

@@ -21,6 +21,7 @@ import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
 import { compileScalaKernel, SCALA_KERNEL_ID, TOREE_JAR } from '../scala-kernel/scala-kernel.mjs';
+import { fetchTurbo, turboJarName } from '../turbo/turbo.mjs';
 import { DistributionJava } from './distribution-java.mjs';
 import { javaOfSystem, javaOfVariable } from './java.mjs';
 import { javaVersion } from './java-version.mjs';
@@ -71,6 +72,7 @@ const OLD_JAVA =
  * @property {string | null} connectors folder of the jars by which Spark reaches object stores; null where they could
  * not be had
  * @property {string | null} scalaKernel folder of the kernel of Scala notebooks; null where it could not be had
+ * @property {string | null} turbo jar by which queries of this Spark are accelerated; null where there is none
  * @property {string | null} redisServer path of a Valkey or Redis server; null when REDIS_URL names a running one
  * @property {string | null} bubblewrap path of bwrap, which confines processes; null where there is none
  */
@@ -143,16 +145,18 @@ class RuntimeSetup {
       sparkHome: spark?.home ?? wanted(installed.sparkHome),
       sparkVersion: spark?.version ?? SPARK_VERSION,
     };
-    const [classArchive, connectors, scalaKernel] = await Promise.all([
+    const [classArchive, connectors, scalaKernel, turbo] = await Promise.all([
       this.classArchive(runtime),
       this.connectors(runtime),
       this.scalaKernel(runtime),
+      this.turbo(runtime),
     ]);
     return {
       ...runtime,
       classArchive,
       connectors,
       scalaKernel,
+      turbo,
       redisServer: env.REDIS_URL ? null : installed.redisServer,
       bubblewrap: ownBubblewrap ?? installed.bubblewrap,
     };
@@ -228,6 +232,26 @@ class RuntimeSetup {
       return this.without('The kernel of Scala notebooks could not be prepared; they cannot be started.', error);
     } finally {
       rmSync(draft, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Fetched once for each release, while what takes longer is made. Without it everything works except clusters with turbo.
+   * @param {Homes} homes
+   * @returns {Promise<string | null>}
+   */
+  async turbo({ sparkVersion }) {
+    const name = turboJarName(sparkVersion);
+    if (name === null) return null;
+    const target = join(this.folder, 'turbo', name);
+    if (existsSync(target)) return target;
+    this.onProgress('Fetching what accelerates queries of clusters with turbo');
+    try {
+      const repository = this.env.MAVEN_REPOSITORY_URL || undefined;
+      await fetchTurbo({ sparkVersion, target, repository, signal: this.signal });
+      return target;
+    } catch (error) {
+      return this.without('The jar of turbo could not be fetched; clusters with turbo cannot start.', error);
     }
   }
 

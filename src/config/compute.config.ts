@@ -14,6 +14,8 @@ export interface LocalComputeConfig {
   connectors: Record<string, string>;
   /** Spark version to the folder of its kernel for Scala notebooks; they cannot be started without it. */
   scalaKernels: Record<string, string>;
+  /** Spark version to its jar of DataFusion Comet; clusters with turbo do not start without it. */
+  turboJars: Record<string, string>;
   /** Path of bubblewrap's `bwrap`; null for that of the system, `none` for no bubblewrap. */
   bubblewrap: string | null;
   /** User ids that jobs get where the worker runs as root; nothing else on the machine may use them. */
@@ -45,6 +47,8 @@ export interface AgentConfig {
   leaseMarginMs: number;
   /** Between the polite and the forced end of a run, milliseconds. */
   killGraceMs: number;
+  /** A node's bootstrap script has so long, milliseconds. */
+  bootstrapTimeoutMs: number;
   /** A job that serves SQL ends when nobody has called it for so long, minutes. */
   sqlIdleMinutes: number;
   /** Where nodes resolve packages: Maven Central or a mirror of it, with a slash at its end. */
@@ -67,6 +71,7 @@ function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
     classArchives: env.map('COMPUTE_LOCAL_CLASS_ARCHIVES', 'version=file'),
     connectors: env.map('COMPUTE_LOCAL_CONNECTORS', 'version=directory'),
     scalaKernels: env.map('COMPUTE_LOCAL_SCALA_KERNELS', 'version=directory'),
+    turboJars: env.map('COMPUTE_LOCAL_TURBO', 'version=file'),
     bubblewrap: env.optional('COMPUTE_LOCAL_BUBBLEWRAP') ?? null,
     ...readUids(env),
     sharedDirs: readSharedDirs(env),
@@ -121,6 +126,8 @@ export function readAgentConfig(env: EnvReader): AgentConfig {
     leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
     leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
     killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),
+    // Within the time that the start of a cluster has.
+    bootstrapTimeoutMs: env.integer('BOOTSTRAP_TIMEOUT_MS', { default: 600_000, min: 1000, max: 840_000 }),
     sqlIdleMinutes: env.integer('SQL_IDLE_MINUTES', { default: 60, min: 1, max: 10_080 }),
     mavenRepositoryUrl: readMavenRepository(env),
   };

@@ -1,4 +1,5 @@
-import { makeTenancy, type Tenancy, putNode } from '../medium/harness/records';
+import { makeTenancy, type Tenancy } from '../medium/harness/records';
+import { putNode } from '../medium/harness/statuses';
 import { TestAgent } from '../medium/harness/test-agent';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 

@@ -418,8 +418,6 @@ describe('what clusters are made of', () => {
     await refuses({ is_spot_instance: true }, 400, 'CLUSTER.SPOT_UNSUPPORTED');
     const cuda = await refuses({ is_cuda_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
     expect(cuda.error_message).toMatch(/^Spark infra version \S+ does not support CUDA\.$/);
-    const turbo = await refuses({ is_turbo_enabled: true }, 400, 'CLUSTER.ACCELERATOR_UNSUPPORTED');
-    expect(turbo.error_message).toMatch(/turbo/);
     await refuses({ size: 20 }, 400, 'CLUSTER.DISK_TYPE_REQUIRED');
     await refuses({ cloud_env_id: ABSENT }, 404, 'CLOUD_ENV.NOT_FOUND');
     await refuses({ cluster_conf_id: ABSENT }, 404, 'CLUSTER_CONF.NOT_FOUND');
@@ -472,7 +470,7 @@ describe('clusters as a whole', () => {
       TOTAL_JOB_COUNT: 0,
     });
     const memory = { machine_memory: 16, max_parallel_spark_job_execution_per_instance: 4 };
-    expect((await admin.get('/cluster/driver_memory', memory)).message).toContain('4 GB');
+    expect((await admin.get('/cluster/driver_memory', memory)).message).toContain('3840 MB');
   });
 
   it('need the role, and stay in their tenant', async () => {

@@ -155,6 +155,7 @@ describe('a machine that no cluster owns', () => {
       classArchives: {},
       connectors: {},
       scalaKernels: {},
+      turboJars: {},
       confinement: { kind: 'none' },
       sharedDirs: [],
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),

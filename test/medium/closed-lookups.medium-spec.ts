@@ -15,7 +15,8 @@ import { seedReferenceData } from '../../src/modules/reference-data/seed-referen
 import { VolumeConfsApiModule } from '../../src/modules/volume-confs/volume-confs.api.module';
 import { bodyOf } from '../samples';
 import { encodedCredentials } from '../samples/sample';
-import { insertPlain, makeTenancy, type Tenancy, putCluster } from './harness/records';
+import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { configure, createTestDatabase, prepare, soon, TestApi, type TestDatabase } from './harness/test-api';
 
 /** Rows of GCP that the next release no longer has, and those that stay. */

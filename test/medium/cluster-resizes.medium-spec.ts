@@ -26,7 +26,8 @@ import {
 } from '../../src/platform/workflows/workflow-definition';
 import { endWorkflows } from '../../src/platform/workflows/workflow-intents';
 import { WorkerModule } from '../../src/worker.module';
-import { makeNode, makeTenancy, putCluster, type Tenancy } from './harness/records';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 

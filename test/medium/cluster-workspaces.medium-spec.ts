@@ -1,7 +1,7 @@
 import type { Role } from '../../src/platform/auth/roles';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 const VIEW = 0;

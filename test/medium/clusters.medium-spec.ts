@@ -21,7 +21,7 @@ import { Installation } from '../../src/platform/installation/installation';
 import { encodedCredentials } from '../samples/sample';
 import { DISK, Estate, type Parts, PROVIDER } from './harness/estate';
 import { refusal, startPeople } from './harness/people';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { TestAnswer, TestApi } from './harness/test-api';
 
@@ -161,58 +161,153 @@ describe('clusters', () => {
     });
   });
 
+  /** What a cluster at AWS is made of, with a volume of gp3 unless `volume` says otherwise. */
+  async function atAws(volume: object | null = {}): Promise<Parts> {
+    const credentials = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'us-east-1' };
+    const own = { ...parts };
+    const provider = { cloud_provider_id: PROVIDER.AWS };
+    own.credentials_conf = await estate.id(
+      'credentials_conf',
+      {},
+      {
+        credential_type_id: CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair,
+        base64_encoded_credentials: encodedCredentials(credentials),
+      },
+    );
+    const zone = { availability_zone_id: AWS_ZONE };
+    const network = { network_project_id: 'vpc', network_name: 'net', subnet: 'sub', network_tags: ['t'], ...zone };
+    own.network_conf = await estate.id('network_conf', {}, { ...provider, ...network });
+    own.boot_disk_image = await estate.id('boot_disk_image', {}, provider);
+    own.cloud_env = await estate.id('cloud_env', own, {
+      ...provider,
+      ...zone,
+      cloud_project: 'p',
+      endpoint: undefined,
+    });
+    const speeds = { disk_type_id: DISK.gp3, disk_iops: 4000, disk_throughput_MB: 200, machine_volume_num: 2 };
+    const volume_conf = volume && (await estate.id('volume_conf', {}, { ...speeds, ...volume }));
+    own.cluster_conf = await estate.id('cluster_conf', {}, { machine_type_id: M5_LARGE, volume_conf_id: volume_conf });
+    return own;
+  }
+
+  async function nodeSpec(cluster: number): Promise<NodeSpec> {
+    const reader = new ClusterFactsReader(
+      api.database,
+      api.app.get(ClusterRowsRepository),
+      api.app.get(ReferenceData),
+      ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
+      api.app.get(Installation),
+      api.app.get(BootstrapTokens),
+    );
+    const node = { token: randomUUID(), attempt: 1, bootstrap_token: null, bootstrap_token_hash: null };
+    return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
+  }
+
+  describe('accelerators', () => {
+    const SPARK = { '3.2.2': 1, '3.3.4': 2, '3.5.9': 6 };
+    const GPUS = { 'g4dn.xlarge': 140, 'g4dn.12xlarge': 143 };
+    const cuda = { is_cuda_enabled: true, spark_infra_version_id: SPARK['3.2.2'] };
+    const workers = (num_of_workers: number) => ({
+      cluster_type: 'STANDALONE',
+      engine_cluster_spark_config: { num_of_workers },
+    });
+    let plain: Parts;
+    let one: Parts;
+    let four: Parts;
+
+    beforeAll(async () => {
+      plain = await atAws(null);
+      const withMachine = async (machine_type_id: number) => ({
+        ...plain,
+        cluster_conf: await estate.id('cluster_conf', {}, { machine_type_id }),
+      });
+      [one, four] = [await withMachine(GPUS['g4dn.xlarge']), await withMachine(GPUS['g4dn.12xlarge'])];
+    });
+
+    it('are told to the driver', async () => {
+      const turbo = await estate.id('cluster', parts, { is_turbo_enabled: true });
+      expect((await nodeSpec(turbo)).boot.accelerator).toBe('turbo');
+      const gpu = await estate.id('cluster', one, cuda);
+      expect(await nodeSpec(gpu)).toMatchObject({
+        boot: { accelerator: 'cuda', sparkVersion: '3.2.2' },
+        machine: { gpu: { model: 'NVIDIA T4', count: 1 } },
+      });
+      expect((await nodeSpec(await estate.id('cluster', parts))).boot.accelerator).toBeNull();
+    });
+
+    it('are had where Spark, cluster, environment and machine have them, else refused with the reason', async () => {
+      const answers = async (own: Parts, fields: object) => {
+        const { status, body } = await estate.create('cluster', own, fields);
+        return status === 200 ? 200 : `${status} ${body.error_code} ${body.error_message}`;
+      };
+      const refused = (why: string) => `400 CLUSTER.ACCELERATOR_UNSUPPORTED ${why}`;
+      expect(await answers(plain, { is_turbo_enabled: true, spark_infra_version_id: SPARK['3.5.9'] })).toBe(200);
+      expect(await answers(four, { ...cuda, ...workers(4) })).toBe(200);
+      const has = (fields: object, own = one) => answers(own, { ...cuda, ...fields });
+      expect(await has({ is_turbo_enabled: true })).toBe(refused('A cluster has either turbo or CUDA.'));
+      expect(await has({ spark_infra_version_id: SPARK['3.5.9'] })).toBe(
+        refused('Spark infra version v3.5.9-1 does not support CUDA.'),
+      );
+      expect(await has({ cluster_type: 'CLUSTER' })).toBe(refused('A cluster of type CLUSTER does not support CUDA.'));
+      expect(await has({}, plain)).toBe(refused('Machine type m5.large has no GPU.'));
+      expect(await has(workers(2))).toBe(refused('Machine type g4dn.xlarge has 1 GPUs, fewer than num_of_workers.'));
+      const local = await estate.id('cloud_env', parts);
+      await api.database.query(`UPDATE cloud_envs SET endpoint = 'local://' WHERE cloud_env_id = $1`, [local]);
+      expect(await has({}, { ...parts, cloud_env: local })).toBe(
+        refused('Nodes of this cloud environment have no GPUs.'),
+      );
+      expect(await answers(plain, { is_turbo_enabled: true, spark_infra_version_id: SPARK['3.3.4'] })).toBe(
+        refused('Spark infra version v3.3.4-3 has no turbo.'),
+      );
+    });
+
+    it('keep what they need from users, also when they come later', async () => {
+      const set = (...properties: string[]) => ({ spark_config: { conf: properties.map((name) => `${name} 1`) } });
+      const owned = [400, 'CLUSTER.PROPERTY_OWNED'];
+      const made = (fields: object) => estate.create('cluster', one, fields);
+      expect(refusal(await made({ ...cuda, ...set('spark.task.resource.gpu.amount') }))).toEqual(owned);
+      const secret = { spark_config: { conf_secret: { 'spark.plugins': 'key' } } };
+      expect(refusal(await made({ ...cuda, ...secret }))).toEqual(owned);
+      const cluster = await estate.id('cluster', one, { ...cuda, is_cuda_enabled: false, ...set('spark.plugins') });
+      await setStatus(cluster, 'DESTROYED');
+      expect(refusal(await estate.update('cluster', cluster, { is_cuda_enabled: true }))).toEqual(owned);
+      const without = { is_cuda_enabled: true, spark_config: { conf: null } };
+      expect((await estate.update('cluster', cluster, without)).status).toBe(201);
+      await setStatus(cluster, 'RUNNING');
+      expect(refusal(await estate.update('cluster', cluster, set('spark.plugins')))).toEqual(owned);
+      expect((await estate.update('cluster', cluster, set('spark.comet.enabled'))).status).toBe(201);
+    });
+  });
+
+  describe('parallel jobs', () => {
+    it('are no more than the machine has memory for, by what each job gets', async () => {
+      const own = await atAws(null);
+      const jobs = (max_parallel_spark_job_execution_per_instance: number) => ({
+        engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance },
+      });
+      const tooMany = [400, 'CLUSTER.TOO_MANY_PARALLEL_JOBS'];
+      const memory = (gigabytes: number, atOnce: number) => {
+        return estate.caller.call(
+          'GET',
+          `/cluster/driver_memory?machine_memory=${gigabytes}&max_parallel_spark_job_execution_per_instance=${atOnce}`,
+        );
+      };
+      // Of 8 GB, seven are for jobs.
+      expect((await memory(8, 14)).body.message).toContain('512 MB');
+      expect(refusal(await memory(8, 15))).toEqual(tooMany);
+      const cluster = await estate.id('cluster', own, jobs(14));
+      expect(refusal(await estate.create('cluster', own, jobs(15)))).toEqual(tooMany);
+      await setStatus(cluster, 'DESTROYED');
+      expect(refusal(await estate.update('cluster', cluster, jobs(15)))).toEqual(tooMany);
+    });
+  });
+
   describe('disk fields', () => {
     const lvm = { disk_type_id: DISK['local-lvm'] };
     const bare = async () => ({ ...parts, cluster_conf: await estate.id('cluster_conf', {}) });
     const refused = (answer: TestAnswer) => [...refusal(answer), answer.body.error_message as string];
 
-    /** What a cluster at AWS is made of, with a volume of gp3 unless `volume` says otherwise. */
-    async function atAws(volume: object | null = {}): Promise<Parts> {
-      const credentials = { AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's', AWS_DEFAULT_REGION: 'us-east-1' };
-      const own = { ...parts };
-      const provider = { cloud_provider_id: PROVIDER.AWS };
-      own.credentials_conf = await estate.id(
-        'credentials_conf',
-        {},
-        {
-          credential_type_id: CREDENTIAL_TYPE_ID.awsAccessSecretKeyPair,
-          base64_encoded_credentials: encodedCredentials(credentials),
-        },
-      );
-      const zone = { availability_zone_id: AWS_ZONE };
-      const network = { network_project_id: 'vpc', network_name: 'net', subnet: 'sub', network_tags: ['t'], ...zone };
-      own.network_conf = await estate.id('network_conf', {}, { ...provider, ...network });
-      own.boot_disk_image = await estate.id('boot_disk_image', {}, provider);
-      own.cloud_env = await estate.id('cloud_env', own, {
-        ...provider,
-        ...zone,
-        cloud_project: 'p',
-        endpoint: undefined,
-      });
-      const speeds = { disk_type_id: DISK.gp3, disk_iops: 4000, disk_throughput_MB: 200, machine_volume_num: 2 };
-      const volume_conf = volume && (await estate.id('volume_conf', {}, { ...speeds, ...volume }));
-      own.cluster_conf = await estate.id(
-        'cluster_conf',
-        {},
-        { machine_type_id: M5_LARGE, volume_conf_id: volume_conf },
-      );
-      return own;
-    }
-
     const nodeDisks = async (cluster: number) => (await nodeSpec(cluster)).disks;
-
-    async function nodeSpec(cluster: number): Promise<NodeSpec> {
-      const reader = new ClusterFactsReader(
-        api.database,
-        api.app.get(ClusterRowsRepository),
-        api.app.get(ReferenceData),
-        ...([{}, {}, { agent: {} }] as unknown as [CredentialsConfsService, Drivers, Config]),
-        api.app.get(Installation),
-        api.app.get(BootstrapTokens),
-      );
-      const node = { token: randomUUID(), attempt: 1, bootstrap_token: null, bootstrap_token_hash: null };
-      return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
-    }
 
     it('describe the disks where the configuration has no volume', async () => {
       const without = await estate.create('cluster', await bare());

@@ -13,7 +13,7 @@ import { AARCH64, DISK, Estate, type Kind, MACHINE, madeId, type Parts, PROVIDER
 import { SAMPLES } from '../samples';
 import { encodedCredentials } from '../samples/sample';
 import { People, refusal } from './harness/people';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestDatabase } from './harness/test-api';
 

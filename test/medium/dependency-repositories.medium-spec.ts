@@ -1,4 +1,5 @@
-import { insertPlain, putCluster } from './harness/records';
+import { insertPlain } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';

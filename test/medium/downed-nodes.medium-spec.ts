@@ -17,7 +17,8 @@ import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
 import { Installation } from '../../src/platform/installation/installation';
 import { createLogger, type Logger } from '../../src/platform/logging/logger';
 import { makeLifecycle } from './harness/cluster-lifecycle';
-import { makeNode, makeTenancy, putNode } from './harness/records';
+import { makeNode, makeTenancy } from './harness/records';
+import { putNode } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 // Real: PostgreSQL. Left out: the machines.

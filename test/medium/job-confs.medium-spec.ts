@@ -1,6 +1,6 @@
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 // Real: the whole API and PostgreSQL.

@@ -1,7 +1,8 @@
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { makeTenancy, putCluster } from './harness/records';
+import { makeTenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';

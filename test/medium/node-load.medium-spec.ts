@@ -1,11 +1,12 @@
 import { eventually } from '../../libs/testing/eventually';
 import { Config } from '../../src/config/config';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import type { NodeStatus } from '../../src/modules/clusters/cluster-state';
 import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { JobReconciler } from '../../src/modules/jobs/workflows/job-reconciler';
 import { LOGGER } from '../../src/platform/logging/logger';
-import { makeTenancy, type Tenancy } from './harness/records';
+import { makeTenancy, putNode, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
@@ -108,7 +109,7 @@ describe('what agents report of their nodes', () => {
     expect(await rowOf(agent)).toMatchObject({ interrupted_at: interrupted_at as Date, interruption: 'No capacity.' });
   });
 
-  it.each([
+  it.each<[NodeStatus, string | null, string]>([
     ['ERROR', 'No capacity.', 'SPOT_INTERRUPTED'],
     ['DESTROYED', 'No capacity.', 'SPOT_INTERRUPTED'],
     ['STOPPED', 'No capacity.', 'NODE_STOPPED'],
@@ -116,7 +117,8 @@ describe('what agents report of their nodes', () => {
   ])('ends the runs of a node in %s, interrupted by %p, with its reason', async (status, interruption, reason) => {
     const agent = await makeAgent('single');
     const runId = await agent.giveRun(tenancy);
-    await set(agent, 'status = $2, interruption = $3, busy_slots = 1', status, interruption);
+    await set(agent, 'interruption = $2, busy_slots = 1', interruption);
+    await putNode(api.database.manager, agent.nodeId, status);
     const get = <T>(token: string | symbol | (abstract new (...args: never[]) => T)): T =>
       api.app.get<T>(token, { strict: false });
     const reconciler = new JobReconciler(

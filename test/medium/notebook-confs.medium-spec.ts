@@ -6,7 +6,8 @@ import { NotebookOutputsService } from '../../src/modules/notebooks/notebook-out
 import { WorkspaceFilesRepository } from '../../src/modules/workspaces/workspace-files.repository';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
-import { insertPlain, putCluster } from './harness/records';
+import { insertPlain } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
 
 interface ShownCell {

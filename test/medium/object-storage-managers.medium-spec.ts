@@ -10,7 +10,8 @@ import { encodedCredentials } from '../samples/sample';
 import { changeMeanwhile } from './harness/changing-cluster';
 import type { Caller, People } from './harness/people';
 import { startPeople } from './harness/people';
-import { makeTenancy, type Tenancy, putCluster } from './harness/records';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import type { TestApi } from './harness/test-api';
 

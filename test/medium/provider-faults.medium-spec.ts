@@ -1,7 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { ComputeDriverError, type FaultKind } from '../../libs/compute-drivers/compute-driver';
+import type { ComputeDriverError } from '../../libs/compute-drivers/compute-driver';
+import { type FaultKind } from '../../libs/compute-drivers/compute-driver';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
@@ -19,7 +20,8 @@ import {
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
 import { WorkerModule } from '../../src/worker.module';
-import { makeTenancy, putCluster, putNode } from './harness/records';
+import { makeTenancy } from './harness/records';
+import { putCluster, putNode } from './harness/statuses';
 import { fault, ScriptedProvider } from './harness/scripted-provider';
 import type { TenantScope } from '../../src/platform/auth/principal';
 import { ClusterHistoriesService } from '../../src/modules/clusters/cluster-histories.service';
@@ -115,6 +117,34 @@ describe('a provider with faults of every kind', () => {
     );
     return found ?? {};
   }
+
+  it('is told every setting of the cluster that is about its machine', async () => {
+    const settings = [
+      ...[
+        'enable_public_ip = true',
+        'block_project_ssh_keys = false',
+        "cloud_identity = 'jobs@p'",
+        'is_spot_instance = true',
+      ],
+      ...[
+        `labels = '{"team": "data"}'`,
+        'is_turbo_enabled = true',
+        'disk_type_id = 10',
+        'disk_size = 20',
+        'number_of_disks = 2',
+      ],
+    ];
+    await dataSource.query(`UPDATE clusters SET ${settings.join()} WHERE cluster_id = $1`, [clusterId]);
+    expect(await provision(await planned())).toEqual(Step.done);
+    const disk = { gib: 20, type: 'local-lvm', iops: null, throughputMb: null, encrypted: false };
+    expect(provider.specs).toEqual([
+      expect.objectContaining({
+        ...{ enablePublicIp: true, blockProjectSshKeys: false, identity: 'jobs@p', market: 'spot' },
+        ...{ userLabels: { team: 'data' }, disks: [disk, disk] },
+        boot: expect.objectContaining({ accelerator: 'turbo' }) as object,
+      }),
+    ]);
+  });
 
   it('is asked for the same machine to the byte, after a wait or a repetition', async () => {
     provider.faults = [fault('throttled', 7_000), fault('transient')];
@@ -243,13 +273,19 @@ describe('a provider with faults of every kind', () => {
     );
     expect(Math.abs(left - 15 * 60)).toBeLessThan(60);
     await expiry(`platform_now() - interval '1 second'`);
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
     await app.get(ClusterNodesRepository).renewBootstrapTokens(dataSource.manager, clusterId, 60_000);
-    const { nodeToken } = await agents.register(token, 'agent');
+    const { nodeToken } = await agents.register(token, { agentId: 'agent', protocolVersion: null });
     await agents.authenticate(nodeToken);
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
     await expiry('NULL');
-    await expect(agents.register(token, 'agent')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    await expect(agents.register(token, { agentId: 'agent', protocolVersion: null })).rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
   });
 
   describe('that refuses some nodes of a start', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createOpenApiDocument } from '../../src/platform/http/openapi';
 import { TAGS } from '../../src/platform/http/tags';
-import { putCluster } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { Cluster } from '../../src/modules/clusters/entities/cluster.entity';
 import { ADMIN_PASSWORD, startWholeApi, type TestApi } from './harness/test-api';
 

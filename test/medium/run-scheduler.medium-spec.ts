@@ -18,7 +18,8 @@ import type { ReferenceData } from '../../src/modules/reference-data/reference-d
 import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
 import { createLogger } from '../../src/platform/logging/logger';
 import { Transactions } from '../../src/platform/persistence/transactions';
-import { makeNode, makeTenancy, type Tenancy, putCluster } from './harness/records';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
 const PARALLEL = 3;

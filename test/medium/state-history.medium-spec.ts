@@ -3,7 +3,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source';
 import { appendState, type History } from '../../src/platform/history/state-history';
 import { firstRow } from '../../src/platform/persistence/sql';
-import { makeNode, makeTenancy, putCluster, putNode, type Tenancy } from './harness/records';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { putCluster, putNode } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 import { ClusterStateEntry } from '../../src/modules/clusters/entities/cluster-state.entity';
 

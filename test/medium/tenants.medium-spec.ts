@@ -6,7 +6,8 @@ import { IamModule } from '../../src/modules/iam/iam.module';
 import { ReferenceDataModule } from '../../src/modules/reference-data/reference-data.module';
 import { PASSWORD, People } from './harness/people';
 import { bodyOf } from '../samples';
-import { insertPlain, makeTenancy, type Tenancy, putCluster } from './harness/records';
+import { insertPlain, makeTenancy, type Tenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
 import type { ClusterStatus } from '../../src/modules/clusters/cluster-state';
 import {
   configure,

@@ -99,6 +99,11 @@ describe('Spark', () => {
     expect(/HADOOP_VERSION = '([\d.]+)'/.exec(connectors)?.[1]).toBe(newest?.hadoop_version);
   });
 
+  it('has the turbo that the lookups name', () => {
+    const turbo = read('scripts', 'turbo', 'turbo.mjs');
+    expect(/comet-spark-spark3.5_2.12-([\d.]+).jar'/.exec(turbo)?.[1]).toBe(newest?.turbo_version);
+  });
+
   it('is built in the image from the hashes', () => {
     const dockerfile = read('docker', 'spark-node.Dockerfile');
     const installs = dockerfile.split('\n').filter((line) => /pip install|\$pip/.test(line));

@@ -58,6 +58,7 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       classArchives: { '3.5.3': `${root}/spark.jsa` },
       connectors: { '3.5.3': `${root}/connectors` },
       scalaKernels: { '3.5.3': `${root}/scala-kernel` },
+      turboJars: { '3.5.3': `${root}/comet.jar` },
       confinement: { kind: 'none' },
       sharedDirs: ['/data'],
       agentEntry: `${root}/agent.js`,
@@ -131,6 +132,7 @@ describe('LocalDriver', () => {
       class_archive: `${root}/spark.jsa`,
       connectors: `${root}/connectors`,
       scala_kernel: `${root}/scala-kernel`,
+      turbo: `${root}/comet.jar`,
       spark_version: '3.5.3',
       cores: 1,
       memory_mb: 512,
@@ -142,6 +144,19 @@ describe('LocalDriver', () => {
       confinement: { kind: 'none' },
     });
     expect(readFileSync(`${options.dir}/a/node.json`, 'utf8')).not.toContain('secret');
+  });
+
+  it('makes no node that would lack what accelerates its cluster', async () => {
+    const wanted = (accelerator: 'turbo' | 'cuda') => {
+      const plain = spec('a');
+      return driver.provision({ ...plain, boot: { ...plain.boot, accelerator } }, context);
+    };
+    const refusal = { kind: 'invalid', code: 'LOCAL.ACCELERATOR_UNAVAILABLE' };
+    await expect(wanted('turbo')).rejects.toMatchObject({ ...refusal, message: expect.stringContaining('Turbo') });
+    await expect(wanted('cuda')).rejects.toMatchObject({ ...refusal, message: 'Local nodes have no GPUs.' });
+    expect(existsSync(options.dir) ? folders() : []).toEqual([]);
+    writeFileSync(`${root}/comet.jar`, '');
+    expect(await wanted('turbo')).toMatchObject({ labels: { nodeToken: 'a' } });
   });
 
   it('starts one agent however many callers race, in one process or two drivers', async () => {

@@ -50,6 +50,8 @@ export interface LocalDriverOptions {
   connectors: Record<string, string>;
   /** Folder of the kernel of Scala notebooks by version, where there is one. */
   scalaKernels: Record<string, string>;
+  /** Jar of DataFusion Comet by version, where there is one. */
+  turboJars: Record<string, string>;
   /** How users' code is isolated from the machine, from its node and from other users' code. */
   confinement: Confinement;
   /** Folders of the machine that jobs of every node see, as far as permissions let them. */
@@ -131,6 +133,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
     const token = spec.labels.nodeToken;
     const sparkHome = this.sparkHome(spec.boot.sparkVersion);
     this.checkRuntime(sparkHome);
+    this.checkAccelerator(spec);
     return this.locked(token, context, async () => {
       const dir = this.nodeDir(token);
       const record = await readRecord(dir);
@@ -295,6 +298,17 @@ export class LocalDriver implements ComputeDriver, OnSite {
     );
   }
 
+  private checkAccelerator({ boot: { accelerator, sparkVersion } }: NodeSpec): void {
+    const isMissing =
+      accelerator === 'cuda' || (accelerator === 'turbo' && !existsSync(this.options.turboJars[sparkVersion] ?? ''));
+    if (!isMissing) return;
+    const message =
+      accelerator === 'cuda'
+        ? 'Local nodes have no GPUs.'
+        : `Turbo of Spark ${sparkVersion} is not installed for the local driver (COMPUTE_LOCAL_TURBO).`;
+    throw new ComputeDriverError('LOCAL.ACCELERATOR_UNAVAILABLE', message, { kind: 'invalid' });
+  }
+
   private checkRuntime(sparkHome: string): void {
     const { javaHome, python, agentEntry } = this.options;
     const needed: [string, string, number][] = [
@@ -373,6 +387,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       class_archive: this.options.classArchives[sparkVersion] ?? null,
       connectors: this.options.connectors[sparkVersion] ?? null,
       scala_kernel: this.options.scalaKernels[sparkVersion] ?? null,
+      turbo: this.options.turboJars[sparkVersion] ?? null,
       spark_version: sparkVersion,
       cores,
       memory_mb: memoryMb,

@@ -7,6 +7,7 @@ import {
   type LogStream,
   type OutputStream,
   type PollResponse,
+  PROTOCOL_HEADER,
   type RegisterResponse,
 } from '../../../libs/contracts/agent-protocol';
 import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
@@ -57,7 +58,7 @@ export class AgentsController {
     maxBodyBytes: SMALL_BODY_BYTES,
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
-    return this.agents.register(request.get('authorization'), body);
+    return this.agents.register(request.get('authorization'), body, protocolOf(request));
   }
 
   @Operation({
@@ -72,7 +73,7 @@ export class AgentsController {
   })
   poll(@CurrentNode() node: ClusterNode, @Body() body: Poll, @Req() request: Request): Promise<PollResponse> {
     const gone = () => new Promise((resolve) => request.once('close', resolve));
-    return this.agents.poll(node, body, gone);
+    return this.agents.poll(node, { ...body, protocolVersion: protocolOf(request) }, gone);
   }
 
   @Operation({
@@ -185,4 +186,10 @@ export class AgentsController {
   private chunk({ offset }: LogOffset, request: Request) {
     return { offset, read: () => this.bodies.bytes(request) };
   }
+}
+
+/** The version of the protocol that the agent says it speaks; null for one that says none. */
+function protocolOf(request: Request): number | null {
+  const said = request.get(PROTOCOL_HEADER) ?? '';
+  return /^\d{1,4}$/.test(said) ? Number(said) : null;
 }

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type {
-  FramesResponse,
-  LogChunkResponse,
-  LogStream,
-  OutputStream,
-  PollResponse,
-  RegisterResponse,
-  RequestsQuery,
-  RunFileAddress,
+import {
+  type FramesResponse,
+  type LogChunkResponse,
+  type LogStream,
+  type OutputStream,
+  type PollResponse,
+  PROTOCOL_VERSION,
+  type RegisterResponse,
+  type RequestsQuery,
+  type RunFileAddress,
 } from '../../../libs/contracts/agent-protocol';
 import { Config } from '../../config/config';
 import type { FileContent } from '../../platform/files/content';
@@ -54,19 +55,36 @@ export class AgentsService {
     private readonly utilization: ReportedUtilization,
   ) {}
 
-  async register(authorization: string | undefined, body: Register): Promise<RegisterResponse> {
-    const { node, nodeToken } = await this.nodes.register(bearerToken(authorization), body.agent_id);
-    return { node_id: String(node.node_id), node_token: nodeToken, lease_ms: this.config.agent.leaseMs };
+  async register(
+    authorization: string | undefined,
+    body: Register,
+    protocolVersion: number | null,
+  ): Promise<RegisterResponse> {
+    const { node, nodeToken } = await this.nodes.register(bearerToken(authorization), {
+      agentId: body.agent_id,
+      protocolVersion,
+    });
+    return {
+      node_id: String(node.node_id),
+      node_token: nodeToken,
+      lease_ms: this.config.agent.leaseMs,
+      protocol_version: PROTOCOL_VERSION,
+    };
   }
 
   /**
    * Answers as soon as the node should do something new, or when the wait is over.
    * @param gone returns a promise that resolves when nobody waits for the answer any longer
    */
-  async poll(node: ClusterNode, body: Poll, gone: () => Promise<unknown>): Promise<PollResponse> {
+  async poll(
+    node: ClusterNode,
+    body: Poll & { protocolVersion: number | null },
+    gone: () => Promise<unknown>,
+  ): Promise<PollResponse> {
     const { node_id: nodeId } = node;
     this.nodes.assertWanted(node);
     const sign = this.heard.note(nodeId);
+    await this.nodes.speaks(node, body.protocolVersion);
     if (body.utilization) this.utilization.note(nodeId, body.utilization);
     // Subscribed before the version is read: a change between the two is seen either way.
     const { woken, cancel } = this.wakeUps.subscribe(nodeId);
@@ -91,8 +109,9 @@ export class AgentsService {
       daemons: told.daemons,
       runs: await this.runs.desired(told, assigned.runs, body.version),
       log_limit_bytes: this.config.storage.logMaxBytes,
-      takes_utilization: true,
+      protocol_version: PROTOCOL_VERSION,
       ...(told.node.draining ? { drain: true } : {}),
+      takes_utilization: true,
     };
   }
 

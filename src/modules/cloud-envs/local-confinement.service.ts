@@ -10,10 +10,12 @@ export class LocalConfinementService {
   /** Finds out what the machine offers. */
   static async choose({ compute: { local } }: Config, logger: Logger): Promise<LocalConfinementService> {
     if (!local) return new LocalConfinementService({ kind: 'none' });
-    const { sparkHomes, javaHome, classArchives, connectors, scalaKernels, python } = local;
+    const { sparkHomes, javaHome, classArchives, connectors, scalaKernels, turboJars, python } = local;
     const paths = [
       javaHome,
-      ...[sparkHomes, classArchives, connectors, scalaKernels].flatMap((byVersion) => Object.values(byVersion)),
+      ...[sparkHomes, classArchives, connectors, scalaKernels, turboJars].flatMap((byVersion) =>
+        Object.values(byVersion),
+      ),
     ];
     const { confinement, problem } = await chooseConfinement({ ...local, needed: { paths, python } });
     const service = new LocalConfinementService(confinement);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantScope } from '../../platform/auth/principal';
-import { conflict, DomainError, invalid } from '../../platform/errors/domain-error';
+import { conflict, DomainError } from '../../platform/errors/domain-error';
 import { type Message, openEnded } from '../../platform/http/answers';
 import { assertChanges } from '../../platform/http/changes';
 import type { Page } from '../../platform/http/page';
@@ -22,11 +22,14 @@ import { changedDraft, newClusterColumns, newDraft, restrictedColumns } from './
 import {
   assertEnabled,
   type ClusterDraft,
+  checkAcceleratedConf,
   checkDraft,
   checkSparkConfig,
   clusterLabels,
   invalidState,
+  tooManyParallelJobs,
 } from './cluster-rules';
+import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory.contract';
 import { EDITABLE_STATUSES } from './cluster-state';
 import { type ClusterRow, ClustersRepository } from './clusters.repository';
 import type { ClusterRead, ClusterSummary, ClusterWrite } from './dto/cluster-answers.dto';
@@ -107,6 +110,7 @@ export class ClusterDefinitionsService {
       const metastoreCatalog = await this.holdCatalog(scope, body.metastore_catalog_id, tx);
       const draft = newDraft(body, { cloudEnv, clusterConf, metastoreCatalog });
       checkDraft(draft, this.referenceData);
+      checkAcceleratedConf(body.spark_config ?? {}, draft);
       const labels = clusterLabels(body.labels ?? {}, cloudEnv, scope.tenantId, this.referenceData);
       const row = await this.repository.insert(tx, scope, newClusterColumns(body, draft, labels));
       await this.lifecycle.beginHistory(tx, row, scope.userId);
@@ -175,9 +179,8 @@ export class ClusterDefinitionsService {
   /** The driver memory that each parallel job of a machine gets. */
   driverMemory(query: DriverMemoryQuery): Message {
     const { machine_memory: memory, max_parallel_spark_job_execution_per_instance: jobs } = query;
-    const megabytes = Math.floor((memory * 1024) / jobs);
-    if (megabytes < 1)
-      throw invalid('CLUSTER.TOO_MANY_PARALLEL_JOBS', 'The machine memory is too small for so many parallel jobs.');
+    const megabytes = driverMemoryMb(memory * 1024, jobs);
+    if (megabytes < LEAST_DRIVER_MB) throw tooManyParallelJobs(memory, jobs);
     const text = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`;
     return {
       message: `Each of the ${jobs} parallel Spark jobs on a machine of ${memory} GB gets ${text} of driver memory.`,
@@ -214,7 +217,11 @@ export class ClusterDefinitionsService {
       clean_up_timeout: body.clean_up_timeout,
       spark_config: body.spark_config && { ...row.spark_config, ...defined(body.spark_config) },
     };
-    if (!isRestricted) return always;
+    if (!isRestricted) {
+      const { is_turbo_enabled: isTurboEnabled, is_cuda_enabled: isCudaEnabled } = row;
+      checkAcceleratedConf(body.spark_config ?? {}, { isTurboEnabled, isCudaEnabled });
+      return always;
+    }
     const cloudEnv = await this.cloudEnvs.getRow(scope, { id: body.cloud_env_id ?? row.cloud_env_id }, tx);
     const clusterConf = await this.clusterConfs.getRow(scope, { id: body.cluster_conf_id ?? row.cluster_conf_id }, tx);
     await this.holdObjectStorageManager(scope, body, tx);
@@ -223,6 +230,7 @@ export class ClusterDefinitionsService {
       catalogId === undefined ? row.metastore_catalog : await this.holdCatalog(scope, catalogId, tx);
     const draft = changedDraft(row, body, { cloudEnv, clusterConf, metastoreCatalog }, this.referenceData);
     checkDraft(draft, this.referenceData, row);
+    checkAcceleratedConf(always.spark_config ?? row.spark_config, draft);
     const labels = body.labels ?? ownLabels(row.labels, scope.tenantId);
     return {
       ...always,

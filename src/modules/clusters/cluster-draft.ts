@@ -43,6 +43,8 @@ export function newDraft(body: CreateCluster, parts: ClusterParts): ClusterDraft
     isSpotInstance: body.is_spot_instance,
     minInstances: body.min_instances ?? null,
     maxInstances: body.max_instances ?? null,
+    maxParallelJobs:
+      body.engine_cluster_spark_config?.max_parallel_spark_job_execution_per_instance ?? DEFAULT_PARALLEL_JOBS,
     numOfWorkers: workersOf(clusterType, body.engine_cluster_spark_config?.num_of_workers ?? null),
     disks: givenDisks(body),
   };
@@ -66,6 +68,7 @@ export function changedDraft(
     isSpotInstance: body.is_spot_instance ?? row.is_spot_instance,
     minInstances: merged(body.min_instances, row.min_instances),
     maxInstances: merged(body.max_instances, row.max_instances),
+    maxParallelJobs: engine.max_parallel_spark_job_execution_per_instance ?? row.max_parallel_jobs,
     numOfWorkers: workersOf(row.cluster_type, merged(engine.num_of_workers, row.num_of_workers)),
     disks: changedDisks(row, body, records),
   };
@@ -77,8 +80,6 @@ export function newClusterColumns(
   draft: ClusterDraft,
   labels: Record<string, string>,
 ): Values<Cluster> {
-  const { max_parallel_spark_job_execution_per_instance: parallelJobs = DEFAULT_PARALLEL_JOBS } =
-    body.engine_cluster_spark_config ?? {};
   return {
     name: body.name,
     description: body.description,
@@ -87,7 +88,7 @@ export function newClusterColumns(
     cluster_type: draft.clusterType,
     spark_config: body.spark_config ?? {},
     ...restrictedColumns(body, draft, labels),
-    max_parallel_jobs: parallelJobs,
+    max_parallel_jobs: draft.maxParallelJobs,
   };
 }
 

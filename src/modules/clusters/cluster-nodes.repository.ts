@@ -31,7 +31,8 @@ export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
 /** A node with what it is told of its cluster. */
 export type DesiredNodeRow = ClusterNode &
   Pick<Cluster, 'bootstrap_shell_script' | 'num_of_workers' | 'spark_config' | 'max_parallel_jobs'> &
-  Pick<Cluster, 'object_storage_manager_id' | 'metastore_catalog_id' | 'spark_secret'> & {
+  Pick<Cluster, 'object_storage_manager_id' | 'metastore_catalog_id' | 'spark_secret'> &
+  Pick<Cluster, 'is_turbo_enabled' | 'is_cuda_enabled'> & {
     wrapped_key: Buffer | null;
     /** Where the master of its cluster listens. */
     master_url_of_cluster: string | null;
@@ -141,7 +142,7 @@ export class ClusterNodesRepository {
     return firstRow<DesiredNodeRow>(
       this.dataSource.manager,
       `SELECT n.*, c.bootstrap_shell_script, c.num_of_workers, c.spark_config, c.max_parallel_jobs,
-         c.object_storage_manager_id, c.metastore_catalog_id, c.spark_secret, k.wrapped_key,
+         c.object_storage_manager_id, c.metastore_catalog_id, c.spark_secret, c.is_turbo_enabled, c.is_cuda_enabled, k.wrapped_key,
          (SELECT m.master_url FROM cluster_nodes m WHERE m.cluster_id = c.cluster_id AND m.role = 'master'
           AND m.to_date = 'infinity') AS master_url_of_cluster,
          EXISTS (SELECT 1 FROM cluster_mounts cm WHERE cm.tenant_id = c.tenant_id AND cm.cluster_id = c.cluster_id)

@@ -2,10 +2,14 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DesiredDaemons, ObservedDaemons } from '../../../libs/contracts/agent-protocol';
+import { heapWithin } from '../../../libs/spark/accelerator';
+import { Config } from '../../config/config';
 import { DomainError, orRefusal, unauthenticated } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import { wakeWorkflow } from '../../platform/workflows/workflow-intents';
+import { ReferenceData } from '../reference-data/reference-data.contract';
+import { acceleratorOf } from './accelerators.contract';
 import { agentTokenHash as hash } from './bootstrap-tokens';
 import { ClusterEvents } from './cluster-events';
 import { ClusterLifecycle } from './cluster-lifecycle';
@@ -36,13 +40,18 @@ export class ClusterNodesService {
     private readonly lifecycle: ClusterLifecycle,
     private readonly events: ClusterEvents,
     private readonly secrets: ClusterSecretsService,
+    private readonly referenceData: ReferenceData,
+    private readonly config: Config,
   ) {}
 
   /**
    * Exchanges a node's bootstrap token for its own. The same agent may repeat that, since an answer may be lost, until it
    * has used a node token ({@link authenticate}); then the bootstrap token is spent.
    */
-  async register(bootstrapToken: string, agentId: string): Promise<{ node: ClusterNode; nodeToken: string }> {
+  async register(
+    bootstrapToken: string,
+    { agentId, protocolVersion }: { agentId: string; protocolVersion: number | null },
+  ): Promise<{ node: ClusterNode; nodeToken: string }> {
     return this.dataSource.transaction(async (tx) => {
       const node = await this.ofBootstrapToken(bootstrapToken, tx, true);
       if (node.agent_id !== null && node.agent_id !== agentId)
@@ -50,6 +59,7 @@ export class ClusterNodesService {
       const nodeToken = `${node.node_id}.${randomBytes(32).toString('base64url')}`;
       await this.nodes.update(tx, node.node_id, {
         agent_id: agentId,
+        protocol_version: protocolVersion,
         node_token_hash: hash(nodeToken),
         bootstrap_token: null,
       });
@@ -92,6 +102,12 @@ export class ClusterNodesService {
     }
   }
 
+  /** Notes the version of the protocol that the node's agent says, where it is another one than it said before. */
+  async speaks({ node_id, protocol_version: before }: ClusterNode, protocolVersion: number | null): Promise<void> {
+    if (protocolVersion !== before)
+      await this.nodes.update(this.dataSource.manager, node_id, { protocol_version: protocolVersion });
+  }
+
   /** Version of what the node should do; renews nothing. */
   async desiredVersion(nodeId: number): Promise<number> {
     return (await this.nodes.desiredVersion(nodeId)) ?? 0;
@@ -117,21 +133,33 @@ export class ClusterNodesService {
     const found = await this.nodes.desired(nodeId);
     if (!found) throw gone();
     const { spark_config, max_parallel_jobs, has_mounts: hasMounts } = found;
-    const { object_storage_manager_id, metastore_catalog_id } = found;
-    const runSettings = { spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id };
+    const { object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled } = found;
+    const ofCluster = { object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled };
+    const runSettings = { spark_config, max_parallel_jobs, ...ofCluster };
     return { node: found, daemons: this.daemonsOf(found), runSettings, hasMounts };
+  }
+
+  /** GPUs of the node's machine. */
+  private gpusOf({ machine_type_id: id }: Pick<ClusterNode, 'machine_type_id'>): number {
+    return (id === null ? undefined : this.referenceData.machineType(id))?.info.gpus ?? 0;
   }
 
   private daemonsOf(node: DesiredNodeRow): DesiredDaemons {
     const workers = node.role === 'master-and-workers' ? (node.num_of_workers ?? 1) : node.role === 'worker' ? 1 : 0;
+    const accelerator = acceleratorOf(node);
+    const gpus = accelerator === 'cuda' ? this.gpusOf(node) : 0;
+    const workerMemoryMb = Math.floor((node.memory_mb - 1024) / Math.max(1, workers));
     return {
       role: node.role,
       workers,
       // Workers of one node share what it has.
       worker_cores: Math.max(1, Math.floor(node.cores / Math.max(1, workers))),
-      worker_memory_mb: Math.max(512, Math.floor((node.memory_mb - 1024) / Math.max(1, workers))),
+      // Executors ask for their heaps, and take besides what the accelerator needs.
+      worker_memory_mb: Math.max(512, heapWithin(workerMemoryMb, accelerator)),
+      ...(gpus > 0 && { gpus }),
       master_url: node.role === 'worker' ? node.master_url_of_cluster : null,
       bootstrap_script: node.bootstrap_shell_script,
+      bootstrap_timeout_ms: this.config.agent.bootstrapTimeoutMs,
       env: parseEnvironment(node.spark_config.env_var ?? []),
       spark_secret: this.secrets.reveal(node),
     };

@@ -13,7 +13,7 @@ import { Cluster, givesSlots } from './entities/cluster.entity';
 
 /** What runs inherit from their cluster. */
 export type RunSettings = Pick<Cluster, 'spark_config' | 'max_parallel_jobs' | 'object_storage_manager_id'> &
-  Pick<Cluster, 'metastore_catalog_id'>;
+  Pick<Cluster, 'metastore_catalog_id' | 'is_turbo_enabled' | 'is_cuda_enabled'>;
 
 /** A cluster whose row is locked for the rest of the transaction. */
 export type LockedCluster = RunSettings &
@@ -41,6 +41,8 @@ export type ClusterFactsRow = DiskColumns &
     | 'cloud_identity'
     | 'labels'
     | 'spark_infra_version_id'
+    | 'is_turbo_enabled'
+    | 'is_cuda_enabled'
   > & { cluster_conf: ClusterConfData; cloud_env: CloudEnvData };
 
 const HISTORY: History<ClusterStateEntry> = {
@@ -49,7 +51,8 @@ const HISTORY: History<ClusterStateEntry> = {
   subjectColumn: 'cluster_id',
 };
 
-const RUN_SETTINGS = 'spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id';
+const RUN_SETTINGS =
+  'spark_config, max_parallel_jobs, object_storage_manager_id, metastore_catalog_id, is_turbo_enabled, is_cuda_enabled';
 
 /** Before nodes are added again, after the first failure and at most; milliseconds. */
 const FIRST_GROW_PAUSE_MS = 15_000;
@@ -190,7 +193,8 @@ export class ClusterRowsRepository {
     return firstRow<ClusterFactsRow>(
       this.dataSource.manager,
       `SELECT c.cluster_id, c.tenant_id, c.cluster_type, c.min_instances, c.max_instances, c.num_of_workers, c.keep_scratch_disk,
-         c.is_spot_instance, c.enable_public_ip, c.block_project_ssh_keys, c.cloud_identity, c.labels, c.spark_infra_version_id, c.disk_type_id, c.disk_iops,
+         c.is_spot_instance, c.enable_public_ip, c.block_project_ssh_keys, c.cloud_identity, c.labels, c.spark_infra_version_id,
+         c.is_turbo_enabled, c.is_cuda_enabled, c.disk_type_id, c.disk_iops,
          c.disk_throughput_mb, c.disk_size, c.number_of_disks, ${clusterConfJson()} AS cluster_conf,
          ${cloudEnvJson()} AS cloud_env
        FROM clusters c JOIN cluster_confs cc ON cc.cluster_conf_id = c.cluster_conf_id ${clusterConfJoins()}

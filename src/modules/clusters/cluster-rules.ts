@@ -1,5 +1,8 @@
+import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
+import { whyOwned } from '../../../libs/spark/owned-properties';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
 import { openEnded } from '../../platform/http/answers';
+import { toWire } from '../../platform/product/product-name';
 import {
   type CloudEnvData,
   checkLabels,
@@ -15,12 +18,15 @@ import {
   type ReferenceData,
   type SparkInfraVersionRef,
 } from '../reference-data/reference-data.contract';
+import { acceleratorOf } from './accelerators.contract';
 import { checkDisks, type OwnDisks } from './cluster-disks';
+import { lacksAccelerator } from './compute-support';
 import type { ClusterStatus, ClusterType } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
+import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory.contract';
 import type { Cluster } from './entities/cluster.entity';
-import { checkSecretNames } from './secret-names.contract';
-import { checkConf } from './spark-conf.contract';
+import { checkSecretNames, secretNames } from './secret-names.contract';
+import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf.contract';
 
 const MAX_TOTAL_LABELS = 50;
 
@@ -36,6 +42,7 @@ export interface ClusterDraft {
   minInstances: number | null;
   maxInstances: number | null;
   numOfWorkers: number | null;
+  maxParallelJobs: number;
   metastoreCatalog: Pick<MetastoreCatalogData, 'name' | 'metastore_catalog_type_id'> | null;
   disks: OwnDisks;
 }
@@ -63,7 +70,10 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   const version = referenceData.selectable(versionId, before?.spark_infra_version_id).sparkInfraVersion(versionId);
   if (!version)
     throw notFound('SPARK_INFRA_VERSION.NOT_FOUND', `There is no Spark infra version with id ${versionId}.`);
-  checkAccelerators(draft, version, machine.info);
+  checkAccelerators(draft, version, machine.info, referenceData);
+  const { maxParallelJobs } = draft;
+  if (driverMemoryMb(machine.memoryGib * 1024, maxParallelJobs) < LEAST_DRIVER_MB)
+    throw tooManyParallelJobs(machine.memoryGib, maxParallelJobs);
   checkCatalog(draft.metastoreCatalog, version);
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
@@ -72,20 +82,54 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);
 }
 
+/** What is asked for must be offered by the Spark, the type of the cluster, the environment and, for CUDA, the machine type. */
 function checkAccelerators(
-  { isTurboEnabled, isCudaEnabled }: ClusterDraft,
+  draft: ClusterDraft,
   version: SparkInfraVersionRef,
   machineType: MachineTypeInfo,
+  referenceData: ReferenceData,
 ): void {
+  const { isTurboEnabled, isCudaEnabled, clusterType, cloudEnv, numOfWorkers } = draft;
   const spark = `Spark infra version ${version.spark_docker_image_name}`;
+  const typed = `A cluster of type ${toWire(clusterType)}`;
+  const supports = referenceData.acceleratorSupport(clusterType);
+  const lacks = (one: AcceleratorKind): boolean => lacksAccelerator(cloudEnv.cloud_provider_id, cloudEnv.endpoint, one);
   const faults: [boolean, string][] = [
+    [isTurboEnabled && isCudaEnabled, 'A cluster has either turbo or CUDA.'],
     [isTurboEnabled && !version.has_turbo_support, `${spark} has no turbo.`],
+    [isTurboEnabled && !supports.turbo, `${typed} has no turbo.`],
+    [isTurboEnabled && lacks('turbo'), 'Nodes of this cloud environment have no turbo.'],
     [isCudaEnabled && !version.has_cuda_support, `${spark} does not support CUDA.`],
+    [isCudaEnabled && !supports.cuda, `${typed} does not support CUDA.`],
+    [isCudaEnabled && lacks('cuda'), 'Nodes of this cloud environment have no GPUs.'],
     [isCudaEnabled && !machineType.has_cuda, `Machine type ${machineType.name} has no GPU.`],
-    [isTurboEnabled || isCudaEnabled, 'This release does not start clusters with turbo or CUDA.'],
+    [
+      isCudaEnabled && clusterType === 'STANDALONE' && (numOfWorkers ?? 1) > machineType.gpus,
+      `Machine type ${machineType.name} has ${machineType.gpus} GPUs, fewer than num_of_workers.`,
+    ],
   ];
   const fault = faults.find(([is]) => is);
   if (fault) throw invalid('CLUSTER.ACCELERATOR_UNSUPPORTED', fault[1]);
+}
+
+/** Throws a 400 for a Spark property that the accelerator of the cluster needs for itself. */
+export function checkAcceleratedConf(
+  config: SparkConfig,
+  draft: Pick<ClusterDraft, 'isTurboEnabled' | 'isCudaEnabled'>,
+): void {
+  const accelerator = acceleratorOf({ is_turbo_enabled: draft.isTurboEnabled, is_cuda_enabled: draft.isCudaEnabled });
+  if (accelerator === null) return;
+  const named = (config.conf ?? []).flatMap((entry) => parseConfEntry(entry)?.key ?? []);
+  for (const property of [...named, ...Object.keys(secretNames(config.conf_secret))])
+    if (whyOwned(property) === null) assertNotOwned('CLUSTER', property, accelerator);
+}
+
+/** A 400 for more parallel jobs than a machine with so much memory has room for. */
+export function tooManyParallelJobs(memoryGib: number, jobs: number): Error {
+  return invalid(
+    'CLUSTER.TOO_MANY_PARALLEL_JOBS',
+    `A machine of ${memoryGib} GB is too small for ${jobs} parallel Spark jobs: each needs ${LEAST_DRIVER_MB} MB of driver memory.`,
+  );
 }
 
 /** The version says which types of metastores its Spark can use; that of Glue depends on no more than packages. */

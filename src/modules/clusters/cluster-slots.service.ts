@@ -28,7 +28,12 @@ export class ClusterSlotsService {
   /** What runs inherit from their cluster; bare defaults if it does not exist. */
   async runSettings(clusterId: number): Promise<RunSettings> {
     const settings = await this.rows.runSettings(clusterId);
-    const none = { object_storage_manager_id: null, metastore_catalog_id: null };
+    const none = {
+      object_storage_manager_id: null,
+      metastore_catalog_id: null,
+      is_turbo_enabled: false,
+      is_cuda_enabled: false,
+    };
     return settings ?? { spark_config: {}, max_parallel_jobs: 1, ...none };
   }
 

@@ -1,5 +1,5 @@
 import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
-import { computeDriverName, servedEnvironments } from './compute-support';
+import { computeDriverName, lacksAccelerator, servedEnvironments } from './compute-support';
 
 describe('the driver of a cloud environment', () => {
   it.each([
@@ -10,6 +10,12 @@ describe('the driver of a cloud environment', () => {
     ['AWS', null, null],
   ] as const)('of %s at %p is %p', (provider, endpoint, expected) => {
     expect(computeDriverName(CLOUD_PROVIDER_ID[provider], endpoint)).toBe(expected);
+  });
+
+  it('says what its nodes cannot be accelerated by', () => {
+    const lacking = (endpoint: string) =>
+      (['turbo', 'cuda'] as const).filter((one) => lacksAccelerator(CLOUD_PROVIDER_ID.OnPrem, endpoint, one));
+    expect([lacking('local://'), lacking('https://pve.example.org:8006')]).toEqual([['cuda'], []]);
   });
 
   it('is described for people', () => {

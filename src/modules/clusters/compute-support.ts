@@ -1,3 +1,4 @@
+import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { LOCAL_ENDPOINT } from '../cloud-envs/cloud-envs.contract';
 import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
 
@@ -7,6 +8,8 @@ interface DriverEntry {
   serves(endpoint: string | null): boolean;
   /** For people, as in "clusters of …". */
   description: string;
+  /** What its nodes cannot be accelerated by, whatever their machines; absent for nothing. */
+  lacks?: readonly AcceleratorKind[];
 }
 
 /** Every compute driver of this release. Only a worker has the drivers themselves: `workflows/drivers.ts`. */
@@ -15,6 +18,7 @@ const COMPUTE_DRIVERS = {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint === LOCAL_ENDPOINT,
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
+    lacks: ['cuda'],
   },
 } as const satisfies Record<string, DriverEntry>;
 
@@ -26,6 +30,17 @@ const ENTRIES = Object.entries(COMPUTE_DRIVERS) as [ComputeDriverName, DriverEnt
 export function computeDriverName(cloudProviderId: number, endpoint: string | null): ComputeDriverName | null {
   const found = ENTRIES.find(([, one]) => one.cloudProviderId === cloudProviderId && one.serves(endpoint));
   return found?.[0] ?? null;
+}
+
+/** Whether nodes of a cloud environment cannot have the accelerator, whatever their machines. */
+export function lacksAccelerator(
+  cloudProviderId: number,
+  endpoint: string | null,
+  accelerator: AcceleratorKind,
+): boolean {
+  const name = computeDriverName(cloudProviderId, endpoint);
+  const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
+  return entry?.lacks?.includes(accelerator) ?? false;
 }
 
 /** The environments that this release makes nodes for, for people. */

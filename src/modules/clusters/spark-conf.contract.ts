@@ -1,3 +1,4 @@
+import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { whyOwned } from '../../../libs/spark/owned-properties';
 import { invalid } from '../../platform/errors/domain-error';
 
@@ -31,9 +32,9 @@ export function checkConf(who: Configures, entries: readonly string[] | null | u
   }
 }
 
-/** Throws a 400 that says why users cannot set the property. */
-export function assertNotOwned(who: Configures, property: string): void {
-  const why = whyOwned(property);
+/** Throws a 400 that says why users cannot set the property, on a cluster with the accelerator. */
+export function assertNotOwned(who: Configures, property: string, accelerator: AcceleratorKind | null = null): void {
+  const why = whyOwned(property, accelerator);
   if (why === null) return;
   throw invalid(`${who}.PROPERTY_OWNED`, `The Spark property ${property} is the platform's: ${why}.`, { property });
 }

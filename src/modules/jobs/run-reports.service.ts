@@ -11,6 +11,7 @@ import { notFound } from '../../platform/errors/domain-error';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import { ownerKey, type RunMetastores, RunMetastoresService } from '../catalog-secrets/run-metastores.service';
+import { acceleratorOf } from '../clusters/accelerators.contract';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { ClusterNode, DesiredNode, RunSettings } from '../clusters/clusters.contract';
 import { secretNames } from '../clusters/secret-names.contract';
@@ -195,6 +196,7 @@ export class RunReportsService {
       conf: run.conf,
       sparkConfig: cluster.spark_config,
       maxParallelJobs: cluster.max_parallel_jobs,
+      accelerator: acceleratorOf(cluster),
       ...given,
       node,
       killGraceMs: this.config.agent.killGraceMs,

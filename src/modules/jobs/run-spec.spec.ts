@@ -1,8 +1,8 @@
 import { settingsOf } from './dto/job-conf.dto';
-import { buildRunSpec } from './run-spec';
+import { buildRunSpec, type SpecInput } from './run-spec';
 
 describe('buildRunSpec', () => {
-  const built = (settings: object, sparkConfig: object = {}) =>
+  const built = (settings: object, sparkConfig: object = {}, change: Partial<SpecInput> = {}) =>
     buildRunSpec({
       snapshot: {
         job_conf_id: 1,
@@ -15,11 +15,13 @@ describe('buildRunSpec', () => {
       conf: ['spark.c=3'],
       sparkConfig,
       maxParallelJobs: 1,
+      accelerator: null,
       mounts: [],
       node: { role: 'single', cores: 2, memory_mb: 2048, master_url: null },
       killGraceMs: 1000,
       sqlIdleMinutes: 60,
       mavenRepository: 'https://mirror.example/maven2/',
+      ...change,
     });
   const specOf = (settings: object, sparkConfig: object) => built(settings, sparkConfig).spec;
 
@@ -54,6 +56,39 @@ describe('buildRunSpec', () => {
       packages: ['c:d:2', 'a:b:1'],
       repositories: ['https://cluster.example/', 'https://job.example/m2/'],
       maven_repository: 'https://mirror.example/maven2/',
+    });
+  });
+
+  describe('the memory of a driver', () => {
+    const node = { role: 'single', cores: 2, memory_mb: 16_384, master_url: null } as const;
+    const memory = (settings: object, sparkConfig: object = {}, change: Partial<SpecInput> = {}) => {
+      const { spec } = built(settings, sparkConfig, { node, maxParallelJobs: 5, ...change });
+      return [spec.driver_memory, spec.driver_memory_is_default];
+    };
+
+    it('is its part of what the node has for jobs, unless somebody names it', () => {
+      expect(memory({})).toEqual(['3072m', true]);
+      expect(memory({}, {}, { maxParallelJobs: 1 })).toEqual(['15360m', true]);
+      expect(memory({ driver_memory: '1g' }, { conf: ['spark.driver.memory 2g'] })).toEqual(['1g', undefined]);
+      expect(memory({}, { conf: ['spark.driver.memory 2g'] })).toEqual(['2g', undefined]);
+      const conf = ['spark.driver.memory=3g'];
+      expect(memory({ conf }, { conf: ['spark.driver.memory 2g'] })).toEqual(['3g', undefined]);
+      expect(memory({ conf }, {}, { conf: ['spark.driver.memory=4g'] })).toEqual(['4g', undefined]);
+    });
+
+    it('leaves room for turbo where tasks run in the driver', () => {
+      const turbo = { accelerator: 'turbo' } as const;
+      expect(memory({}, {}, turbo)).toEqual(['2048m', true]);
+      const elsewhere = { ...node, role: 'master', master_url: 'spark://m:1' } as const;
+      expect(memory({}, {}, { ...turbo, node: elsewhere })).toEqual(['3072m', true]);
+      const { spec } = built({}, {}, { node, maxParallelJobs: 5, ...turbo });
+      expect(spec.accelerator).toEqual({ kind: 'turbo', memory_mb: 3072 });
+    });
+
+    it('is beside the part of a GPU', () => {
+      const { spec } = built({}, {}, { node, maxParallelJobs: 2, accelerator: 'cuda' });
+      expect(spec.accelerator).toEqual({ kind: 'cuda', gpu_percent: 45 });
+      expect(built({}).spec).not.toHaveProperty('accelerator');
     });
   });
 });

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { RunFile, RunMetastore, RunMount, RunSecrets, RunSpec } from '../../../libs/contracts/agent-protocol';
+import type {
+  AcceleratorKind,
+  RunFile,
+  RunMetastore,
+  RunMount,
+  RunSecrets,
+  RunSpec,
+} from '../../../libs/contracts/agent-protocol';
+import { gpuPercent, heapWithin } from '../../../libs/spark/accelerator';
 import { type ClusterNode, parseEnvironment, type SparkConfig } from '../clusters/clusters.contract';
+import { driverMemoryMb, LEAST_DRIVER_MB } from '../clusters/driver-memory.contract';
 import { parseConfEntry } from '../clusters/spark-conf.contract';
 import { repositoryUrl } from '../dependency-repositories/dependencies.contract';
 import type { JobSettings } from './dto/job-conf.dto';
@@ -8,6 +17,8 @@ import { parseFileReference, splitArchive, type StagedFile } from './file-refere
 import { functionOfRun, projectOf, requirementsFile } from './function-settings';
 import { kernelOf, type NotebookLanguage, runKindOf, type JobLanguage } from './job-types';
 import { splitArguments } from './split-arguments';
+
+const DRIVER_MEMORY = 'spark.driver.memory';
 
 /** A configuration as it was when a run was submitted. */
 export interface JobConfSnapshot {
@@ -24,6 +35,7 @@ export interface SpecInput {
   conf: string[] | null;
   sparkConfig: SparkConfig;
   maxParallelJobs: number;
+  accelerator: AcceleratorKind | null;
   mounts: RunMount[];
   /** Absent for a cluster without one, and where it is known already. */
   metastore?: RunMetastore | undefined;
@@ -86,32 +98,29 @@ function confEntry(entry: string): string {
   return parsed ? `${parsed.key}=${parsed.value}` : entry;
 }
 
-/** Memory of one driver when the job names none: the node's memory shared by the jobs it may run at once, MiB. */
-export function defaultDriverMemoryMb(memoryMb: number, maxParallelJobs: number): number {
-  const reserved = 1024;
-  return Math.max(512, Math.floor((memoryMb - reserved) / maxParallelJobs));
-}
-
 /** Everything the agent needs for a run, and what is behind the index of each file that it fetches. */
 export function buildRunSpec(input: SpecInput): { spec: RunSpec; staged: KeyedFile[] } {
   const { settings, name } = input.snapshot;
   const kernel = kernelOf(input.snapshot);
   const files = new FileList();
+  const application = settings.command === null ? null : files.one(settings.command);
+  const ofCluster = inherited(input, files);
   const spec: RunSpec = {
     kind: runKindOf(input.snapshot),
     name,
-    application: settings.command === null ? null : files.one(settings.command),
+    application,
     code: settings.rawScalaCode,
     class_name: settings.class_name,
     arguments: splitArguments(input.arguments ?? settings.arguments ?? ''),
     master: input.node.role === 'single' ? `local[${input.node.cores}]` : (input.node.master_url ?? ''),
-    ...inherited(input, files),
+    ...ofCluster,
     mounts: input.mounts,
     ...(input.metastore && { metastore: input.metastore }),
     ...(input.secrets && { secrets: input.secrets }),
     ...(kernel && { kernel }),
     ...served(input, files),
     ...(input.snapshot.job_type === 'THRIFT_SQL' && { sql_idle_timeout_sec: input.sqlIdleMinutes * 60 }),
+    ...driverResources(input, ofCluster.conf),
     ...resources(input),
     // Behind all others, whose indexes agents of older releases go by.
     ...keytab(settings.keytab, files),
@@ -170,9 +179,31 @@ function inherited(input: SpecInput, files: FileList) {
   };
 }
 
-function resources({ snapshot: { settings }, node, maxParallelJobs }: SpecInput) {
+/** The driver's memory, and what else the node has for it: unless somebody names it, the job's part of the node's memory. */
+function driverResources(
+  { snapshot: { settings }, node, maxParallelJobs, accelerator }: SpecInput,
+  conf: readonly string[],
+): Pick<RunSpec, 'driver_memory' | 'driver_memory_is_default' | 'accelerator'> {
+  // Of clusters that an earlier release let have more jobs than their nodes have room for.
+  const share = Math.max(LEAST_DRIVER_MB, driverMemoryMb(node.memory_mb, maxParallelJobs));
+  const heap = node.role === 'single' ? heapWithin(share, accelerator) : share;
+  const named = settings.driver_memory ?? valueOf(DRIVER_MEMORY, conf);
   return {
-    driver_memory: settings.driver_memory ?? `${defaultDriverMemoryMb(node.memory_mb, maxParallelJobs)}m`,
+    ...(named === null ? { driver_memory: `${heap}m`, driver_memory_is_default: true } : { driver_memory: named }),
+    ...(accelerator === 'turbo' && { accelerator: { kind: accelerator, memory_mb: share } }),
+    ...(accelerator === 'cuda' && {
+      accelerator: { kind: accelerator, gpu_percent: gpuPercent(maxParallelJobs) },
+    }),
+  };
+}
+
+/** The last value that `key=value` entries give a property; null if none does. */
+function valueOf(key: string, conf: readonly string[]): string | null {
+  return conf.findLast((entry) => entry.startsWith(`${key}=`))?.slice(key.length + 1) ?? null;
+}
+
+function resources({ snapshot: { settings } }: SpecInput) {
+  return {
     driver_cores: settings.driver_cores,
     driver_java_options: settings.driver_java_options,
     driver_library_path: settings.driver_library_path,

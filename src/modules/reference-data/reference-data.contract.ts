@@ -1,3 +1,4 @@
+import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { Field } from '../../platform/http/fields';
 import type { CatalogTypeName, SECRET_TYPES } from './dto/lookup-values';
 
@@ -249,6 +250,8 @@ export abstract class ReferenceData implements LookupRecords {
   abstract metastoreCatalogType(id: number): MetastoreCatalogTypeRecord | undefined;
   /** What a single run of jobs of this type, in this language, may be given; all of it where the lookup has no such row. */
   abstract runtimeSupport(jobType: string, language: string): { arguments: boolean; conf: boolean };
+  /** Which accelerators clusters of the type may have; none where the lookup has no such row. */
+  abstract acceleratorSupport(clusterType: string): Readonly<Record<AcceleratorKind, boolean>>;
   abstract labelPattern(cloudProviderId: number): LabelPattern | undefined;
 
   /** Where a record finds what it is to refer to: among current rows, and what it refers to already may be closed. */

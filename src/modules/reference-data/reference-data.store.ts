@@ -116,6 +116,11 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return { arguments: row?.support_runtime_args ?? true, conf: row?.support_runtime_conf ?? true };
   }
 
+  acceleratorSupport(clusterType: string) {
+    const row = this.answers.clusterTypes.find(({ name }) => fromWire(name) === clusterType);
+    return { turbo: row?.has_turbo_support ?? false, cuda: row?.has_cuda_support ?? false };
+  }
+
   labelPattern(cloudProviderId: number) {
     return this.snapshot.labelPatterns.get(cloudProviderId);
   }

@@ -20,6 +20,14 @@ export function shapeContext(shape: FieldShape): Record<string, unknown> {
   return { [SHAPE]: shape };
 }
 
+const tolerant = new WeakSet<object>();
+
+/**
+ * Marks a class of requests of programs that may be of a newer release than this one: keys that it does not know are left
+ * out instead of being refused. For people a refusal is better, which shows a misspelled name.
+ */
+export const IgnoresUnknownFields = (): ClassDecorator => (type) => void tolerant.add(type);
+
 const shapes = new WeakMap<object, ReadonlyMap<string, FieldShape>>();
 
 /** The fields of a class of requests by name. */
@@ -51,7 +59,7 @@ export function asSent(value: unknown): unknown {
 
 /**
  * A copy of a request with the fields that its class has, ready to be converted and validated in time that grows only
- * with its size. Throws a 400 that names keys unknown to the class.
+ * with its size. Throws a 400 that names keys unknown to the class, unless it ignores them.
  */
 export function knownFields(type: Class, request: object): object {
   const problems = new Problems();
@@ -66,6 +74,7 @@ function recordOf(type: Class, source: Record<string, unknown>, path: string, pr
   for (const [key, value] of Object.entries(source)) {
     const shape = fields.get(key);
     if (shape) copy[key] = valueOf(shape, value, path + key, problems);
+    else if (tolerant.has(type)) continue;
     else if (problems.isFull) break;
     else problems.addUnknown(path + key);
   }

@@ -36,8 +36,8 @@ exec "$@"
 
 /** Words before a command line that let every user read what a platform and its jobs are made of. */
 export function showing({ bubblewrap, python, ...runtime }: TestRuntime): string[] {
-  const { sparkHome, javaHome, classArchive, connectors, scalaKernel } = runtime;
-  const paths = [ROOT, process.execPath, sparkHome, javaHome, classArchive, connectors, scalaKernel];
+  const { sparkHome, javaHome, classArchive, connectors, scalaKernel, turbo } = runtime;
+  const paths = [ROOT, process.execPath, sparkHome, javaHome, classArchive, connectors, scalaKernel, turbo];
   const libraries = bubblewrap === null ? [] : [dirname(dirname(dirname(bubblewrap)))];
   const shown = [...visiblePaths({ paths, python }), ...libraries].flatMap((path) => {
     const closed = closedAbove(path);

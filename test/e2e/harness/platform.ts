@@ -61,6 +61,7 @@ export interface TestRuntime {
   classArchive: string | null;
   connectors: string | null;
   scalaKernel: string | null;
+  turbo: string | null;
   bubblewrap: string | null;
 }
 
@@ -338,6 +339,7 @@ export class PlatformUnderTest {
       COMPUTE_LOCAL_SCALA_KERNELS: this.runtime.scalaKernel
         ? `${this.runtime.sparkVersion}=${this.runtime.scalaKernel}`
         : '',
+      COMPUTE_LOCAL_TURBO: this.runtime.turbo ? `${this.runtime.sparkVersion}=${this.runtime.turbo}` : '',
       COMPUTE_LOCAL_SHARED_DIRS: this.sharedDir,
       COMPUTE_LOCAL_BUBBLEWRAP: this.runtime.bubblewrap ?? '',
       AGENT_API_URL: this.agentsUrl,

@@ -3,7 +3,8 @@ import type { OperationOptions } from '../../../src/platform/http/operation-opti
 import { type Access, isOfNodes } from '../../../src/platform/auth/access';
 import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../../src/modules/clusters/cluster-nodes.service';
-import { makeTenancy, type Tenancy, putNode } from '../harness/records';
+import { makeTenancy, type Tenancy } from '../harness/records';
+import { putNode } from '../harness/statuses';
 import { TestAgent } from '../harness/test-agent';
 import { startWholeApi, type TestApi } from '../harness/test-api';
 import { readExpectedAccess } from './expected-access';

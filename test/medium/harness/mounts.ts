@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { bodyOf } from '../../samples';
 import { encodedCredentials } from '../../samples/sample';
-import { makeTenancy, type Tenancy, putCluster } from './records';
+import { makeTenancy, type Tenancy } from './records';
+import { putCluster } from './statuses';
 import type { ClusterStatus } from '../../../src/modules/clusters/cluster-state';
 import { configure, createTestDatabase, prepare, TestApi, type TestAnswer, type TestDatabase } from './test-api';
 

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import { ClusterNodesRepository } from '../../../src/modules/clusters/cluster-nodes.repository';
-import { ClusterRowsRepository } from '../../../src/modules/clusters/cluster-rows.repository';
-import type { ClusterStatus, NodeStatus } from '../../../src/modules/clusters/cluster-state';
 import { firstRow, rows, type Tx } from '../../../src/platform/persistence/sql';
 import { type Kind, rowOf, tableOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
@@ -63,34 +60,6 @@ const FIRST_ENTRY: Readonly<Record<string, string>> = {
     INSERT INTO node_states (node_id, cluster_id, sequence, status, reason, start_time)
     SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)`,
 };
-
-const CAUSE = { reason: 'As a test has it', userId: null };
-
-/** Puts a cluster into a status, whatever it was in, with the entry in its history. */
-export async function putCluster(tx: Tx, clusterId: number, to: ClusterStatus): Promise<void> {
-  const clusters = new ClusterRowsRepository(tx.connection);
-  await tx.transaction(async (own) => {
-    const cluster = await clusters.lock(own, clusterId);
-    if (!cluster) throw new Error(`There is no cluster ${clusterId}`);
-    const { status: from } = cluster;
-    if (from === to) return;
-    const node_count = await clusters.setStatus(own, cluster, to, null);
-    await clusters.appendState(own, clusterId, { from, to, ...CAUSE, extra: { node_count } });
-  });
-}
-
-/** The same for a node. */
-export async function putNode(tx: Tx, nodeId: number, to: NodeStatus): Promise<void> {
-  const nodes = new ClusterNodesRepository(tx.connection);
-  await tx.transaction(async (own) => {
-    const node = await nodes.get(nodeId, own, true);
-    if (!node) throw new Error(`There is no node ${nodeId}`);
-    const { status: from } = node;
-    if (from === to) return;
-    await nodes.setStatus(own, nodeId, to);
-    await nodes.appendState(own, node, { from, to, ...CAUSE, workflowInstanceId: null, step: null });
-  });
-}
 
 async function plainEntries(tx: Tx, table: string, values: Readonly<Record<string, unknown>>) {
   const needed = neededColumns.get(table) ?? (await readNeededColumns(tx, table));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObservedDaemons, RunMount, RunReport, RunSpec } from '../../../libs/contracts/agent-protocol';
 import type { ControlPlane } from '../../../libs/node-agent/control-plane';
+import { BoundedLog } from '../../../libs/node-agent/bounded-log';
 import { Daemons } from '../../../libs/node-agent/daemons';
 import { NodeLog } from '../../../libs/node-agent/node-log';
 import type { NodeOwner } from '../../../libs/node-agent/processes';
@@ -29,6 +30,8 @@ export interface EndedRun extends RunReport {
   stderr: string;
 }
 
+const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
+
 /** A Spark node of the agent's own parts, with real Spark and without a control plane. */
 export class MountingNode {
   readonly dir = mkdtempSync(join(tmpdir(), 'mounting-node-'));
@@ -43,6 +46,7 @@ export class MountingNode {
   constructor(change: Partial<SparkRuntime> = {}) {
     this.runtime = { ...preparedRuntime(), ...change };
     this.log = new NodeLog(this.dir);
+    const limit = (): number => LOG_LIMIT_BYTES;
     this.daemons = new Daemons({
       owner: this.owner,
       runtime: this.runtime,
@@ -50,6 +54,7 @@ export class MountingNode {
       bindAddress: '127.0.0.1',
       env: { SPARK_LOCAL_IP: '127.0.0.1' },
       log: this.log,
+      logs: { stdout: new BoundedLog(this.log.stdout, limit), stderr: new BoundedLog(this.log.stderr, limit) },
       changed: (observed) => (this.observed = observed),
     });
   }

@@ -38,18 +38,24 @@ export function oracleOf(load: Load, outcome: Outcome): Oracle {
   const { minInstances, maxInstances, maxParallelJobs, startTimeMs, cleanUpTimeoutMs } = load;
   const begins = beginsOf(load, outcome);
   const paid = new Int32Array(Math.floor(outcome.until / GRID_MS)).fill(minInstances);
+  // By number of nodes: the windows of one width come in order, so what lies before is paid already.
+  let filled: number[] = [];
   const need = (begin: number, end: number, slots: number) => {
     const nodes = Math.min(maxInstances, Math.ceil(slots / maxParallelJobs - 1e-9));
     if (nodes <= minInstances) return;
     const from = Math.max(0, Math.ceil((end - startTimeMs) / GRID_MS));
     const to = Math.min(paid.length, Math.floor((begin + cleanUpTimeoutMs + STOPS_WITHIN_MS) / GRID_MS));
-    for (let cell = from; cell < to; cell += 1) if ((paid[cell] ?? 0) < nodes) paid[cell] = nodes;
+    for (let cell = Math.max(from, filled[nodes] ?? 0); cell < to; cell += 1)
+      if ((paid[cell] ?? 0) < nodes) paid[cell] = nodes;
+    filled[nodes] = Math.max(to, filled[nodes] ?? 0);
   };
   for (const { at, slots } of momentsOf(begins)) need(at, at, slots);
-  for (const width of WIDTHS_MS)
+  for (const width of WIDTHS_MS) {
+    filled = [];
     sharesOf(begins, width, outcome.until).forEach((slotMs, step) => {
       need(step * STEP_MS, step * STEP_MS + width, slotMs / width);
     });
+  }
   return summed(load, paid, outcome.until);
 }
 

@@ -14,8 +14,11 @@ import {
   type RunState,
   type UtilizationSample,
 } from '../../../../libs/contracts/agent-protocol';
+import { IgnoresUnknownFields } from '../../../platform/http/field-shapes';
 import { Field, Param } from '../../../platform/http/fields';
 
+// Agents may be of a newer release, as libs/contracts/agent-protocol.ts says.
+@IgnoresUnknownFields()
 export class Register {
   @Field.text({ minLength: 1, maxLength: 200 }) agent_id: string;
   @Field.text({ maxLength: 300 }) hostname: string;
@@ -24,33 +27,39 @@ export class Register {
 
 const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };
 
+@IgnoresUnknownFields()
 export class UtilizationSampleBody implements UtilizationSample {
   @Field.int32(UTILIZATION) average: number;
   @Field.int32(UTILIZATION) max: number;
 }
 
+@IgnoresUnknownFields()
 export class DiskSampleBody extends UtilizationSampleBody {
   @Field.int32(UTILIZATION) total: number;
 }
 
+@IgnoresUnknownFields()
 export class UtilizationBody implements NodeUtilization {
   @Field.object(() => UtilizationSampleBody) millicores: UtilizationSampleBody;
   @Field.object(() => UtilizationSampleBody) memory_mb: UtilizationSampleBody;
   @Field.object(() => DiskSampleBody) disk_mb: DiskSampleBody;
 }
 
+@IgnoresUnknownFields()
 export class Poll implements PollRequest {
   @Field.int64({ min: 0 }) version: number;
   @Field.int32({ min: 0, max: 30_000 }) wait_ms: number;
   @Field.object(() => UtilizationBody, { optional: true }) utilization?: UtilizationBody;
 }
 
+@IgnoresUnknownFields()
 export class DaemonsReport {
   @Field.oneOf(['starting', 'ready', 'failed']) state: DaemonsState;
   @Field.text({ nullable: true, maxLength: 1000 }) master_url: string | null;
   @Field.text({ nullable: true, maxLength: 20_000 }) error: string | null;
 }
 
+@IgnoresUnknownFields()
 export class RunReportBody {
   @Field.text({ pattern: /^\d{1,15}$/, meaning: 'a run id' }) run_id: string;
   @Field.int64({ min: 1 }) seq: number;
@@ -64,17 +73,20 @@ export class RunReportBody {
   @Field.text({ maxLength: 100 }) at: string;
 }
 
+@IgnoresUnknownFields()
 export class LoadReport implements NodeLoad {
   @Field.int32({ min: 0, max: LARGEST_LOAD }) pending_cores: number;
   @Field.int32({ min: 0, max: LARGEST_LOAD }) used_cores: number;
   @Field.int32({ min: 0, max: LARGEST_LOAD }) executors: number;
 }
 
+@IgnoresUnknownFields()
 export class InterruptionReport implements NodeInterruption {
   @Field.text({ maxLength: LONGEST_INTERRUPTION }) detail: string;
   @Field.text({ nullable: true, maxLength: 100 }) ends_at: string | null;
 }
 
+@IgnoresUnknownFields()
 export class Report implements ReportRequest {
   @Field.object(() => DaemonsReport) daemons: DaemonsReport;
   @Field.objects(() => RunReportBody) runs: RunReportBody[];
@@ -83,14 +95,17 @@ export class Report implements ReportRequest {
   @Field.object(() => InterruptionReport, { optional: true }) interruption?: InterruptionReport;
 }
 
+@IgnoresUnknownFields()
 export class LogOffset {
   @Param.int64({ optional: false, min: 0 }) offset: number;
 }
 
+@IgnoresUnknownFields()
 export class FileKey {
   @Param.text({ maxLength: 64 }) key?: string;
 }
 
+@IgnoresUnknownFields()
 export class Requests implements RequestsQuery {
   @Param.int64({ optional: false, min: 0 }) after: number;
   @Param.int32({ optional: false, min: 0, max: 30_000 }) wait_ms: number;

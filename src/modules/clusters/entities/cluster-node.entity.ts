@@ -20,8 +20,8 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
   where: 'bootstrap_token_hash IS NOT NULL',
 })
 @Index('ix_cluster_nodes_free', ['cluster_id', 'busy_slots', 'node_number'], { where: TAKES_RUNS })
-@Index('ix_cluster_nodes_cluster', ['cluster_id', 'to_date'])
 @Index('ix_cluster_nodes_replacements', ['cluster_id', 'from_date'], { where: 'replacement' })
+@Index('ix_cluster_nodes_cluster', ['cluster_id', 'to_date'])
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
@@ -68,7 +68,7 @@ export class ClusterNode extends ValidityColumns {
   @Col.time({ nullable: true }) bootstrap_expires_at: Date | null;
   @Col.text({ nullable: true }) node_token_hash: string | null;
   @Col.text({ nullable: true }) agent_id: string | null;
-  /** What its agent said last: its version of the protocol; null for one that says none, or was not heard yet. */
+  /** The version of the protocol that its agent says; null for one that says none, or was not heard yet. */
   @Col.int({ nullable: true }) protocol_version: number | null;
   /** Grows with every change of what the node should do; agents wait for it to pass what they know. */
   @Col.bigint({ default: 1 }) desired_version: number;

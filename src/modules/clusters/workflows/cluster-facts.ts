@@ -9,12 +9,14 @@ import type {
   NodeRef,
   NodeSpec,
 } from '../../../../libs/compute-drivers/compute-driver';
+import type { AcceleratorKind } from '../../../../libs/contracts/agent-protocol';
 import type { Place } from '../../../../libs/compute-drivers/place';
 import { Config } from '../../../config/config';
 import { Installation } from '../../../platform/installation/installation';
 import { PermanentError, type WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { CredentialsConfsService } from '../../credentials-confs/credentials-confs.service';
 import { type MachineTypeRecord, ReferenceData } from '../../reference-data/reference-data.contract';
+import { acceleratorOf } from '../accelerators.contract';
 import { BootstrapTokens } from '../bootstrap-tokens';
 import { type ClusterDisks, clusterDisks, ownDisks } from '../cluster-disks';
 import { ClusterRowsRepository } from '../cluster-rows.repository';
@@ -49,6 +51,7 @@ export interface ClusterFacts {
   machinePriceYcu: number;
   disks: ClusterDisks | null;
   sparkVersion: string;
+  accelerator: AcceleratorKind | null;
   endpoint: string | null;
   cloudProviderId: number;
   credentialsConfId: number;
@@ -97,6 +100,7 @@ export class ClusterFactsReader {
       machinePriceYcu: machineType.info.machine_price_ycu,
       disks: clusterDisks(ownDisks(row), row.cluster_conf.volume_conf, this.referenceData),
       sparkVersion: spark.spark_version,
+      accelerator: acceleratorOf(row),
       endpoint: env.endpoint,
       cloudProviderId: env.cloud_provider_id,
       credentialsConfId: env.credentials_conf_id,
@@ -117,7 +121,7 @@ export class ClusterFactsReader {
 
   /** What to make of a planned node: the same for every try of an attempt. */
   nodeSpec(facts: ClusterFacts, node: ClusterNode): NodeSpec {
-    const { installationId, tenantId, sparkVersion } = facts;
+    const { installationId, tenantId, sparkVersion, accelerator } = facts;
     return {
       labels: { installationId, tenantId, clusterId: String(facts.clusterId), nodeToken: node.token },
       nodeNumber: node.node_number,
@@ -133,6 +137,7 @@ export class ClusterFactsReader {
       userLabels: node.labels,
       boot: {
         sparkVersion,
+        accelerator,
         agentApiUrl: this.config.agent.apiUrl,
         bootstrapToken: this.bootstrapTokens.again(node),
       },
