@@ -6,7 +6,8 @@ import { RunScheduler } from '../../src/modules/jobs/run-scheduler.service';
 import { RunsRepository } from '../../src/modules/jobs/runs.repository';
 import { JobReconciler } from '../../src/modules/jobs/workflows/job-reconciler';
 import { LOGGER } from '../../src/platform/logging/logger';
-import { makeTenancy, putNode, type Tenancy } from './harness/records';
+import { makeTenancy, type Tenancy } from './harness/records';
+import { putNode } from './harness/statuses';
 import { TestAgent } from './harness/test-agent';
 import { startWholeApi, type TestApi } from './harness/test-api';
 
