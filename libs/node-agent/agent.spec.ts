@@ -185,7 +185,6 @@ class FakeControlPlane {
         ...(this.logLimit !== undefined && { log_limit_bytes: this.logLimit }),
         ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
         ...(this.drain ? { drain: true } : {}),
-        ...(this.utilization === 'unknown' ? {} : { takes_utilization: true }),
       };
       json(200, desired);
     };
