@@ -19,7 +19,13 @@ describe('an attack on what clients call', () => {
   let token: string;
 
   beforeAll(async () => {
-    const env = { ...QUICK_RECOVERY, AGENT_LEASE_MS: String(LEASE_MS), AGENT_LEASE_MARGIN_MS: String(MARGIN_MS) };
+    const env = {
+      ...QUICK_RECOVERY,
+      AGENT_LEASE_MS: String(LEASE_MS),
+      // So that a lost node shows in its cluster.
+      CLUSTER_REPLACEMENTS_PER_HOUR: '0',
+      AGENT_LEASE_MARGIN_MS: String(MARGIN_MS),
+    };
     platform = await PlatformUnderTest.start({ name: 'attack-leases', agentsApart: true, env });
     client = await platform.admin();
     estate = await describeEstate(client, platform.runtime.sparkVersion);

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
 import type { ApiClient } from './harness/api-client';
 import {
@@ -215,6 +216,36 @@ describe('a CLUSTER', () => {
     destroyMachine(master?.token ?? '');
     await eventually(async () => (await statuses(clusterId)).at(-1) === 'ERROR', { timeoutMs: 60_000, what: 'ERROR' });
     expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
+    await destroyCluster(client, clusterId);
+    await expectNoStrayNodes(platform);
+  });
+});
+
+describe('a spot cluster', () => {
+  it('gets another machine for one that its provider takes back, whose job says why it ended', async () => {
+    const clusterId = await createCluster(client, estate, 'spot', SIZES);
+    // Types of local machines are not offered so; what follows is the same.
+    await platform.sql('UPDATE clusters SET is_spot_instance = true WHERE cluster_id = $1', [clusterId]);
+    await startCluster(client, clusterId);
+    const [taken] = await nodesOf(platform, clusterId);
+    const token = taken?.token ?? '';
+    const job = await GatedJob.describe(platform, client, clusterId, 'spot');
+    const run = await job.submit();
+    await job.inLoop(run);
+    // As the metadata of a provider would say it; the agent reads all of it or nothing.
+    const notice = join(nodeDirectory(platform, token), 'interruption.json');
+    const endsAt = new Date(Date.now() + 20_000).toISOString();
+    writeFileSync(`${notice}.new`, JSON.stringify({ detail: 'Capacity is wanted back.', ends_at: endsAt }));
+    renameSync(`${notice}.new`, notice);
+    expect(await job.ended(run)).toMatchObject({ status: 'TERMINATED', reasonCode: 'SPOT_INTERRUPTED' });
+    await eventually(
+      async () => {
+        const nodes = await nodesOf(platform, clusterId);
+        return nodes.length === 1 && nodes[0]?.status === 'RUNNING' && nodes[0].token !== token;
+      },
+      { timeoutMs: 60_000, what: 'another node alone' },
+    );
+    expect(await statuses(clusterId)).toEqual(['STOPPED', 'INITIATING', 'RUNNING']);
     await destroyCluster(client, clusterId);
     await expectNoStrayNodes(platform);
   });

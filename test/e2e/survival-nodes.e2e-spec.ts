@@ -37,7 +37,12 @@ let quiet: number;
 let startedQuiet: Date;
 
 beforeAll(async () => {
-  const env = { ...QUICK_RECOVERY, AGENT_LEASE_MS: String(LEASE_MS), AGENT_LEASE_MARGIN_MS: '1000' };
+  const env = {
+    ...QUICK_RECOVERY,
+    AGENT_LEASE_MS: String(LEASE_MS),
+    AGENT_LEASE_MARGIN_MS: '1000',
+    CLUSTER_REPLACEMENTS_PER_HOUR: '0',
+  };
   platform = await PlatformUnderTest.start({ name: 'survival-nodes', env });
   client = await platform.admin();
   estate = await describeEstate(client, platform.runtime.sparkVersion);
@@ -122,7 +127,7 @@ describe('a node whose agent or supervisor is killed', () => {
 });
 
 describe('a node that is lost', () => {
-  it('ends its run with NODE_LOST and its cluster in ERROR, which can be destroyed', async () => {
+  it('ends its run with NODE_LOST and, where none may take its place, its cluster in ERROR, which can be destroyed', async () => {
     const { clusterId, job, runId, token } = await running('node-lost');
     const { supervisors, agents, others } = processesOfNode(platform, token);
     kill9([...supervisors, ...agents, ...others]);
@@ -135,7 +140,7 @@ describe('a node that is lost', () => {
     await eventually(async () => (await client.get('/cluster', { cluster_id: clusterId })).cluster_status === 'ERROR', {
       what: 'the cluster in ERROR',
     });
-    expect(await stateReason(client, clusterId)).toMatch(/^Node 0 is lost: its machine has disappeared/);
+    expect(await stateReason(client, clusterId)).toMatch(/ The last: Node 0 is lost: its machine has disappeared/);
     const states = await historyOf(platform, 'run_states', 'run_id', runId);
     expect(states.map(({ status }) => status)).toEqual(['SUBMITTED', 'RUNNING', 'TERMINATED']);
     await destroyCluster(client, clusterId);
