@@ -90,6 +90,13 @@ const ALWAYS = [
       GROUP BY r.node_id HAVING count(*) > max(c.max_parallel_jobs)`,
   },
   {
+    name: 'no cluster has more nodes than its maximum',
+    sql: `SELECT cluster_id, count(*) AS nodes, max(max_instances) AS most FROM cluster_nodes n JOIN clusters c USING (cluster_id)
+      WHERE n.to_date = 'infinity' AND n.status IN ('INITIATING', 'RUNNING') AND NOT n.draining
+        AND c.cluster_type <> 'CLUSTER' AND ($1::bigint IS NULL OR cluster_id = $1)
+      GROUP BY cluster_id HAVING count(*) > max(max_instances)`,
+  },
+  {
     name: 'a run has ended when its status says so, and its workflows with it',
     sql: `SELECT run_id, r.status, r.ended_at, i.state FROM runs r JOIN workflow_job_instances i
         ON i.workflow_job_instance_id IN (r.workflow_job_instance_id, r.stop_workflow_job_instance_id)
@@ -145,6 +152,13 @@ const AT_REST = [
     sql: `SELECT c.cluster_id, c.status, n.node_id, n.status AS status_of_node FROM clusters c JOIN cluster_nodes n USING (cluster_id)
       WHERE ${OF_CLUSTER} AND n.to_date = 'infinity' AND c.status IN ('RUNNING', 'STOPPED', 'DESTROYED')
         AND n.status <> c.status AND NOT (c.status = 'STOPPED' AND n.status = 'ERROR')`,
+  },
+  {
+    name: 'no resize is under way, and no node is to go',
+    sql: `SELECT cluster_id, c.status, resize_instance_id, node_id, draining FROM clusters c
+        LEFT JOIN cluster_nodes n USING (cluster_id)
+      WHERE ${OF_CLUSTER} AND (resize_instance_id IS NOT NULL AND c.status <> 'ERROR'
+        OR n.draining AND n.status = 'RUNNING' AND n.to_date = 'infinity')`,
   },
   {
     name: 'every message of the outbox has been sent',

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { LOCAL_ENDPOINT } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterNodesService } from '../../src/modules/clusters/cluster-nodes.service';
 import { ClusterSlotsService } from '../../src/modules/clusters/cluster-slots.service';
 import type { ClusterOperation } from '../../src/modules/clusters/cluster-state';
@@ -292,6 +293,9 @@ describe('the size of a cluster', () => {
     });
     // Neither those that go nor the one that is at work.
     expect(free).toEqual([]);
+    // Whoever decides: a node at work cannot be marked.
+    const drain = dataSource.transaction((tx) => app.get(ClusterNodesRepository).drain(tx, [added[1] ?? 0], 60_000));
+    expect(await drain).toEqual([]);
     await bring();
     await settle();
     expect((await nodes()).map(({ node_number }) => node_number)).toEqual([2]);

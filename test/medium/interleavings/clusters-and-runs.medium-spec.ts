@@ -90,6 +90,19 @@ describe('clusters and runs, in every order of statements', () => {
       await world.get(Transactions).run((tx) => service.reported(tx, Number(id), READY));
   }
 
+  /** Spark of a node fails for good. */
+  async function loseOne({ clusterId }: Ground, random: SeededRandom): Promise<void> {
+    const nodes = await world.sql<{ node_id: string }>(
+      `SELECT node_id FROM cluster_nodes WHERE cluster_id = $1 AND status = 'RUNNING' ORDER BY node_id`,
+      [clusterId],
+    );
+    if (nodes.length === 0) return;
+    const failed = { state: 'failed', master_url: null, error: 'its Spark failed' } as const;
+    const service = world.get(ClusterNodesService);
+    const nodeId = Number(random.pick(nodes).node_id);
+    await world.get(Transactions).run((tx) => service.reported(tx, nodeId, failed));
+  }
+
   /** What agents do when nothing disturbs them: they come up, and end every run. */
   async function agents(ground: Ground, random: SeededRandom): Promise<void> {
     await reportReady(ground);
@@ -120,6 +133,9 @@ describe('clusters and runs, in every order of statements', () => {
       },
       deliver: () => world.deliver(random),
       'agents come up': () => reportReady(ground),
+      scale: () => world.scale(ground.clusterId),
+      'scale again': () => world.scale(ground.clusterId),
+      'lose a node': () => loseOne(ground, random),
       'time passes': () => world.passLease().then(() => world.reconcileWorkflows()),
       'messages are lost': async () => world.forgetMessages(),
     };

@@ -31,6 +31,11 @@ export async function makeGround(world: World, random: SeededRandom): Promise<Gr
   await rows.add('clusters', {
     ...{ cluster_id, tenant_id, name, status: 'RUNNING', max_parallel_jobs },
     ...rowOf('cluster', parts),
+    ...{
+      max_instances: random.between(2, 3),
+      clean_up_timeout: 0,
+      spark_infra_version_id: REFERENCE.spark_infra_version_id,
+    },
   });
   const max_concurrency = random.pick([0, 0, 2]);
   await rows.add('job_confs', {

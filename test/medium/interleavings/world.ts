@@ -10,7 +10,9 @@ import { Config } from '../../../src/config/config';
 import { LOCAL_ENDPOINT } from '../../../src/modules/cloud-envs/cloud-envs.contract';
 import { OnPremNodesService } from '../../../src/modules/cloud-envs/onprem-nodes.service';
 import { ClusterFactsReader } from '../../../src/modules/clusters/workflows/cluster-facts';
+import { ClusterScaler } from '../../../src/modules/clusters/workflows/cluster-scaler';
 import { Drivers } from '../../../src/modules/clusters/workflows/drivers';
+import { ScalingReconciler } from '../../../src/modules/clusters/workflows/scaling-reconciler';
 import { RunScheduler } from '../../../src/modules/jobs/run-scheduler.service';
 import { JobDispatchHandler } from '../../../src/modules/jobs/workflows/job-dispatch.handler';
 import { JobReconciler } from '../../../src/modules/jobs/workflows/job-reconciler';
@@ -81,7 +83,10 @@ export class World {
     const call: ClusterFactsReader['withDriver'] = (_facts, _caller, use) => use(this.driver as never, {} as never);
     this.app.get(ClusterFactsReader).withDriver = call;
     this.app.get(Drivers).keepTenantsApart = () => true;
+    this.app.get(Drivers).serves = () => true;
     this.app.get(OnPremNodesService).localServes = () => Promise.resolve(true);
+    // Each deed is what a test says, and nothing goes on beside it.
+    void this.app.get(ScalingReconciler).onApplicationShutdown();
     // Those of one process share their looks, which end with it: here each deed is a process that may crash.
     const scheduler = this.app.get(RunScheduler);
     scheduler.lookAgain = (clusterId) => scheduler['look'](clusterId);
@@ -183,6 +188,11 @@ export class World {
     await this.app.get(JobReconciler).reconcile(this.signal);
   }
 
+  /** Has the cluster follow its work. */
+  async scale(clusterId: number): Promise<void> {
+    await this.app.get(ClusterScaler).scale(clusterId);
+  }
+
   /** Goes on as a platform without faults does, agents included, until nothing of the cluster is under way. */
   async comeToRest(clusterId: number, agents: () => Promise<void>): Promise<void> {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -193,6 +203,7 @@ export class World {
       await this.passLease();
       await this.reconcileWorkflows();
       await this.reconcileJobs();
+      await this.scale(clusterId);
     }
   }
 

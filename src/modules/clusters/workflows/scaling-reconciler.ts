@@ -2,12 +2,15 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { DataSource } from 'typeorm';
 import { Config } from '../../../config/config';
 import { LOGGER, type Logger } from '../../../platform/logging/logger';
+import { pause } from '../../../platform/process/pause';
 import { PgListener } from '../../../platform/wakeups/pg-listener';
 import { Reconciler } from '../../../platform/workflows/reconciler';
 import { Repairs } from '../../../platform/workflows/repairs';
 import { ClusterScaler } from './cluster-scaler';
 import { ScalingRepository } from './scaling.repository';
 
+/** How long the look at a cluster may take to end when the process stops, milliseconds. */
+const END_MS = 1_000;
 /** Clusters that are read together. */
 const BATCH = 200;
 
@@ -44,7 +47,10 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     this.unsubscribe();
-    await this.looking;
+    // What it has begun is a transaction, which another worker finds done or not.
+    const patience = new AbortController();
+    await Promise.race([this.looking, pause(END_MS, patience.signal)]);
+    patience.abort();
   }
 
   async reconcile(signal: AbortSignal): Promise<void> {
