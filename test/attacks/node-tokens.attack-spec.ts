@@ -55,4 +55,29 @@ describe('somebody who has the tokens of a node', () => {
     }
     expect(await agent.register()).toBe(401);
   });
+
+  it('cannot have the cluster grow for what only its master knows, nor speak of more than its node has', async () => {
+    const [worker, other] = [await newNode(), await newNode()];
+    await api.database.query(`UPDATE cluster_nodes SET role = 'worker', cores = 2 WHERE node_id = ANY($1)`, [
+      [worker.nodeId, other.nodeId],
+    ]);
+    const most = 1_000_000;
+    const report = {
+      ...{ daemons: { state: 'ready', master_url: null, error: null }, runs: [], drained: true },
+      load: { pending_cores: most, used_cores: most, executors: most },
+      // Of nobody's node, which is ignored as what a newer agent might say.
+      ...{ node_id: other.nodeId, cluster_id: 1 },
+    };
+    await worker.poll();
+    expect((await worker.send('POST', '/report', { body: report })).status).toBe(200);
+    const rows = await api.database.query<object[]>(
+      `SELECT node_id::int, pending_cores, used_cores, executors, drained_at FROM cluster_nodes
+       WHERE node_id = ANY($1) ORDER BY node_id`,
+      [[worker.nodeId, other.nodeId]],
+    );
+    expect(rows).toEqual([
+      { node_id: worker.nodeId, pending_cores: null, used_cores: 2, executors: 2, drained_at: null },
+      { node_id: other.nodeId, pending_cores: null, used_cores: null, executors: null, drained_at: null },
+    ]);
+  });
 });
