@@ -351,6 +351,21 @@ describe('the size of a cluster', () => {
     expect(state?.reason).toBe('Its machine has disappeared at the provider while it was stopped');
   });
 
+  it('is finished by another workflow if the one of the resize ended without it', async () => {
+    await occupy();
+    await wait(1);
+    await scale();
+    const abandoned = await resizing();
+    await endWorkflows(dataSource.manager, [abandoned.instanceId], 'ERROR', 'ended by a fault');
+    await scale();
+    expect((await resizing()).instanceId).not.toBe(abandoned.instanceId);
+    await bring();
+    await report((await nodes())[1] as ClusterNode);
+    await bring();
+    await settle();
+    expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
+  });
+
   it('is decided by as many waiting runs as matter', async () => {
     await wait(12);
     const [seen] = await app.get(ScalingRepository).some(dataSource.manager, clusterId - 1, 1);

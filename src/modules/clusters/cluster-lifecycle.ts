@@ -161,7 +161,7 @@ export class ClusterLifecycle {
     { to, reason }: { to: ClusterStatus | null; reason: string },
   ): Promise<number> {
     let instanceId = cluster.resize_instance_id;
-    if (instanceId === null) {
+    if (instanceId === null || (await hasWorkflowEnded(tx, instanceId))) {
       const workflow = await startWorkflow(tx, definition, subjectOf(cluster), null);
       instanceId = workflow.workflow_job_instance_id;
       await this.clusters.setResize(tx, cluster.cluster_id, instanceId);

@@ -152,8 +152,9 @@ function isSpareNews({ facts }: ScalableCluster): boolean {
   return hasSpareWorker(facts) !== ((facts.spareWorkerSince ?? null) !== null);
 }
 
-/** Whether there are nodes to be removed and nobody does it; not before the pause that a failure brought is over. */
-function hasLeftovers({ facts, resizeInstanceId }: ScalableCluster): boolean {
+/** Whether there is something to be finished or nodes to be removed, and nobody does it; not before the pause that a failure brought is over. */
+function hasLeftovers({ facts, resizeInstanceId, isAbandoned }: ScalableCluster): boolean {
+  if (isAbandoned) return true;
   if (resizeInstanceId !== null || (facts.growAfter !== null && facts.growAfter > facts.now)) return false;
   return facts.nodes.some(({ phase, busySlots }) => phase === 'broken' || (phase === 'leaving' && busySlots === 0));
 }

@@ -10,7 +10,10 @@ import type { ClusterNode } from '../entities/cluster-node.entity';
 export interface ScalableCluster {
   clusterId: number;
   facts: ScalingFacts;
+  /** Of the workflow that changes it already; null if none does. */
   resizeInstanceId: number | null;
+  /** Whether a workflow has ended without ending its resize, which only a fault of the platform can bring about. */
+  isAbandoned: boolean;
   spotMissingForMs: number | null;
   nodes: ScalableNode[];
 }
@@ -35,6 +38,7 @@ type Row = Pick<
 > &
   Pick<Cluster, 'min_instances' | 'max_instances' | 'num_of_workers' | 'node_start_ms' | 'recent_run_ms'> & {
     now: number;
+    is_abandoned: boolean;
     grow_after: number | null;
     spot_missing_since: number | null;
     spare_worker_since: number | null;
@@ -51,6 +55,8 @@ const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::float8`;
 /** Of each only as many waiting runs are counted as it could have slots for, and one. */
 const FACTS = (which: string) => `
   SELECT c.cluster_id, c.cluster_type, c.status, c.max_parallel_jobs, c.clean_up_timeout, c.resize_instance_id,
+    c.resize_instance_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workflow_job_instances i
+      WHERE i.workflow_job_instance_id = c.resize_instance_id AND i.ended_at IS NULL) AS is_abandoned,
     c.min_instances, c.max_instances, c.num_of_workers, c.node_start_ms, c.recent_run_ms, ${ms('platform_now()')} AS now,
     ${ms('c.grow_after')} AS grow_after, ${ms('c.spot_missing_since')} AS spot_missing_since,
     ${ms('c.spare_worker_since')} AS spare_worker_since,
@@ -104,7 +110,8 @@ function toScalable(row: Row): ScalableCluster {
   const pendingCores = row.cluster_type === 'CLUSTER' ? (master?.pending_cores ?? 0) : 0;
   return {
     clusterId: row.cluster_id,
-    resizeInstanceId: row.resize_instance_id,
+    resizeInstanceId: row.is_abandoned ? null : row.resize_instance_id,
+    isAbandoned: row.is_abandoned,
     spotMissingForMs: row.spot_missing_since === null ? null : row.now - row.spot_missing_since,
     nodes,
     facts: {
