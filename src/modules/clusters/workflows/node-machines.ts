@@ -46,12 +46,7 @@ export class NodeMachines {
     caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
   ): Promise<Map<number, string>> {
     if (nodes.length === 0) return new Map();
-    const machines = await this.facts.withDriver(facts, caller, (driver, call) =>
-      driver.describe(
-        nodes.map((node) => nodeRef(facts, node)),
-        call,
-      ),
-    );
+    const machines = await this.describe(facts, nodes, caller);
     const problems = new Map<number, string>();
     const byToken = new Map(nodes.map((node) => [node.token, node]));
     for (const { state, fault, labels } of machines) {
@@ -79,12 +74,7 @@ export class NodeMachines {
   ): Promise<Map<number, string>> {
     const before = nodes.filter(wasThere);
     if (before.length === 0) return new Map();
-    const machines = await this.facts.withDriver(facts, caller, (driver, call) =>
-      driver.describe(
-        before.map((node) => nodeRef(facts, node)),
-        call,
-      ),
-    );
+    const machines = await this.describe(facts, before, caller);
     const whys = new Map<number, string>();
     for (const [index, { state }] of machines.entries()) {
       const node = before[index];
@@ -93,6 +83,20 @@ export class NodeMachines {
       whys.set(node.node_id, `Its machine ${what} while it was stopped`);
     }
     return whys;
+  }
+
+  /** What the provider shows of each, in their order. */
+  private describe(
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+    caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
+  ): Promise<ProviderNode[]> {
+    return this.facts.withDriver(facts, caller, (driver, call) =>
+      driver.describe(
+        nodes.map((node) => nodeRef(facts, node)),
+        call,
+      ),
+    );
   }
 
   /** From now on these count as gone when the provider does not show them. Its address may be new. */
