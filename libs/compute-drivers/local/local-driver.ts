@@ -123,6 +123,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
   private readonly bindAddress: string;
   /** Supervisors as they were last seen, by node token. */
   private readonly seen = new Map<string, ProcessId>();
+  /** The last that takes users for a node. */
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: LocalDriverOptions) {
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
@@ -417,17 +419,27 @@ export class LocalDriver implements ComputeDriver, OnSite {
   ): Promise<void> {
     const { confinement, dir } = this.options;
     if (confinement.kind !== 'users') return use(confinement);
-    await this.lockedBy(`${dir}/.users.lock`, context, async () => {
-      const configs = await Promise.all((await nodeNames(dir)).map((name) => readConfig(`${dir}/${name}`)));
-      const taken = configs.map((config) => config.confinement).filter((other) => other?.kind === 'users');
-      const blocks = Math.floor(confinement.uids / UIDS_OF_NODE);
-      for (let block = 0; block < blocks; block++) {
-        const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
-        if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
-      }
-      const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
-      throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, { kind: 'capacity' });
-    });
+    // Among the nodes of this process one after the other: each try for a lock is a process of its own.
+    await this.inTurn(() =>
+      this.lockedBy(`${dir}/.users.lock`, context, async () => {
+        const configs = await Promise.all((await nodeNames(dir)).map((name) => readConfig(`${dir}/${name}`)));
+        const taken = configs.map((config) => config.confinement).filter((other) => other?.kind === 'users');
+        const blocks = Math.floor(confinement.uids / UIDS_OF_NODE);
+        for (let block = 0; block < blocks; block++) {
+          const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
+          if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
+        }
+        const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
+        throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, { kind: 'capacity' });
+      }),
+    );
+  }
+
+  /** Begins when what was asked for before has ended, well or not; each has its own deadline. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => undefined);
+    return done;
   }
 
   private supervisors(): Map<string, number> {
