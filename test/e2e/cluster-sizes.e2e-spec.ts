@@ -75,7 +75,6 @@ describe('a PLATFORM cluster', () => {
   it('grows with the jobs that wait, and shrinks when they are done', async () => {
     const clusterId = await createCluster(client, estate, 'breathes', SIZES);
     await startCluster(client, clusterId);
-    const [first] = await nodesOf(platform, clusterId);
     const job = await GatedJob.describe(platform, client, clusterId, 'breathes');
     const runs = [await job.submit(), await job.submit(), await job.submit(), await job.submit()];
     await eventually(async () => (await busyNodes(clusterId)) === 3, {
@@ -93,10 +92,9 @@ describe('a PLATFORM cluster', () => {
     await reachStatus(client, clusterId, 'RUNNING');
     const history = await statuses(clusterId);
     expect(history.slice(0, 5)).toEqual(['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING']);
-    expect(history.slice(5).every((status) => ['RESIZING_DOWN', 'RUNNING'].includes(status))).toBe(true);
+    const known = ['RESIZING_UP', 'RESIZING_DOWN', 'RUNNING'];
+    expect(history.slice(5).filter((status) => !known.includes(status))).toEqual([]);
     await expectSound(platform, clusterId, { history, nodes: 1 });
-    const [node] = await nodesOf(platform, clusterId);
-    expect(node?.token).toBe(first?.token);
     await destroyCluster(client, clusterId);
     await expectNoStrayNodes(platform);
   });
