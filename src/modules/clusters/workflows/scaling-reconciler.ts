@@ -11,6 +11,8 @@ import { ScalingRepository } from './scaling.repository';
 
 /** How long the look at a cluster may take to end when the process stops, milliseconds. */
 const END_MS = 1_000;
+/** Between two looks at what was heard of, milliseconds. */
+const BETWEEN_MS = 200;
 /** Clusters that are read together. */
 const BATCH = 200;
 
@@ -26,7 +28,7 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   /** Clusters to look at at once, one after the other. */
   private readonly woken = new Set<number>();
   private looking: Promise<void> | null = null;
-  private stopped = false;
+  private readonly stopping = new AbortController();
   private unsubscribe: () => void = () => undefined;
 
   constructor(
@@ -45,7 +47,7 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort();
     this.unsubscribe();
     // What it has begun is a transaction, which another worker finds done or not.
     const patience = new AbortController();
@@ -69,19 +71,28 @@ export class ScalingReconciler extends Reconciler implements OnModuleInit, OnApp
   /** @param payload ids with commas between them; none after the connection was lost: the next pass looks at all */
   private wake(payload: string): void {
     for (const id of payload.split(',')) if (Number(id) > 0) this.woken.add(Number(id));
-    if (this.woken.size > 0 && !this.stopped) this.looking ??= this.lookAtWoken().finally(() => (this.looking = null));
+    if (this.woken.size > 0 && !this.stopping.signal.aborted)
+      this.looking ??= this.lookAtWoken().finally(() => (this.looking = null));
   }
 
   private async lookAtWoken(): Promise<void> {
-    for (const clusterId of this.woken) {
-      if (this.stopped) return;
-      // One that is heard of meanwhile is looked at once more.
-      this.woken.delete(clusterId);
-      try {
-        await this.scaler.scale(clusterId);
-      } catch (error) {
-        this.logger.warn({ err: error, cluster_id: clusterId }, 'The nodes of a cluster are looked at again later');
+    const { signal } = this.stopping;
+    do {
+      const clusters = [...this.woken];
+      this.woken.clear();
+      for (const clusterId of clusters) {
+        if (signal.aborted) return;
+        await this.look(clusterId);
       }
+      // Of a cluster that many jobs are submitted to, something is heard all the time.
+    } while ((await pause(BETWEEN_MS, signal)) && this.woken.size > 0);
+  }
+
+  private async look(clusterId: number): Promise<void> {
+    try {
+      await this.scaler.scale(clusterId);
+    } catch (error) {
+      this.logger.warn({ err: error, cluster_id: clusterId }, 'The nodes of a cluster are looked at again later');
     }
   }
 }
