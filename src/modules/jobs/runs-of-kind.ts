@@ -100,7 +100,8 @@ export abstract class RunsOfKind {
       if (cluster?.status === 'STOPPED') await clusters.startFor(tx, cluster, scope.userId, added.run_id);
       else if (cluster) await scheduler.assignWaiting(tx, cluster);
       waitsFor = cluster ? null : asked.cluster_id;
-      if (waitsFor !== null && GIVES_SLOTS.includes(asked.cluster_status)) await clusters.askForMore(tx, waitsFor);
+      if (waitsFor !== null && asked.may_grow && GIVES_SLOTS.includes(asked.cluster_status))
+        await clusters.askForMore(tx, waitsFor);
       return made;
     });
     if (waitsFor !== null) void scheduler.lookAgain(waitsFor);

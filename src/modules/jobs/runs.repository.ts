@@ -62,6 +62,8 @@ export type Submission = Pick<
     cluster_name: LockedCluster['name'];
     cluster_status: LockedCluster['status'];
     has_free_slot: boolean;
+    /** Whether the cluster may get nodes for runs that wait. */
+    may_grow: boolean;
   };
 
 /** What a submission says of its run. */
@@ -176,6 +178,7 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
            t.to_date = 'infinity' AS active, w.to_date = 'infinity' AS workspace_active, c.cluster_id,
            c.name AS cluster_name, c.status AS cluster_status, c.to_date = 'infinity' AS cluster_active, c.spark_config,
            c.object_storage_manager_id, ${hasFreeSlot('c')} AS has_free_slot,
+           coalesce(c.min_instances < c.max_instances, false) AS may_grow,
            ${servesWorkspace('t.cluster_id', 't.workspace_id')} AS cluster_serves,
            nextval(pg_get_serial_sequence('runs', 'run_id')) AS run_id
          FROM job_confs t JOIN workspaces w ON w.workspace_id = t.workspace_id JOIN clusters c ON c.cluster_id = t.cluster_id
