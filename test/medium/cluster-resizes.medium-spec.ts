@@ -366,6 +366,14 @@ describe('the size of a cluster', () => {
     expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
+  it('waits as long as the provider asks', async () => {
+    await occupy();
+    await wait(1);
+    await scale();
+    provider.refusals.set(1, fault('throttled', 7_000));
+    expect(await bring()).toMatchObject({ kind: 'wait', ms: 7_000 });
+  });
+
   it('is decided by as many waiting runs as matter', async () => {
     await wait(12);
     const [seen] = await app.get(ScalingRepository).some(dataSource.manager, clusterId - 1, 1);

@@ -89,13 +89,10 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       ...(await this.removeSome(facts, remove, context)),
     ];
     const problem = told.length === 0 ? null : together(told);
-    const pauses = told.map(({ ms }) => ms);
-    const left = workOf(await this.nodes.ofCluster(context.subject.id));
-    if (left.remove.length > 0) return Step.wait(Math.min(LOOK_AGAIN_MS, ...pauses), problem);
-    if (left.make.length + left.wait.length + left.drain.length > 0)
-      return Step.wait(Math.min(LOOK_AGAIN_MS, ...pauses), problem);
-    // The words stay with the step that is over: the states of the nodes lead here.
-    return problem === null ? Step.done : Step.wait(0, problem);
+    // A provider that says how long is not asked before; a node that is ready wakes the workflow.
+    const pause = Math.max(LOOK_AGAIN_MS, ...told.map(({ ms }) => ms));
+    if (!isDone(await this.nodes.ofCluster(context.subject.id))) return Step.wait(pause, problem);
+    return problem === null ? Step.done : Step.doneExceptFor(problem);
   }
 
   /** Asks for the machines; answers what keeps some from being made. */
@@ -178,15 +175,13 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   }
 
   private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
-    let isDone = false;
+    let ended = false;
     const current = await this.lifecycle.whileResizing(context, async (tx, cluster) => {
-      const nodes = await this.nodes.ofCluster(cluster.cluster_id, tx);
-      const { make, wait, remove, drain } = workOf(nodes);
-      isDone = make.length + wait.length + remove.length + drain.length === 0;
-      if (isDone) await this.lifecycle.endResize(tx, cluster, await this.summary(tx, cluster, context));
+      ended = isDone(await this.nodes.ofCluster(cluster.cluster_id, tx));
+      if (ended) await this.lifecycle.endResize(tx, cluster, await this.summary(tx, cluster, context));
     });
     if (!current) return (await this.hasEnded(context)) ? Step.done : Step.superseded;
-    if (isDone) return Step.done;
+    if (ended) return Step.done;
     // Something has been planned since, or was lost.
     const outcome = await this.bringNodes(context);
     return outcome.kind === 'done' ? Step.wait(0) : outcome;
@@ -289,6 +284,11 @@ function workOf(nodes: readonly ClusterNode[]): Work {
 
 function isFree({ busy_slots }: Pick<ClusterNode, 'busy_slots'>): boolean {
   return busy_slots === 0;
+}
+
+/** Whether the machines are as planned. */
+function isDone(nodes: readonly ClusterNode[]): boolean {
+  return Object.values(workOf(nodes)).every((some: readonly ClusterNode[]) => some.length === 0);
 }
 
 /** A node without runs takes none any more; a worker has also handed over what it keeps, or has had the time to. */
