@@ -80,6 +80,7 @@ module.exports = {
     withServices('medium', 'medium-spec', 60_000),
     withServices('attacks', 'attack-spec', 300_000),
     withServices('stores', 'stores-spec', 120_000),
+    withServices('clouds', 'clouds-spec', 300_000),
     withServices('e2e', 'e2e-spec', 300_000),
   ],
 };

@@ -3,7 +3,7 @@
 //   --quick               format, lint, types, boundaries, dead code and unit tests
 //   --long                also what takes long: stores once more on MinIO, and a crash at every moment of every step
 //   --only=unit,medium    these phases, with what they need
-//   --match=pattern       of medium, attacks, stores and e2e, the files whose path matches
+//   --match=pattern       of medium, attacks, stores, clouds and e2e, the files whose path matches
 // Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
@@ -138,6 +138,14 @@ const PHASES = [
     after: ['build'],
     needs: ['runtime', 'store-servers'],
     action: (step) => step.jest('stores', ['--maxWorkers=2'], ['services', 'runtime', 'stores', 'kerberos', 'build']),
+  },
+  {
+    name: 'clouds',
+    limit: 20 * MINUTE,
+    processes: 2,
+    after: ['build'],
+    needs: ['runtime'],
+    action: (step) => step.jest('clouds', ['--maxWorkers=2'], ['services', 'runtime', 'build']),
   },
   {
     name: 'minio-stores',

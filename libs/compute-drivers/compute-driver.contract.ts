@@ -5,6 +5,10 @@ export interface DriverUnderTest {
   driver: ComputeDriver;
   /** A Spark version the driver has. */
   sparkVersion: string;
+  /** Where and as whom to call the counterpart; nobody anywhere unless given. */
+  account?: Pick<DriverContext, 'endpoint' | 'credentials'>;
+  /** Names what the counterpart has: a place, an image, a machine type. */
+  adapt?(spec: NodeSpec): NodeSpec;
   /** Has the counterpart take a spot machine back. */
   interrupt(ref: NodeRef): Promise<void>;
   close(): Promise<void>;
@@ -51,8 +55,7 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       tested = await makeDriver();
       driver = tested.driver;
       context = {
-        endpoint: null,
-        credentials: {},
+        ...(tested.account ?? { endpoint: null, credentials: {} }),
         correlationId: 'contract',
         signal: AbortSignal.timeout(DEADLINE_MS),
       };
@@ -65,10 +68,10 @@ export function describeComputeDriverContract(name: string, makeDriver: () => Pr
       await tested.close();
     });
 
-    const spec = (values: Partial<NodeSpec> = {}): NodeSpec => ({
-      ...plainNodeSpec(`contract-${process.pid}-${++count}`, tested.sparkVersion),
-      ...values,
-    });
+    const spec = (values: Partial<NodeSpec> = {}): NodeSpec => {
+      const plain = plainNodeSpec(`contract-${process.pid}-${++count}`, tested.sparkVersion);
+      return { ...(tested.adapt?.(plain) ?? plain), ...values };
+    };
 
     const ofOther = (): NodeSpec => {
       const plain = spec();

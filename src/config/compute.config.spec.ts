@@ -27,7 +27,17 @@ describe('readComputeConfig', () => {
   };
 
   it('has no local nodes and verifies every certificate unless told otherwise', () => {
-    expect(read({})).toEqual({ local: null, onPremTrust: { ca: null, unverifiedHosts: [] } });
+    expect(read({})).toEqual({
+      local: null,
+      clouds: { ec2: null, google: null, azure: null, azureAuthority: null, oci: null },
+      onPremTrust: { ca: null, unverifiedHosts: [] },
+    });
+  });
+
+  it('reads where clouds answer', () => {
+    const { clouds } = read({ COMPUTE_EC2_ENDPOINT: 'https://vpce-1.ec2.eu-west-1.vpce.amazonaws.com' });
+    expect(clouds).toMatchObject({ ec2: 'https://vpce-1.ec2.eu-west-1.vpce.amazonaws.com', oci: null });
+    expect(() => read({ COMPUTE_OCI_ENDPOINT: 'iaas' })).toThrow('COMPUTE_OCI_ENDPOINT');
   });
 
   it('reads hosts whose certificates are not verified', () => {

@@ -33,9 +33,20 @@ export interface OnPremTrustConfig {
   unverifiedHosts: string[];
 }
 
+/** Where clouds answer, for those that do not answer where they usually do; null for the others. */
+export interface CloudEndpointsConfig {
+  ec2: string | null;
+  google: string | null;
+  azure: string | null;
+  /** Where Azure's principals log in. */
+  azureAuthority: string | null;
+  oci: string | null;
+}
+
 export interface ComputeConfig {
   /** Nodes as process groups of the worker's machine; null unless enabled. */
   local: LocalComputeConfig | null;
+  clouds: CloudEndpointsConfig;
   onPremTrust: OnPremTrustConfig;
 }
 
@@ -56,7 +67,23 @@ export interface AgentConfig {
 }
 
 export function readComputeConfig(env: EnvReader): ComputeConfig {
-  return { local: readLocalComputeConfig(env), onPremTrust: readOnPremTrustConfig(env) };
+  return {
+    local: readLocalComputeConfig(env),
+    clouds: readCloudEndpointsConfig(env),
+    onPremTrust: readOnPremTrustConfig(env),
+  };
+}
+
+function readCloudEndpointsConfig(env: EnvReader): CloudEndpointsConfig {
+  const endpoint = (name: string): string | null =>
+    env.optional(name) === null ? null : env.url(name, ['https:', 'http:']);
+  return {
+    ec2: endpoint('COMPUTE_EC2_ENDPOINT'),
+    google: endpoint('COMPUTE_GOOGLE_ENDPOINT'),
+    azure: endpoint('COMPUTE_AZURE_ENDPOINT'),
+    azureAuthority: endpoint('COMPUTE_AZURE_AUTHORITY'),
+    oci: endpoint('COMPUTE_OCI_ENDPOINT'),
+  };
 }
 
 function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {

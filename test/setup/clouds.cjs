@@ -1,0 +1,3 @@
+const { prepare } = require('./services.cjs');
+
+module.exports = () => prepare('services', 'runtime', 'build');
