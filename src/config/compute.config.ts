@@ -104,6 +104,8 @@ export interface AgentConfig {
   mavenRepositoryUrl: string;
 }
 
+const WEB = ['https:', 'http:'];
+
 export function readComputeConfig(env: EnvReader): ComputeConfig {
   return {
     local: readLocalComputeConfig(env),
@@ -114,19 +116,17 @@ export function readComputeConfig(env: EnvReader): ComputeConfig {
 }
 
 function readCloudEndpointsConfig(env: EnvReader): CloudEndpointsConfig {
-  const endpoint = (name: string): string | null =>
-    env.optional(name) === null ? null : env.url(name, ['https:', 'http:']);
   return {
-    ec2: endpoint('COMPUTE_EC2_ENDPOINT'),
-    google: endpoint('COMPUTE_GOOGLE_ENDPOINT'),
-    azure: endpoint('COMPUTE_AZURE_ENDPOINT'),
-    azureAuthority: endpoint('COMPUTE_AZURE_AUTHORITY'),
-    oci: endpoint('COMPUTE_OCI_ENDPOINT'),
+    ec2: env.optionalUrl('COMPUTE_EC2_ENDPOINT', WEB),
+    google: env.optionalUrl('COMPUTE_GOOGLE_ENDPOINT', WEB),
+    azure: env.optionalUrl('COMPUTE_AZURE_ENDPOINT', WEB),
+    azureAuthority: env.optionalUrl('COMPUTE_AZURE_AUTHORITY', WEB),
+    oci: env.optionalUrl('COMPUTE_OCI_ENDPOINT', WEB),
   };
 }
 
 function readBootConfig(env: EnvReader): BootConfig {
-  const mirror = env.optional('RUNTIME_MIRROR') === null ? null : env.url('RUNTIME_MIRROR', ['https:', 'http:']);
+  const mirror = env.optionalUrl('RUNTIME_MIRROR', WEB);
   const manifest = env.file('RUNTIME_MANIFEST');
   const items = manifest === null ? [] : runtimeItemsIn(manifest);
   if (items === null)
