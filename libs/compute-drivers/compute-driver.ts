@@ -225,7 +225,7 @@ export interface OnSite {
 
 /** Destroys the machines among these that are old enough and that no wanted node has; one that fails keeps none of the others. */
 export async function sweepMachines(
-  driver: ComputeDriver,
+  driver: Pick<ComputeDriver, 'destroy'>,
   machines: readonly ProviderNode[],
   scope: SweepScope,
   context: DriverContext,
