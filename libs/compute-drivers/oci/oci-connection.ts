@@ -1,0 +1,318 @@
+import { createPrivateKey } from 'node:crypto';
+import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import {
+  DefaultRequestSigner,
+  EndpointBuilder,
+  type HttpClient,
+  type HttpRequest,
+  NoRetryConfigurationDetails,
+  SimpleAuthenticationDetailsProvider,
+} from 'oci-common';
+import { BlockstorageClient, ComputeClient, VirtualNetworkClient } from 'oci-core';
+import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
+import { ComputeDriverError } from '../compute-driver';
+import { ociFault, strangeAnswer, unanswered } from './oci-faults';
+
+/** Credentials as users give them, each of the form that its place in a request needs. */
+export interface OciKeys {
+  tenancy: string;
+  user: string;
+  fingerprint: string;
+  privateKey: string;
+  compartment: string;
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+export interface OciConnectionOptions {
+  keys: OciKeys;
+  /** Becomes a host name. */
+  region: string;
+  /** Where all services answer, if not at the public addresses of the region. */
+  endpoint: string | null;
+  agents: OutboundAgents;
+  signal: AbortSignal;
+  /** What no error may repeat, besides the key. */
+  secrets?: readonly string[];
+}
+
+/** `us-ashburn-1`, `us-gov-phoenix-1` */
+const REGION = /^[a-z]{2,12}(-[a-z]{2,24}){1,3}-\d{1,2}$/;
+/** `ocid1.<kind>.<realm>.[region].<unique part>` */
+const OCID = /^ocid1\.([a-z0-9]{1,64})\.[a-z0-9-]{1,64}\.[a-z0-9-]{0,64}\.[A-Za-z0-9._-]{1,160}$/;
+
+const IDENTITY_TEMPLATE = 'https://identity.{region}.oci.{secondLevelDomain}';
+const VERSION = '20160918';
+
+/** Machines in a list come with their user data, 32 kB each at most. */
+export const PAGE_SIZE = 500;
+const MAX_PAGES = 200;
+const MAX_ANSWER_BYTES = 32 * 2 ** 20;
+
+/** Whether it is the id of something of the kind, such as `image`; of any kind if none is given. */
+export function isOcid(text: unknown, kind?: string): text is string {
+  const [, found] = typeof text === 'string' ? (OCID.exec(text) ?? []) : [];
+  return found !== undefined && (kind === undefined || found === kind);
+}
+
+/** Throws a {@link ComputeDriverError} that names the key without which nothing can be asked. */
+export function ociKeys(credentials: Readonly<Record<string, string>>): OciKeys {
+  const ocid = (name: string, kinds: readonly string[]): string => {
+    const value = (credentials[name] ?? '').trim();
+    if (kinds.some((kind) => isOcid(value, kind))) return value;
+    throw unusable(`${name} is not the OCID of a ${kinds[0]}`);
+  };
+  const fingerprint = (credentials['OCI_FINGERPRINT'] ?? '').trim();
+  if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/i.test(fingerprint))
+    throw unusable('OCI_FINGERPRINT is not a fingerprint, which is 16 bytes in hexadecimal with colons between');
+  return {
+    tenancy: ocid('OCI_TENANCY_OCID', ['tenancy']),
+    user: ocid('OCI_USER_OCID', ['user']),
+    fingerprint,
+    privateKey: rsaKey(credentials['OCI_PRIVATE_KEY'] ?? ''),
+    // The root compartment has the id of the tenancy.
+    compartment: ocid('OCI_COMPARTMENT_OCID', ['compartment', 'tenancy']),
+  };
+}
+
+/** In the one form that the SDK signs by. */
+function rsaKey(pem: string): string {
+  try {
+    const key = createPrivateKey(pem);
+    if (key.asymmetricKeyType === 'rsa') return key.export({ format: 'pem', type: 'pkcs1' }).toString();
+  } catch {
+    // The parser's words could quote the key.
+  }
+  throw unusable('OCI_PRIVATE_KEY is not an RSA key without a passphrase');
+}
+
+function unusable(what: string): ComputeDriverError {
+  return new ComputeDriverError('CredentialsUnusable', `The credentials cannot be used: ${what}.`, { kind: 'denied' });
+}
+
+/**
+ * Calls to the services of one region as one user, signed and read by Oracle's SDK. Their requests are sent here and not
+ * by the SDK: through the outbound policy, once, up to the signal and with a bound on the answer.
+ */
+export class OciConnection {
+  readonly compartment: string;
+  private readonly signer: DefaultRequestSigner;
+  private readonly secrets: readonly string[];
+
+  constructor(private readonly options: OciConnectionOptions) {
+    const { keys, region, secrets = [] } = options;
+    if (!REGION.test(region))
+      throw new ComputeDriverError('RegionUnknown', 'The region is not one of Oracle Cloud.', { kind: 'invalid' });
+    const { tenancy, user, fingerprint, privateKey } = keys;
+    this.compartment = keys.compartment;
+    this.signer = new DefaultRequestSigner(
+      new SimpleAuthenticationDetailsProvider(tenancy, user, fingerprint, privateKey, null),
+    );
+    this.secrets = [privateKey, ...secrets];
+  }
+
+  compute<T>(call: (client: ComputeClient) => Promise<T>): Promise<T> {
+    return this.by(ComputeClient, call);
+  }
+
+  disks<T>(call: (client: BlockstorageClient) => Promise<T>): Promise<T> {
+    return this.by(BlockstorageClient, call);
+  }
+
+  network<T>(call: (client: VirtualNetworkClient) => Promise<T>): Promise<T> {
+    return this.by(VirtualNetworkClient, call);
+  }
+
+  /** Names of the region's availability domains: they begin differently in each tenancy. */
+  async availabilityDomains(): Promise<string[]> {
+    const { region, endpoint, keys } = this.options;
+    const base = endpoint === null ? identityEndpoint(region) : identityBeside(endpoint);
+    const query = `compartmentId=${encodeURIComponent(keys.tenancy)}`;
+    const uri = `${base}/${VERSION}/availabilityDomains?${query}`;
+    const transport = this.transport();
+    const answer = await transport.send({ method: 'GET', headers: new Headers(), uri });
+    try {
+      const domains: unknown = await answer.json();
+      if (!Array.isArray(domains)) throw new Error('no list');
+      return domains.map((one) => textOf((one as { name?: unknown } | null)?.name) ?? '').filter((name) => name !== '');
+    } catch (error) {
+      throw strangeAnswer(new URL(uri).host, 'does not answer as Oracle Cloud does', error);
+    }
+  }
+
+  /** All items of a list, which comes in pages. */
+  async all<T>(page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>) {
+    const items: T[] = [];
+    let next: string | undefined;
+    for (let count = 0; count < MAX_PAGES; count += 1) {
+      const answer = await page({
+        limit: PAGE_SIZE,
+        ...(next === undefined ? {} : { page: encodeURIComponent(next) }),
+      });
+      // The SDK gives what was sent, whatever that is.
+      if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
+      for (const item of answer.items) if (typeof item === 'object' && item !== null) items.push(item);
+      if (!answer.opcNextPage) return items;
+      if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
+      next = answer.opcNextPage;
+    }
+    throw this.strange(`has more than ${MAX_PAGES} pages of one list`);
+  }
+
+  private strange(what: string): ComputeDriverError {
+    return strangeAnswer('Oracle Cloud', what);
+  }
+
+  private transport(): Transport {
+    const { agents, signal } = this.options;
+    return new Transport(this.signer, agents, signal, this.secrets);
+  }
+
+  /** One client for each call, since a client does not tell which of its requests has failed. */
+  private async by<C extends { endpoint: string; regionId: string }, T>(
+    Client: new (...params: ConstructorParameters<typeof ComputeClient>) => C,
+    call: (client: C) => Promise<T>,
+  ): Promise<T> {
+    const { region, endpoint } = this.options;
+    const transport = this.transport();
+    const client = new Client(
+      { httpClient: transport },
+      {
+        // Asked after every failure and before the SDK writes about it to the console: the one place to end the call.
+        retryConfiguration: {
+          ...NoRetryConfigurationDetails,
+          retryCondition: () => true,
+          terminationStrategy: { shouldTerminate: () => transport.rethrow() },
+        },
+      },
+    );
+    if (endpoint === null) client.regionId = region;
+    else client.endpoint = endpoint.replace(/\/+$/, '');
+    const { host } = new URL(client.endpoint);
+    try {
+      return await call(client);
+    } catch (error) {
+      if (error instanceof ComputeDriverError) throw error;
+      throw strangeAnswer(host, 'does not answer as Oracle Cloud does', error);
+    }
+  }
+}
+
+/** Sends the SDK's requests, each of them once. */
+class Transport implements HttpClient {
+  private failure: ComputeDriverError | null = null;
+
+  constructor(
+    private readonly signer: DefaultRequestSigner,
+    private readonly agents: OutboundAgents,
+    private readonly signal: AbortSignal,
+    private readonly secrets: readonly string[],
+  ) {}
+
+  async send({ method, headers, uri, body }: HttpRequest): Promise<Response> {
+    const url = new URL(uri);
+    // What is signed is what is sent.
+    await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
+    const answer = await this.exchange(url, method, headers, textOf(body)).catch((error: unknown) => {
+      throw this.failed(unanswered(url.host, error, this.signal));
+    });
+    const { status } = answer;
+    if (status < 200 || status > 299) throw this.failed(ociFault(refusalIn(answer), this.secrets));
+    return new Response(status === 204 || status === 205 ? null : answer.body, {
+      status,
+      headers: textHeaders(answer),
+    });
+  }
+
+  /** What the last request failed by. */
+  rethrow(): never {
+    throw this.failure ?? strangeAnswer('Oracle Cloud', 'could not be called');
+  }
+
+  private failed(fault: ComputeDriverError): ComputeDriverError {
+    this.failure = fault;
+    return fault;
+  }
+
+  private exchange(url: URL, method: string, headers: Headers, body: string | null): Promise<Answer> {
+    const secure = url.protocol === 'https:';
+    const { agents, signal } = this;
+    const options: RequestOptions = {
+      method,
+      headers: Object.fromEntries(headers),
+      agent: secure ? agents.https : agents.http,
+      signal,
+    };
+    return new Promise<Answer>((resolve, reject) => {
+      const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
+      request.on('error', reject);
+      request.on('response', (response) => {
+        collect(response, url.host).then(resolve, (error: Error) => {
+          reject(error);
+          request.destroy();
+        });
+      });
+      request.end(body ?? undefined);
+    });
+  }
+}
+
+async function collect(response: IncomingMessage, host: string): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > MAX_ANSWER_BYTES) throw strangeAnswer(host, `answers with more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+function refusalIn({ status, headers, body }: Answer) {
+  const said = saidIn(body);
+  const seconds = Number(headers['retry-after'] ?? headers['opc-retry-after']);
+  return {
+    status,
+    code: textOf(said?.code),
+    message: textOf(said?.message) ?? '',
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null,
+  };
+}
+
+function saidIn(body: string): { code?: unknown; message?: unknown } | null {
+  try {
+    return JSON.parse(body) as { code?: unknown; message?: unknown } | null;
+  } catch {
+    // Gateways in between answer in HTML, which says nothing to users.
+    return null;
+  }
+}
+
+function textHeaders({ headers }: Answer): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => textOf(entry[1]) !== null),
+  );
+}
+
+/** A text in an answer whose shape is not known. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function identityEndpoint(region: string): string {
+  return EndpointBuilder.createEndpointFromRegionId(IDENTITY_TEMPLATE, region, 'identity');
+}
+
+/** The service for names beside the one for machines, which other clouds of the kind have by the same rule. */
+function identityBeside(endpoint: string): string {
+  return endpoint.replace(/^(https?:\/\/)iaas\./, '$1identity.').replace(/\/+$/, '');
+}

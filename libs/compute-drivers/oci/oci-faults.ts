@@ -1,0 +1,104 @@
+import { errorField, printable } from '../../object-storage/store-fault';
+import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+
+/** What Oracle Cloud answers to a call that it does not do. */
+export interface OciRefusal {
+  status: number;
+  /** Oracle's own code, such as `NotAuthorizedOrNotFound`; null of an answer that has none. */
+  code: string | null;
+  message: string;
+  retryAfterMs: number | null;
+}
+
+interface Meaning {
+  kind: FaultKind;
+  scope?: FaultScope;
+}
+
+/** By Oracle's code; it decides before the status. */
+const CODES: Readonly<Record<string, Meaning>> = {
+  TooManyRequests: { kind: 'throttled' },
+  LimitExceeded: { kind: 'quota', scope: 'region' },
+  QuotaExceeded: { kind: 'quota', scope: 'region' },
+  NotAuthenticated: { kind: 'denied' },
+  NotAuthorized: { kind: 'denied' },
+  NotAuthorizedOrNotFound: { kind: 'denied' },
+  NotAuthorizedOrResourceAlreadyExists: { kind: 'denied' },
+  RelatedResourceNotAuthorizedOrNotFound: { kind: 'denied' },
+  SignUpRequired: { kind: 'denied' },
+  IncorrectState: { kind: 'transient' },
+  Conflict: { kind: 'transient' },
+  // The machine of that request has changed or ended; the next look at it says which.
+  InvalidatedRetryToken: { kind: 'transient' },
+  ExternalServerIncorrectState: { kind: 'transient' },
+};
+
+/** What a machine that nobody has room for is refused by: an error 500 like any other but for its words. */
+const NO_CAPACITY = /out of (host )?capacity/i;
+
+/** Codes that hide whether something is missing or only kept from the user. */
+const AMBIGUOUS = new Set(['NotAuthorizedOrNotFound', 'RelatedResourceNotAuthorizedOrNotFound']);
+
+/**
+ * A refusal as the error of a driver, in Oracle's words.
+ * @param secrets what must not be repeated, whatever the answer quotes
+ */
+export function ociFault({ status, code, message, retryAfterMs }: OciRefusal, secrets: readonly string[]) {
+  const { kind, scope } = meaningOf(status, code, message);
+  const reason = printable(plain(message), secrets) || `Oracle Cloud answers ${status} without a reason.`;
+  const hint =
+    code !== null && AMBIGUOUS.has(code)
+      ? ' Oracle Cloud does not say whether it does not exist or a policy that allows it is missing.'
+      : '';
+  // Machine-readable, and put into logs: nothing but a word.
+  const word = code !== null && /^\w{1,100}$/.test(code) ? code : `Http${status}`;
+  return new ComputeDriverError(word, `${reason}${hint}`, { kind, scope, retryAfterMs });
+}
+
+function meaningOf(status: number, code: string | null, message: string): Meaning {
+  if (status >= 500 && NO_CAPACITY.test(message)) return { kind: 'capacity', scope: 'zone' };
+  const known = code === null || !Object.hasOwn(CODES, code) ? undefined : CODES[code];
+  if (known) return known;
+  if (status === 429) return { kind: 'throttled' };
+  if (status === 401 || status === 403) return { kind: 'denied' };
+  if (status === 409 || status === 412 || status >= 500) return { kind: 'transient' };
+  return { kind: 'invalid' };
+}
+
+/** The error of a call that got no answer, or one that is none of Oracle's. */
+export function unanswered(host: string, error: unknown, signal: AbortSignal): ComputeDriverError {
+  if (error instanceof ComputeDriverError) return error;
+  if (signal.aborted) {
+    const message = `${host} did not answer in the time that the call had.`;
+    return new ComputeDriverError('Timeout', message, { kind: 'transient', cause: error });
+  }
+  if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
+    const message = errorField(error, 'message') ?? `${host} may not be called.`;
+    return new ComputeDriverError('AddressRefused', message, { kind: 'invalid', cause: error });
+  }
+  const code = errorField(error, 'code') ?? 'no connection';
+  return new ComputeDriverError('Unreachable', `${host} cannot be reached (${code}).`, {
+    kind: 'transient',
+    cause: error,
+  });
+}
+
+/** Something that answers, though not as Oracle Cloud does. */
+export function strangeAnswer(host: string, what: string, cause?: unknown): ComputeDriverError {
+  return new ComputeDriverError('StrangeAnswer', `${host} ${what}.`, { kind: 'transient', cause });
+}
+
+/** Whether the answer says that there is nothing of that name, or nothing that may be seen. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ComputeDriverError && error.code === 'NotAuthorizedOrNotFound';
+}
+
+/** Whether it says that the resource is just doing something else. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof ComputeDriverError && ['IncorrectState', 'Conflict'].includes(error.code);
+}
+
+/** Control characters are no words. */
+function plain(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, ' ');
+}
