@@ -78,6 +78,12 @@ interface Thing {
   created: string;
 }
 
+interface DiskParams {
+  diskName?: string;
+  sourceImage?: string;
+  labels?: Record<string, string>;
+}
+
 interface Refusal {
   status: number;
   reason: string;
@@ -211,6 +217,12 @@ export class FakeGoogleCompute {
     this.failures.push({ type, code, message });
   }
 
+  /** Ends all operations that go on. */
+  endOperations(): void {
+    for (const operation of this.operations) operation.doneAt = Math.min(operation.doneAt, performance.now());
+    this.settle();
+  }
+
   /** The next request is refused. */
   refuse(refusal: Refusal): void {
     this.refusals.push(refusal);
@@ -304,45 +316,43 @@ export class FakeGoogleCompute {
   }
 
   private answer(id: string, parameters: Record<string, string>, body: Json): Json {
-    const { zone = '', instance = '' } = parameters;
-    switch (id) {
-      case 'compute.instances.insert':
-        return this.insert(zone, parameters['requestId'], body);
-      case 'compute.instances.get':
-        return this.shown(this.instance(zone, instance));
-      case 'compute.instances.list':
-        return this.list(
+    const { zone = '', instance = '', requestId } = parameters;
+    const found = () => this.instance(zone, instance);
+    const things = (kind: Thing['kind']) =>
+      this.aggregated(
+        kind,
+        parameters,
+        this.things.filter((one) => one.kind === kind).map((one) => this.thing(one)),
+      );
+    const answers: Readonly<Record<string, () => Json>> = {
+      'compute.instances.insert': () => this.insert(zone, requestId, body),
+      'compute.instances.list': () =>
+        this.list(
           parameters,
           this.listed().filter((one) => one['zone'] === `${this.self}/zones/${zone}`),
-        );
-      case 'compute.instances.aggregatedList':
-        return this.aggregated('instances', parameters, this.listed());
-      case 'compute.disks.aggregatedList':
-      case 'compute.addresses.aggregatedList': {
-        const kind = id === 'compute.disks.aggregatedList' ? 'disks' : 'addresses';
-        const things = this.things.filter((one) => one.kind === kind).map((one) => this.thing(one));
-        return this.aggregated(kind, parameters, things);
-      }
-      case 'compute.disks.delete':
-        return this.remove('disks', parameters['disk'] ?? '', zone);
-      case 'compute.addresses.delete':
-        return this.remove('addresses', parameters['address'] ?? '', parameters['region'] ?? '');
-      case 'compute.instances.stop':
-        return this.end(this.instance(zone, instance), parameters);
-      case 'compute.instances.start':
-        return this.begin(this.instance(zone, instance));
-      case 'compute.instances.delete': {
-        const found = this.instance(zone, instance);
-        found.status = 'STOPPING';
-        return this.told(this.operate(found, 'delete', { finish: () => this.vanish(found) }));
-      }
-      case 'compute.zoneOperations.list': {
+        ),
+      'compute.instances.aggregatedList': () => this.aggregated('instances', parameters, this.listed()),
+      'compute.instances.stop': () => this.end(found(), parameters),
+      'compute.instances.start': () => this.begin(found()),
+      'compute.instances.delete': () => this.delete(found()),
+      'compute.disks.aggregatedList': () => things('disks'),
+      'compute.addresses.aggregatedList': () => things('addresses'),
+      'compute.disks.delete': () => this.remove('disks', parameters['disk'] ?? '', zone),
+      'compute.addresses.delete': () =>
+        this.remove('addresses', parameters['address'] ?? '', parameters['region'] ?? ''),
+      'compute.zoneOperations.list': () => {
         const own = this.operations.filter((one) => one.zone === zone).map((one) => this.told(one));
         return this.list(parameters, own.reverse());
-      }
-      default:
-        throw new Error(`The fake does not have ${id}`);
-    }
+      },
+    };
+    const answer = answers[id];
+    if (!answer) throw new Error(`The fake does not have ${id}`);
+    return answer();
+  }
+
+  private delete(instance: Instance): Json {
+    instance.status = 'STOPPING';
+    return this.told(this.operate(instance, 'delete', { finish: () => this.vanish(instance) }));
   }
 
   private get self(): string {
@@ -387,7 +397,7 @@ export class FakeGoogleCompute {
     const type = String(request['machineType']).split('/').at(-1) ?? '';
     if (!this.machineTypes.has(type))
       throw invalid(`Invalid value for field 'resource.machineType': '${type}'. Machine type does not exist.`);
-    for (const { initializeParams } of request['disks'] as { initializeParams?: { sourceImage?: string } }[]) {
+    for (const { initializeParams } of request['disks'] as { initializeParams?: DiskParams }[]) {
       const image = initializeParams?.sourceImage;
       if (image !== undefined && !this.images.has(image)) throw missing(image);
     }
@@ -397,12 +407,11 @@ export class FakeGoogleCompute {
   }
 
   private addDisks({ name, zone, request }: Instance): void {
-    for (const [index, disk] of (request['disks'] as { type?: string; initializeParams?: Json }[]).entries()) {
-      const { diskName = index === 0 ? name : undefined, labels } = disk.initializeParams ?? {};
+    for (const [index, disk] of (request['disks'] as { type?: string; initializeParams?: DiskParams }[]).entries()) {
+      const { diskName = index === 0 ? name : undefined, labels = {} } = disk.initializeParams ?? {};
       if (disk.type === 'SCRATCH' || diskName === undefined) continue;
       const users = [`${this.self}/zones/${zone}/instances/${name}`];
-      const named = { name: String(diskName), labels: labels as Record<string, string> };
-      this.things.push({ kind: 'disks', where: zone, users, created: now(), ...named });
+      this.things.push({ kind: 'disks', name: diskName, where: zone, labels, users, created: now() });
     }
   }
 
@@ -453,7 +462,8 @@ export class FakeGoogleCompute {
 
   private failureOf(type: string): { code: string; message: string } | undefined {
     const index = this.failures.findIndex((one) => one.type === type);
-    return index < 0 ? undefined : this.failures.splice(index, 1)[0];
+    const [failure] = index < 0 ? [] : this.failures.splice(index, 1);
+    return failure && { code: failure.code, message: failure.message };
   }
 
   /** Ends the operations whose time has come. */
@@ -566,29 +576,27 @@ function matching(filter: string): (item: Json) => boolean {
 function misfitOf(value: unknown, schema: Schema, at: string): string | null {
   if (schema.$ref !== undefined) return misfitOf(value, PUBLISHED.schemas[schema.$ref] ?? {}, at);
   if (schema.enum && !schema.enum.includes(String(value))) return `Invalid value at '${at}': ${String(value)}`;
-  switch (schema.type) {
-    case 'array':
-      return Array.isArray(value)
-        ? firstOf(value.map((one, index) => misfitOf(one, schema.items ?? {}, `${at}[${index}]`)))
-        : `Not a list at '${at}'`;
-    case 'object': {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return `Not an object at '${at}'`;
-      return firstOf(
-        Object.entries(value).map(([key, one]) => {
-          const known = schema.properties?.[key] ?? schema.additionalProperties;
-          return known ? misfitOf(one, known, `${at}.${key}`) : `Unknown name "${key}" at '${at}'`;
-        }),
-      );
-    }
-    case 'integer':
-      return Number.isInteger(value) ? null : `Not an integer at '${at}'`;
-    case 'string': {
-      if (typeof value !== 'string') return `Not a text at '${at}'`;
-      return schema.format === 'int64' && !/^-?\d+$/.test(value) ? `Not a number at '${at}'` : null;
-    }
-    default:
-      return schema.type === undefined || typeof value === schema.type ? null : `Not a ${schema.type} at '${at}'`;
-  }
+  if (schema.type === 'array') return listMisfit(value, schema, at);
+  if (schema.type === 'object') return objectMisfit(value, schema, at);
+  if (schema.type === 'integer') return Number.isInteger(value) ? null : `Not an integer at '${at}'`;
+  if (schema.type !== undefined && typeof value !== schema.type) return `Not a ${schema.type} at '${at}'`;
+  const isNumber = schema.format === 'int64' || schema.format === 'uint64';
+  return isNumber && !/^-?\d+$/.test(String(value)) ? `Not a number at '${at}'` : null;
+}
+
+function listMisfit(value: unknown, { items = {} }: Schema, at: string): string | null {
+  if (!Array.isArray(value)) return `Not a list at '${at}'`;
+  return firstOf(value.map((one, index) => misfitOf(one, items, `${at}[${index}]`)));
+}
+
+function objectMisfit(value: unknown, schema: Schema, at: string): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return `Not an object at '${at}'`;
+  return firstOf(
+    Object.entries(value).map(([key, one]) => {
+      const known = schema.properties?.[key] ?? schema.additionalProperties;
+      return known ? misfitOf(one, known, `${at}.${key}`) : `Unknown name "${key}" at '${at}'`;
+    }),
+  );
 }
 
 function firstOf(misfits: (string | null)[]): string | null {

@@ -34,7 +34,7 @@ export class GoogleClient {
     const client = new auth.JWT({ email, key, keyId, scopes: [SCOPE] });
     client.useJWTAccessWithScope = true;
     const rootUrl = endpoint ?? ENDPOINT;
-    this.host = outbound.assertUrl(rootUrl).host;
+    this.host = hostOf(outbound, rootUrl);
     this.api = new compute_v1.Compute({
       auth: client,
       rootUrl,
@@ -74,6 +74,14 @@ function assertKey(key: string): void {
     // What the parser says quotes the key.
   }
   throw new ComputeDriverError('GOOGLE.KEY_INVALID', 'PRIVATE_KEY is not an RSA key in PEM form.', { kind: 'denied' });
+}
+
+function hostOf(outbound: OutboundPolicy, url: string): string {
+  try {
+    return outbound.assertUrl(url).host;
+  } catch (error) {
+    throw callFault(error, 'Compute Engine', []);
+  }
 }
 
 function timedOut(host: string, cause: unknown): ComputeDriverError {

@@ -116,7 +116,9 @@ export class GoogleDriver implements ComputeDriver {
         throw told.fault ?? interruption('');
       case 'stopping':
         throw new ComputeDriverError('GOOGLE.STOPPING', 'The machine is still stopping.', { kind: 'transient' });
-      default:
+      case 'stopped':
+      case 'failed':
+      case 'gone':
         break;
     }
     const { project, zone } = placeOf(ref);
