@@ -146,7 +146,9 @@ export class OciConnection {
   }
 
   /** All items of a list, which comes in pages. */
-  async all<T>(page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>) {
+  async all<T extends { id: string }>(
+    page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>,
+  ) {
     const items: T[] = [];
     let next: string | undefined;
     for (let count = 0; count < MAX_PAGES; count += 1) {
@@ -156,7 +158,8 @@ export class OciConnection {
       });
       // The SDK gives what was sent, whatever that is.
       if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
-      for (const item of answer.items) if (typeof item === 'object' && item !== null) items.push(item);
+      if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
+      items.push(...answer.items);
       if (!answer.opcNextPage) return items;
       if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
       next = answer.opcNextPage;
