@@ -1,0 +1,170 @@
+import { errorField, printable } from '../../object-storage/store-fault';
+import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+
+interface Meaning {
+  kind: FaultKind;
+  scope?: FaultScope;
+  retryAfterMs?: number;
+}
+
+/** Azure keeps a network card so long for the machine whose creation failed. */
+const RESERVED_CARD_MS = 180_000;
+/** What a machine refers to is usually whole after so long. */
+const NOT_WHOLE_YET_MS = 3_000;
+const BUSY_MS = 5_000;
+
+const TRANSIENT: Meaning = { kind: 'transient' };
+const BUSY: Meaning = { kind: 'transient', retryAfterMs: BUSY_MS };
+const DENIED: Meaning = { kind: 'denied' };
+const INVALID: Meaning = { kind: 'invalid' };
+const NO_CAPACITY: Meaning = { kind: 'capacity', scope: 'region' };
+const NO_CAPACITY_IN_ZONE: Meaning = { kind: 'capacity', scope: 'zone' };
+const QUOTA: Meaning = { kind: 'quota', scope: 'region' };
+const THROTTLED: Meaning = { kind: 'throttled' };
+
+const CODES: Readonly<Record<string, Meaning>> = {
+  TooManyRequests: THROTTLED,
+  SubscriptionRequestsThrottled: THROTTLED,
+  ResourceRequestsThrottled: THROTTLED,
+  AllocationFailed: NO_CAPACITY,
+  OverconstrainedAllocationRequest: NO_CAPACITY,
+  AllocationTimedOut: NO_CAPACITY,
+  SubnetIsFull: NO_CAPACITY,
+  ZonalAllocationFailed: NO_CAPACITY_IN_ZONE,
+  OverconstrainedZonalAllocationRequest: NO_CAPACITY_IN_ZONE,
+  SkuNotAvailable: NO_CAPACITY_IN_ZONE,
+  QuotaExceeded: QUOTA,
+  ResourceQuotaExceeded: QUOTA,
+  AnotherOperationInProgress: BUSY,
+  OperationPreempted: BUSY,
+  AttachDiskWhileBeingDetached: BUSY,
+  ResourceIsBeingDeleted: BUSY,
+  RetryableError: BUSY,
+  RetryableErrorDueToAnotherOperation: BUSY,
+  ReferencedResourceNotProvisioned: { kind: 'transient', retryAfterMs: NOT_WHOLE_YET_MS },
+  NicReservedForAnotherVm: { kind: 'transient', retryAfterMs: RESERVED_CARD_MS },
+  InternalServerError: TRANSIENT,
+  InternalOperationError: TRANSIENT,
+  InternalExecutionError: TRANSIENT,
+  NetworkingInternalOperationError: TRANSIENT,
+  StorageInternalError: TRANSIENT,
+  ServerTimeout: TRANSIENT,
+  GatewayTimeout: TRANSIENT,
+  AuthorizationFailed: DENIED,
+  LinkedAuthorizationFailed: DENIED,
+  LinkedAccessCheckFailed: DENIED,
+  AuthenticationFailed: DENIED,
+  InvalidAuthenticationToken: DENIED,
+  InvalidAuthenticationTokenTenant: DENIED,
+  ExpiredAuthenticationToken: DENIED,
+  SubscriptionNotFound: DENIED,
+  InvalidSubscriptionId: DENIED,
+  ReadOnlyDisabledSubscription: DENIED,
+  DisallowedOperation: DENIED,
+  RequestDisallowedByPolicy: DENIED,
+  ScopeLocked: DENIED,
+};
+
+/** Of its directory: it is overloaded or down. */
+const DIRECTORY_TROUBLE: ReadonlySet<string> = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS50196']);
+
+const CERTIFICATE_CODE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|CERT_.*|UNABLE_TO_.*|ERR_TLS_.*)$/;
+
+/** Whom an error came from, and what must not be repeated of it. */
+export interface AskedServer {
+  server: string;
+  secrets: readonly string[];
+}
+
+/** What a code of Azure means; its words decide where one code has several meanings. */
+function meaningOf(code: string, words: string): Meaning | null {
+  if (code === 'OperationNotAllowed') return /quota|limit/i.test(words) ? QUOTA : INVALID;
+  if (/(LimitReached|LimitExceeded|QuotaExceeded)$/.test(code)) return QUOTA;
+  return Object.hasOwn(CODES, code) ? (CODES[code] ?? null) : null;
+}
+
+function meaningOfStatus(status: number): Meaning {
+  if (status === 429) return THROTTLED;
+  if (status === 401 || status === 403) return DENIED;
+  if (status === 408 || status >= 500) return TRANSIENT;
+  // Somebody else is changing the same thing.
+  if (status === 409) return BUSY;
+  return INVALID;
+}
+
+/** Words of the provider that can be shown: one bounded line without secrets and control characters. */
+export function shown(words: string, secrets: readonly string[]): string {
+  return printable(words, secrets).replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+function fault(code: string, words: string, meaning: Meaning, cause?: unknown): ComputeDriverError {
+  const { kind, scope, retryAfterMs = null } = meaning;
+  return new ComputeDriverError(code, words, { kind, ...(scope && { scope }), retryAfterMs, cause });
+}
+
+/** The error of an SDK as ours. */
+export function azureFault(error: unknown, asked: AskedServer): ComputeDriverError {
+  if (error instanceof ComputeDriverError) return error;
+  const code = errorField(error, 'code') ?? '';
+  const message = errorField(error, 'message') ?? '';
+  const { statusCode, response } = Object(error) as {
+    statusCode?: unknown;
+    response?: { headers?: { get?(name: string): unknown } };
+  };
+  const refusedLogin = loginFault(message, asked);
+  if (refusedLogin) return refusedLogin;
+  if (typeof statusCode !== 'number') return connectionFault(code, message, error, asked);
+  const name = named(code, `HTTP ${statusCode}`);
+  const found = meaningOf(name, message) ?? meaningOfStatus(statusCode);
+  const laterMs = retryAfterMs(response?.headers?.get?.('retry-after'));
+  const mayWait = found.kind === 'throttled' || found.kind === 'transient';
+  const meaning = mayWait && laterMs !== null ? { ...found, retryAfterMs: laterMs } : found;
+  const words = shown(message, asked.secrets);
+  return fault(`AZURE.${name}`, words === '' ? `Azure answers ${name}.` : `Azure answers ${name}: ${words}`, meaning);
+}
+
+/** What Azure's directory says to a login; null for an error of another kind. */
+function loginFault(message: string, { secrets }: AskedServer): ComputeDriverError | null {
+  const [code] = /AADSTS\d{1,10}/.exec(message) ?? [];
+  if (code === undefined) return null;
+  const words = shown(message.slice(message.indexOf(code)), secrets);
+  const kind = DIRECTORY_TROUBLE.has(code) ? 'transient' : 'denied';
+  return fault(`AZURE.${code}`, `Azure does not let the principal log in: ${words}`, { kind });
+}
+
+function connectionFault(
+  code: string,
+  message: string,
+  cause: unknown,
+  { server, secrets }: AskedServer,
+): ComputeDriverError {
+  if (code === 'ERR_ADDRESS_REFUSED') return fault(`AZURE.${code}`, shown(message, secrets), INVALID);
+  if (CERTIFICATE_CODE.test(code))
+    return fault(`AZURE.${code}`, `The certificate of ${server} is not trusted (${code}).`, INVALID);
+  const what = /^[A-Z_]{1,40}$/.test(code) ? `cannot be reached (${code})` : 'does not answer like Azure';
+  return fault('AZURE.NO_ANSWER', `${server} ${what}.`, TRANSIENT, cause);
+}
+
+/** A code that looks like one of Azure's, or what stands in its place. */
+function named(code: string, otherwise: string): string {
+  return /^[A-Za-z0-9_.]{1,80}$/.test(code) ? code : otherwise;
+}
+
+/** What Azure says of a machine whose creation or start failed after it was accepted; of its status or its code. */
+export function statusFault(code: string, message: string, secrets: readonly string[]): ComputeDriverError {
+  const name = named(code, 'Failed');
+  const words = shown(message, secrets);
+  return fault(`AZURE.${name}`, words === '' ? name : `${name}: ${words}`, meaningOf(name, message) ?? INVALID);
+}
+
+export function invalidRequest(message: string): ComputeDriverError {
+  return fault('AZURE.INVALID', message, INVALID);
+}
+
+/** Seconds or a date, as HTTP has them. */
+function retryAfterMs(value: unknown): number | null {
+  if (typeof value !== 'string' || value === '') return null;
+  const seconds = Number(value);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) && ms >= 0 ? ms : null;
+}
