@@ -6,21 +6,12 @@ import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
 import { type ComputeDriverName, computeDriverName } from '../compute-support';
-
-/** A driver as this worker has it. */
-interface Registration {
-  /** What keeps this worker from using it; null if nothing does. */
-  disabled: string | null;
-  /** Whether its nodes isolate different tenants from each other. */
-  keepsTenantsApart: boolean;
-  /** Makes it at its first use, and imports what its provider's library is: those are large. */
-  make(): Promise<ComputeDriver>;
-}
+import type { DriverRegistration } from './driver-registration';
 
 /** The compute drivers this worker can use; `compute-support.ts` says what each is for. */
 @Injectable()
 export class Drivers {
-  private readonly registered: Readonly<Record<ComputeDriverName, Registration>>;
+  private readonly registered: Readonly<Record<ComputeDriverName, DriverRegistration>>;
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
   constructor(config: Config, localConfinement: LocalConfinementService) {
@@ -61,7 +52,10 @@ export class Drivers {
   }
 }
 
-function localRegistration({ compute: { local } }: Config, localConfinement: LocalConfinementService): Registration {
+function localRegistration(
+  { compute: { local } }: Config,
+  localConfinement: LocalConfinementService,
+): DriverRegistration {
   const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
   return {
     disabled: local ? null : disabled,
