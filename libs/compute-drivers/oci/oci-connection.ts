@@ -196,18 +196,19 @@ export class OciConnection {
     );
     if (endpoint === null) client.regionId = region;
     else client.endpoint = endpoint.replace(/\/+$/, '');
-    const { host } = new URL(client.endpoint);
     try {
       return await call(client);
     } catch (error) {
       if (error instanceof ComputeDriverError) throw error;
-      throw strangeAnswer(host, 'does not answer as Oracle Cloud does', error);
+      throw strangeAnswer(transport.host, 'does not answer as Oracle Cloud does', error);
     }
   }
 }
 
 /** Sends the SDK's requests, each of them once. */
 class Transport implements HttpClient {
+  /** Whom the last request went to. */
+  host = 'Oracle Cloud';
   private failure: ComputeDriverError | null = null;
 
   constructor(
@@ -219,6 +220,7 @@ class Transport implements HttpClient {
 
   async send({ method, headers, uri, body }: HttpRequest): Promise<Response> {
     const url = new URL(uri);
+    this.host = url.host;
     // What is signed is what is sent.
     await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
     const answer = await this.exchange(url, method, headers, textOf(body)).catch((error: unknown) => {
