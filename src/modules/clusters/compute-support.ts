@@ -21,6 +21,7 @@ const COMPUTE_DRIVERS = {
     lacks: ['cuda'],
   },
   google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
+  oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
 } as const satisfies Record<string, DriverEntry>;
 
 export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;
