@@ -22,6 +22,8 @@ describe('the driver of a cloud environment', () => {
 
   it('is described for people', () => {
     const told = servedEnvironments().split(', ');
-    expect(told).toEqual(expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']));
+    expect(told).toEqual(
+      expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']),
+    );
   });
 });
