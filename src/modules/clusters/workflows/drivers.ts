@@ -1,12 +1,21 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
+import type * as OciModule from '../../../../libs/compute-drivers/oci/oci-driver';
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
 import { type ComputeDriverName, computeDriverName } from '../compute-support';
+import { CloudRegistrations } from './cloud-registrations';
 import type { DriverRegistration } from './driver-registration';
+
+/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first machine of its provider: that takes
+   long, and most workers never do. */
+const googleModule = () => require('../../../../libs/compute-drivers/google/google-driver') as typeof GoogleModule;
+const ociModule = () => require('../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 /** The compute drivers this worker can use; `compute-support.ts` says what each is for. */
 @Injectable()
@@ -14,8 +23,13 @@ export class Drivers {
   private readonly registered: Readonly<Record<ComputeDriverName, DriverRegistration>>;
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
-  constructor(config: Config, localConfinement: LocalConfinementService) {
-    this.registered = { local: localRegistration(config, localConfinement) };
+  constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
+    const { google, oci } = config.compute.clouds;
+    this.registered = {
+      local: localRegistration(config, localConfinement),
+      google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
+      oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
+    };
   }
 
   /** Whether the nodes of the environment isolate different tenants from each other. */
