@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
 import type * as OciModule from '../../../../libs/compute-drivers/oci/oci-driver';
 import { Config } from '../../../config/config';
@@ -12,6 +13,7 @@ import type { DriverRegistration } from './driver-registration';
 
 /* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first machine of its provider: that takes
    long, and most workers never do. */
+const googleModule = () => require('../../../../libs/compute-drivers/google/google-driver') as typeof GoogleModule;
 const ociModule = () => require('../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
@@ -22,9 +24,10 @@ export class Drivers {
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
   constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
-    const { oci } = config.compute.clouds;
+    const { google, oci } = config.compute.clouds;
     this.registered = {
       local: localRegistration(config, localConfinement),
+      google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
       oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
     };
   }
