@@ -18,6 +18,7 @@ RUN npm ci --ignore-scripts
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY libs libs
+COPY scripts/agent-bundle.mjs scripts/
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-bookworm-slim AS spark

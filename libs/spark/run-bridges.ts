@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GeneratedFile } from './scala-repl';
 
+/** Texts of the programs by name, in the agent that is one file. */
+declare const RUN_BRIDGES: Readonly<Record<string, string>> | undefined;
+
 const FOLDER = join(__dirname, '..', 'run-bridges');
 
 /** A program of `run-bridges`, in the place of `spark-submit`, which it calls when it begins Spark. */
@@ -21,14 +24,19 @@ export function bridgeCommand(
   { runtime, paths }: { runtime: { python: string }; paths: { generated: string } },
 ): BridgeCommand {
   const folder = `${paths.generated}/bridge`;
-  const programs = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));
   return {
     argv: [runtime.python, `${folder}/${program}`, ...words],
     // PySpark divides it as a shell would.
     env: { PYSPARK_SUBMIT_ARGS: [...options.map(quoted), 'pyspark-shell'].join(' ') },
     // The sandbox of a run sees nothing of the agent's own folder.
-    files: programs.map((name) => ({ path: `${folder}/${name}`, content: readFileSync(join(FOLDER, name), 'utf8') })),
+    files: Object.entries(programs()).map(([name, content]) => ({ path: `${folder}/${name}`, content })),
   };
+}
+
+function programs(): Readonly<Record<string, string>> {
+  if (typeof RUN_BRIDGES !== 'undefined') return RUN_BRIDGES;
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]));
 }
 
 function quoted(word: string): string {

@@ -61,7 +61,7 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
   return withInstallLock(root, { onProgress, signal }, async () => {
     const dist = join(root, 'dist');
     const stamp = join(dist, '.build-sha');
-    const entries = ['src/main.js', 'src/worker.js'].map((entry) => join(dist, entry));
+    const entries = ['src/main.js', 'src/worker.js', 'agent/agent.js'].map((entry) => join(dist, entry));
     const wanted = sourcesHash(root);
     const complete = entries.every((entry) => existsSync(entry));
     if (complete && readText(stamp) === wanted) return false;
@@ -188,7 +188,13 @@ function installedMatches(root, lockFile) {
 /** @param {string} root */
 function sourcesHash(root) {
   const hash = createHash('sha256');
-  const files = ['package-lock.json', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json']
+  const files = [
+    'package-lock.json',
+    'nest-cli.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'scripts/agent-bundle.mjs',
+  ]
     .map((name) => join(root, name))
     .filter((file) => existsSync(file));
   for (const folder of ['src', 'libs']) files.push(...filesUnder(join(root, folder)));

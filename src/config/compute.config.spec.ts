@@ -30,6 +30,7 @@ describe('readComputeConfig', () => {
     expect(read({})).toEqual({
       local: null,
       clouds: { ec2: null, google: null, azure: null, azureAuthority: null, oci: null },
+      boot: { mirror: null, items: [], ca: null },
       onPremTrust: { ca: null, unverifiedHosts: [] },
     });
   });

@@ -47,12 +47,50 @@ export interface ComputeConfig {
   /** Nodes as process groups of the worker's machine; null unless enabled. */
   local: LocalComputeConfig | null;
   clouds: CloudEndpointsConfig;
+  boot: BootConfig;
   onPremTrust: OnPremTrustConfig;
+}
+
+/** What machines of clouds are made nodes by; Node, Java and Python are needed, and Spark. */
+const RUNTIME_ITEM_NAMES = [
+  'node',
+  'java',
+  'python',
+  'spark',
+  'class-archive',
+  'connectors',
+  'scala-kernel',
+  'turbo',
+  'rapids',
+] as const;
+
+/** A gzipped tar with one folder at its top. Its fields are safe in a shell's quotes. */
+export interface RuntimeItem {
+  name: (typeof RUNTIME_ITEM_NAMES)[number];
+  version: string;
+  /** Of the machines it is for, as machine types state it; null for any. */
+  architecture: string | null;
+  /** Of the nodes it is for; null for any. */
+  sparkVersion: string | null;
+  /** Below the mirror's URL. */
+  path: string;
+  sha256: string;
+}
+
+/** What machines of clouds boot by. */
+export interface BootConfig {
+  /** Base URL of the items, without a slash at its end; null where all machines boot from prepared images. */
+  mirror: string | null;
+  items: RuntimeItem[];
+  /** PEM of authorities that nodes trust besides the usual ones. */
+  ca: string | null;
 }
 
 /** Where nodes reach the API, and how long each side goes on without the other. */
 export interface AgentConfig {
   apiUrl: string;
+  /** Whether only this machine can reach that. */
+  apiIsLocal: boolean;
   leaseMs: number;
   /** Added to the lease before the platform calls a silent node lost, milliseconds. */
   leaseMarginMs: number;
@@ -66,24 +104,71 @@ export interface AgentConfig {
   mavenRepositoryUrl: string;
 }
 
+const WEB = ['https:', 'http:'];
+
 export function readComputeConfig(env: EnvReader): ComputeConfig {
   return {
     local: readLocalComputeConfig(env),
     clouds: readCloudEndpointsConfig(env),
+    boot: readBootConfig(env),
     onPremTrust: readOnPremTrustConfig(env),
   };
 }
 
 function readCloudEndpointsConfig(env: EnvReader): CloudEndpointsConfig {
-  const endpoint = (name: string): string | null =>
-    env.optional(name) === null ? null : env.url(name, ['https:', 'http:']);
   return {
-    ec2: endpoint('COMPUTE_EC2_ENDPOINT'),
-    google: endpoint('COMPUTE_GOOGLE_ENDPOINT'),
-    azure: endpoint('COMPUTE_AZURE_ENDPOINT'),
-    azureAuthority: endpoint('COMPUTE_AZURE_AUTHORITY'),
-    oci: endpoint('COMPUTE_OCI_ENDPOINT'),
+    ec2: env.optionalUrl('COMPUTE_EC2_ENDPOINT', WEB),
+    google: env.optionalUrl('COMPUTE_GOOGLE_ENDPOINT', WEB),
+    azure: env.optionalUrl('COMPUTE_AZURE_ENDPOINT', WEB),
+    azureAuthority: env.optionalUrl('COMPUTE_AZURE_AUTHORITY', WEB),
+    oci: env.optionalUrl('COMPUTE_OCI_ENDPOINT', WEB),
   };
+}
+
+function readBootConfig(env: EnvReader): BootConfig {
+  const mirror = env.optionalUrl('RUNTIME_MIRROR', WEB);
+  const manifest = env.file('RUNTIME_MANIFEST');
+  const items = manifest === null ? [] : runtimeItemsIn(manifest);
+  if (items === null)
+    env.problem('RUNTIME_MANIFEST', 'names a file that is no list of items with name, version, path and sha256');
+  if (manifest !== null && mirror === null) env.problem('RUNTIME_MIRROR', 'is required with RUNTIME_MANIFEST');
+  if (mirror !== null && !isPlainUrl(mirror))
+    env.problem('RUNTIME_MIRROR', 'must have no user, query, fragment, quote or blank');
+  const ca = env.file('NODE_CA_FILE');
+  if (ca !== null && !isPemOfCertificates(ca))
+    env.problem('NODE_CA_FILE', 'names a file that does not hold PEM certificates');
+  return { mirror: mirror?.replace(/\/+$/, '') ?? null, items: items ?? [], ca };
+}
+
+/** Every machine can read it, so it holds no password; a shell reads it, too. */
+function isPlainUrl(text: string): boolean {
+  return /^https?:\/\/[\w.:[\]-]+(\/[\w.,~%+=/-]*)?$/.test(text);
+}
+
+/** The items of a manifest; null if it is none. */
+function runtimeItemsIn(text: string): RuntimeItem[] | null {
+  try {
+    const { items } = JSON.parse(text) as { items?: unknown };
+    if (!Array.isArray(items)) return null;
+    const read = items.map(runtimeItem);
+    return read.every((item) => item !== null) ? read : null;
+  } catch {
+    return null;
+  }
+}
+
+function runtimeItem(value: unknown): RuntimeItem | null {
+  const item = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const texts = ['version', 'path', 'sha256'].map((key) => item[key]);
+  const [version, path, sha256] = texts.map((text) => (typeof text === 'string' ? text : ''));
+  const name = RUNTIME_ITEM_NAMES.find((one) => one === item['name']);
+  const [architecture, sparkVersion] = [item['architecture'] ?? null, item['spark_version'] ?? null];
+  const isWord = (word: unknown): word is string | null =>
+    word === null || (typeof word === 'string' && /^[\w.+-]{1,64}$/.test(word));
+  if (!name || !version || !path || !sha256 || !isWord(version) || !isWord(architecture) || !isWord(sparkVersion))
+    return null;
+  if (!/^[\w.+/-]{1,256}\.(tar\.gz|tgz)$/.test(path) || !/^[0-9a-f]{64}$/.test(sha256)) return null;
+  return { name, version, architecture, sparkVersion, path: path.replace(/^\/+/, ''), sha256 };
 }
 
 function readLocalComputeConfig(env: EnvReader): LocalComputeConfig | null {
@@ -148,8 +233,10 @@ function isHost(text: string): boolean {
 }
 
 export function readAgentConfig(env: EnvReader): AgentConfig {
+  const apiUrl = env.url('AGENT_API_URL', ['http:', 'https:'], 'http://127.0.0.1:8080');
   return {
-    apiUrl: env.url('AGENT_API_URL', ['http:', 'https:'], 'http://127.0.0.1:8080'),
+    apiUrl,
+    apiIsLocal: env.isLoopback(apiUrl),
     leaseMs: env.integer('AGENT_LEASE_MS', { default: 180_000, min: 2000 }),
     leaseMarginMs: env.integer('AGENT_LEASE_MARGIN_MS', { default: 15_000, min: 500 }),
     killGraceMs: env.integer('RUN_KILL_GRACE_MS', { default: 10_000, min: 100 }),

@@ -74,6 +74,11 @@ export class EnvReader {
     return text;
   }
 
+  /** The same of a variable that need not be there. */
+  optionalUrl(name: string, protocols: readonly string[]): string | null {
+    return this.raw(name) === undefined ? null : this.url(name, protocols);
+  }
+
   /** Content of the text file that the variable names. */
   file(name: string): string | null {
     const path = this.raw(name);

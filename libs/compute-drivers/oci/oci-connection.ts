@@ -146,7 +146,9 @@ export class OciConnection {
   }
 
   /** All items of a list, which comes in pages. */
-  async all<T>(page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>) {
+  async all<T extends { id: string }>(
+    page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>,
+  ) {
     const items: T[] = [];
     let next: string | undefined;
     for (let count = 0; count < MAX_PAGES; count += 1) {
@@ -156,7 +158,8 @@ export class OciConnection {
       });
       // The SDK gives what was sent, whatever that is.
       if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
-      for (const item of answer.items) if (typeof item === 'object' && item !== null) items.push(item);
+      if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
+      items.push(...answer.items);
       if (!answer.opcNextPage) return items;
       if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
       next = answer.opcNextPage;
@@ -193,18 +196,19 @@ export class OciConnection {
     );
     if (endpoint === null) client.regionId = region;
     else client.endpoint = endpoint.replace(/\/+$/, '');
-    const { host } = new URL(client.endpoint);
     try {
       return await call(client);
     } catch (error) {
       if (error instanceof ComputeDriverError) throw error;
-      throw strangeAnswer(host, 'does not answer as Oracle Cloud does', error);
+      throw strangeAnswer(transport.host, 'does not answer as Oracle Cloud does', error);
     }
   }
 }
 
 /** Sends the SDK's requests, each of them once. */
 class Transport implements HttpClient {
+  /** Whom the last request went to. */
+  host = 'Oracle Cloud';
   private failure: ComputeDriverError | null = null;
 
   constructor(
@@ -216,6 +220,7 @@ class Transport implements HttpClient {
 
   async send({ method, headers, uri, body }: HttpRequest): Promise<Response> {
     const url = new URL(uri);
+    this.host = url.host;
     // What is signed is what is sent.
     await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
     const answer = await this.exchange(url, method, headers, textOf(body)).catch((error: unknown) => {

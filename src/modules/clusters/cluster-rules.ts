@@ -1,3 +1,4 @@
+import { OWNERSHIP_LABELS_COUNT } from '../../../libs/compute-drivers/cloud-driver';
 import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { whyOwned } from '../../../libs/spark/owned-properties';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
@@ -14,6 +15,7 @@ import { type ClusterConfData, machineTypeOf } from '../cluster-confs/cluster-co
 import type { MetastoreCatalogData } from '../metastore-catalogs/metastore-catalogs.contract';
 import {
   CATALOG_TYPE_ID,
+  CLOUD_PROVIDER_ID,
   type MachineTypeInfo,
   type ReferenceData,
   type SparkInfraVersionRef,
@@ -29,6 +31,12 @@ import { checkSecretNames, secretNames } from './secret-names.contract';
 import { assertNotOwned, checkConf, parseConfEntry } from './spark-conf.contract';
 
 const MAX_TOTAL_LABELS = 50;
+/** By provider, how many labels one of its machines can have: those of its cluster, and those that say whose it is. */
+const MACHINE_LABELS: Readonly<Record<number, number>> = {
+  [CLOUD_PROVIDER_ID.AWS]: 50,
+  [CLOUD_PROVIDER_ID.Azure]: 50,
+  [CLOUD_PROVIDER_ID.OCI]: 10,
+};
 
 /** What must fit together in a cluster, after a create or update request is applied. */
 export interface ClusterDraft {
@@ -156,6 +164,11 @@ function checkInstances(draft: ClusterDraft): void {
   }
 }
 
+function mostLabels(cloudProviderId: number): number {
+  const ofMachine = MACHINE_LABELS[cloudProviderId] ?? Infinity;
+  return Math.min(MAX_TOTAL_LABELS, ofMachine - OWNERSHIP_LABELS_COUNT);
+}
+
 /** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
 export function clusterLabels(
   given: Readonly<Record<string, unknown>>,
@@ -174,10 +187,12 @@ export function clusterLabels(
     );
   }
   const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
-  if (together.size > MAX_TOTAL_LABELS) {
+  const most = mostLabels(cloudEnv.cloud_provider_id);
+  if (together.size > most) {
+    const why = most < MAX_TOTAL_LABELS ? ': its machines cannot have more' : '';
     throw invalid(
       'CLUSTER.TOO_MANY_LABELS',
-      `A cluster and its cloud environment may have at most ${MAX_TOTAL_LABELS} labels together.`,
+      `A cluster and its cloud environment may have at most ${most} labels together, 3 reserved ones included${why}.`,
     );
   }
   return { ...own, ...reserved };

@@ -4,6 +4,7 @@ import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.m
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClustersModule } from './clusters.module';
+import { CloudRegistrations } from './workflows/cloud-registrations';
 import { ClusterFactsReader } from './workflows/cluster-facts';
 import { ClusterReconciler } from './workflows/cluster-reconciler';
 import { DestroyClusterWorkflow } from './workflows/destroy-cluster.workflow';
@@ -25,6 +26,7 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
 @Module({
   imports: [ClustersModule, CredentialsConfsModule, LocalConfinementModule, OpenTenantsModule, ReferenceDataModule],
   providers: [
+    CloudRegistrations,
     Drivers,
     ClusterFactsReader,
     NodeTeardown,

@@ -8,6 +8,8 @@ describe('the driver of a cloud environment', () => {
     ['OnPrem', null, null],
     ['AWS', 'local://', null],
     ['AWS', null, null],
+    ['GCP', null, 'google'],
+    ['OCI', null, 'oci'],
   ] as const)('of %s at %p is %p', (provider, endpoint, expected) => {
     expect(computeDriverName(CLOUD_PROVIDER_ID[provider], endpoint)).toBe(expected);
   });
@@ -19,6 +21,9 @@ describe('the driver of a cloud environment', () => {
   });
 
   it('is described for people', () => {
-    expect(servedEnvironments()).toBe('OnPrem environments with the endpoint local://');
+    const told = servedEnvironments().split(', ');
+    expect(told).toEqual(
+      expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']),
+    );
   });
 });

@@ -20,6 +20,8 @@ const COMPUTE_DRIVERS = {
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
     lacks: ['cuda'],
   },
+  google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
+  oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
 } as const satisfies Record<string, DriverEntry>;
 
 export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;

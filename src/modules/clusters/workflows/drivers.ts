@@ -1,30 +1,35 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
+import type * as OciModule from '../../../../libs/compute-drivers/oci/oci-driver';
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
 import { type ComputeDriverName, computeDriverName } from '../compute-support';
+import { CloudRegistrations } from './cloud-registrations';
+import type { DriverRegistration } from './driver-registration';
 
-/** A driver as this worker has it. */
-interface Registration {
-  /** What keeps this worker from using it; null if nothing does. */
-  disabled: string | null;
-  /** Whether its nodes isolate different tenants from each other. */
-  keepsTenantsApart: boolean;
-  /** Makes it at its first use, and imports what its provider's library is: those are large. */
-  make(): Promise<ComputeDriver>;
-}
+/* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first machine of its provider: that takes
+   long, and most workers never do. */
+const googleModule = () => require('../../../../libs/compute-drivers/google/google-driver') as typeof GoogleModule;
+const ociModule = () => require('../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 /** The compute drivers this worker can use; `compute-support.ts` says what each is for. */
 @Injectable()
 export class Drivers {
-  private readonly registered: Readonly<Record<ComputeDriverName, Registration>>;
+  private readonly registered: Readonly<Record<ComputeDriverName, DriverRegistration>>;
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
-  constructor(config: Config, localConfinement: LocalConfinementService) {
-    this.registered = { local: localRegistration(config, localConfinement) };
+  constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
+    const { google, oci } = config.compute.clouds;
+    this.registered = {
+      local: localRegistration(config, localConfinement),
+      google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
+      oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
+    };
   }
 
   /** Whether the nodes of the environment isolate different tenants from each other. */
@@ -61,7 +66,10 @@ export class Drivers {
   }
 }
 
-function localRegistration({ compute: { local } }: Config, localConfinement: LocalConfinementService): Registration {
+function localRegistration(
+  { compute: { local } }: Config,
+  localConfinement: LocalConfinementService,
+): DriverRegistration {
   const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
   return {
     disabled: local ? null : disabled,

@@ -1,0 +1,150 @@
+# Makes the machine a node: at its first boot, or at each. Before this stand install.sh and the node's settings.
+# PLATFORM_ROOT, PLATFORM_ADDRESS, PLATFORM_UIDS, PLATFORM_METADATA_URL and PLATFORM_SYSTEMD=no replace what it finds.
+NODE_DIR=$ROOT/node
+CONFIG=$NODE_DIR/agent.json
+JOURNAL=$NODE_DIR/data/agent.json
+
+# Whoever waits for the node learns why there is none.
+report() {
+  code=$?
+  trap - EXIT
+  [ "$code" -ne 0 ] || exit 0
+  words=$(printf 'The machine failed at %s: ' "$STEP"; tail -n 20 "$ROOT/boot.log" | tail -c 1500)
+  words=$(printf '%s' "$words" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\040-\176' | sed 's/["\\]/ /g')
+  printf '{"error":"%s"}' "$words" >"$ROOT/failure.json"
+  printf 'header = "Authorization: Bearer %s"\n' "$TOKEN" |
+    curl -fsS -K - --retry 3 --max-time 15 ${CA_FILE:+--cacert "$CA_FILE"} -o /dev/null \
+      -H 'Content-Type: application/json' --data-binary "@$ROOT/failure.json" "$API/agent/v1/boot-failure"
+  exit "$code"
+}
+
+# The address that others reach this machine at.
+address() {
+  found=$(ip -4 -o route get 192.0.2.1 2>/dev/null | sed -n 's/.* src \([0-9.]*\).*/\1/p')
+  [ -n "$found" ] || found=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m1 '^[0-9.]*$')
+  [ -n "$found" ] || fail 'The machine has no IPv4 address.'
+  printf '%s' "$found"
+}
+
+has_own_token() {
+  grep -q '"node_token": *"' "$JOURNAL" 2>/dev/null
+}
+
+# optional folder, file in it: as JSON
+optional() {
+  if [ -e "$RUNTIME/$1$2" ]; then printf '"%s"' "$RUNTIME/$1$2"; else printf null; fi
+}
+
+configure() {
+  token=$TOKEN
+  has_own_token && token=spent
+  notice=
+  [ -z "$NOTICE" ] || notice=",\"interruption_notice\":{\"kind\":\"$NOTICE\"${PLATFORM_METADATA_URL:+,\"base_url\":\"$PLATFORM_METADATA_URL\"}}"
+  where=${PLATFORM_ADDRESS:-$(address)} || exit 1
+  cat >"$CONFIG.new" <<END
+{"api_url":"$API","bootstrap_token":"$token","node_dir":"$NODE_DIR/data","spark_home":"$RUNTIME/spark-$SPARK",
+"java_home":"$RUNTIME/java","python":"$RUNTIME/python/bin/python3","class_archive":$(optional "class-archive-$SPARK" /spark.jsa),
+"connectors":$(optional "connectors-$SPARK" ''),"scala_kernel":$(optional "scala-kernel-$SPARK" ''),
+"turbo":$(optional "turbo-$SPARK" /turbo.jar),"rapids":$(optional "rapids-$SPARK" /rapids.jar),
+"spark_version":"$SPARK","cores":$CORES,"memory_mb":$MEMORY,
+"bind_address":"$where","env":{"SPARK_LOCAL_IP":"$where"}$notice}
+END
+  mv -f "$CONFIG.new" "$CONFIG"
+}
+
+# Java and Hadoop fail for a user without a name.
+name_users() {
+  UIDS=${PLATFORM_UIDS-1900000000-1900004095}
+  [ "$(id -u)" = 0 ] && [ -n "$UIDS" ] || return 0
+  grep -q "^spark-${UIDS%-*}:" /etc/passwd && return 0
+  seq "${UIDS%-*}" "${UIDS#*-}" | sed 's|.*|spark-&:x:&:&::/nonexistent:/bin/sh|' >>/etc/passwd
+}
+
+# Exit codes 0 and 86 are the agent's own: nobody wants the node any more.
+write_loop() {
+  cat >"$ROOT/run-agent" <<END
+#!/bin/sh
+umask 077
+export SPARK_NODE_UIDS='$UIDS' NODE_EXTRA_CA_CERTS='${NODE_EXTRA_CA_CERTS:-}'
+trap 'asked=1; kill -TERM "\$agent" 2>/dev/null' TERM INT HUP
+while [ -z "\$asked" ]; do
+  '$RUNTIME/node/bin/node' '$ROOT/agent-$AGENT.js' '$CONFIG' >>'$NODE_DIR/agent.log' 2>&1 &
+  agent=\$!
+  wait "\$agent"; code=\$?
+  while kill -0 "\$agent" 2>/dev/null; do wait "\$agent"; code=\$?; done
+  case \$code in 0|86) exit 0 ;; esac
+  [ -n "\$asked" ] || sleep 1
+done
+END
+  chmod 700 "$ROOT/run-agent"
+}
+
+run() {
+  if [ "${PLATFORM_SYSTEMD:-}" != no ] && [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
+    cat >/etc/systemd/system/platform-agent.service <<END
+[Unit]
+Description=Agent of a Spark node
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+[Service]
+ExecStart=$ROOT/run-agent
+Restart=on-failure
+RestartSec=1
+LimitNOFILE=65536
+TasksMax=infinity
+[Install]
+WantedBy=multi-user.target
+END
+    systemctl daemon-reload
+    systemctl enable platform-agent.service
+    systemctl start platform-agent.service
+    return
+  fi
+  if kill -0 "$(cat "$ROOT/run-agent.pid" 2>/dev/null || echo none)" 2>/dev/null; then return; fi
+  nohup "$ROOT/run-agent" </dev/null >/dev/null 2>&1 &
+  echo $! >"$ROOT/run-agent.pid"
+}
+
+# What the machine keeps of the token is of no use once it is spent, but nothing should find it.
+forget_token() {
+  waited=0
+  until has_own_token; do
+    [ "$waited" -lt 900 ] || return 0
+    waited=$((waited + 1))
+    sleep 1
+  done
+  configure
+  for copy in /var/lib/cloud/instance/user-data.txt* /var/lib/cloud/instance/scripts/*; do
+    [ -f "$copy" ] && [ "$(id -u)" = 0 ] && grep -q "$TOKEN" "$copy" && rm -f "$copy"
+  done
+  return 0
+}
+
+umask 022
+mkdir -p "$RUNTIME" && cd "$ROOT" || exit 1
+# A second one would fetch the same; it ends with this one.
+exec 9>"$ROOT/boot.lock"
+if command -v flock >/dev/null; then flock 9; fi
+exec 2>>"$ROOT/boot.log"
+chmod 600 "$ROOT/boot.log"
+trap report EXIT
+trust
+items
+STEP='looking for what a node needs'
+need node bin/node
+need java bin/java
+need python bin/python3
+need "spark-$SPARK" bin/spark-submit
+STEP='fetching the agent'
+[ -f "$ROOT/agent-$AGENT.js" ] || fetch "$API/agent/v1/bundle/$AGENT" "$ROOT/agent-$AGENT.js" "$AGENT" 60
+STEP='starting the agent'
+mkdir -p "$NODE_DIR/data" && chmod 711 "$NODE_DIR" && chmod 700 "$NODE_DIR/data"
+umask 077
+configure
+name_users
+write_loop
+exec 9>&-
+run
+trap - EXIT
+forget_token </dev/null >/dev/null 2>&1 &

@@ -1,0 +1,71 @@
+# Installs what a node needs under one root. What it has already, as on a machine of a prepared image, stays: each thing
+# is a folder of $RUNTIME, and a file beside it with its version. Before this stand MIRROR and CA; afterwards `item`s.
+ROOT=${PLATFORM_ROOT:-/opt/platform}
+RUNTIME=$ROOT/runtime
+STEP=preparing
+
+fail() {
+  printf '%s\n' "$1" >&2
+  exit 1
+}
+
+# The authorities to trust, besides those of the system.
+trust() {
+  CA_FILE=
+  [ -n "$CA" ] || return 0
+  printf '%s\n' "$CA" >"$ROOT/authorities.pem"
+  export NODE_EXTRA_CA_CERTS="$ROOT/authorities.pem"
+  CA_FILE=$ROOT/all-authorities.pem
+  for system in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /dev/null; do
+    [ -r "$system" ] && break
+  done
+  cat "$system" "$ROOT/authorities.pem" >"$CA_FILE"
+}
+
+# URL file seconds
+get() {
+  if command -v curl >/dev/null; then
+    curl -fsS --connect-timeout 10 --max-time "$3" ${CA_FILE:+--cacert "$CA_FILE"} -o "$2" "$1"
+  elif command -v wget >/dev/null; then
+    timeout "$3" wget -q -T 10 -t 1 ${CA_FILE:+--ca-certificate="$CA_FILE"} -O "$2" "$1"
+  else
+    fail 'This machine has neither curl nor wget.'
+  fi
+}
+
+# URL file sha256 tries: the file is there only once it is whole.
+fetch() {
+  try=1
+  while :; do
+    if ! get "$1" "$2.part" 900; then
+      problem="$1 cannot be fetched"
+    elif [ "$(sha256sum "$2.part" | cut -d' ' -f1)" != "$3" ]; then
+      problem="$1 does not have the checksum $3"
+    else
+      mv -f "$2.part" "$2"
+      return 0
+    fi
+    rm -f "$2.part"
+    [ "$try" -lt "$4" ] || fail "$problem."
+    try=$((try + 1))
+    sleep "${PLATFORM_RETRY_SECONDS:-5}"
+  done
+}
+
+# name version path sha256: of a gzipped tar with one folder at its top.
+item() {
+  STEP="installing $1 $2"
+  if [ -e "$RUNTIME/$1" ] && [ "$(cat "$RUNTIME/$1.version" 2>/dev/null)" = "$2" ]; then return 0; fi
+  rm -rf "$RUNTIME/$1.version" "$RUNTIME/$1" "$RUNTIME/$1.new"
+  fetch "$MIRROR/$3" "$RUNTIME/$1.tgz" "$4" 5
+  mkdir "$RUNTIME/$1.new"
+  tar -xzf "$RUNTIME/$1.tgz" -C "$RUNTIME/$1.new" --strip-components=1 || fail "$MIRROR/$3 cannot be unpacked."
+  mv "$RUNTIME/$1.new" "$RUNTIME/$1"
+  rm -f "$RUNTIME/$1.tgz"
+  printf '%s\n' "$2" >"$RUNTIME/$1.version"
+}
+
+# name program: what must be there by now.
+need() {
+  [ -x "$RUNTIME/$1/$2" ] || fail "The machine has no $1 ($RUNTIME/$1/$2): its image is not a prepared one, and RUNTIME_MANIFEST does not name it."
+}

@@ -1,0 +1,140 @@
+import { createPrivateKey } from 'node:crypto';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { auth } from '@googleapis/compute';
+import { compute_v1 } from '@googleapis/compute/build/v1';
+import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { ComputeDriverError, type DriverContext } from '../compute-driver';
+import { callFault } from './google-faults';
+
+const ENDPOINT = 'https://compute.googleapis.com/';
+const SCOPE = 'https://www.googleapis.com/auth/compute';
+/** Ten times the largest page that was seen. */
+const MAX_ANSWER_BYTES = 64 * 2 ** 20;
+
+/** Calls to Compute Engine with the key of one service account, for the length of one call of the driver. */
+export class GoogleClient {
+  readonly secrets: string[];
+  private readonly api: compute_v1.Compute;
+  private readonly host: string;
+
+  /**
+   * @param endpoint null for Google's own
+   * @throws ComputeDriverError where the key cannot sign
+   */
+  constructor(
+    outbound: OutboundPolicy,
+    endpoint: string | null,
+    private readonly context: Pick<DriverContext, 'credentials' | 'signal'>,
+  ) {
+    const { CLIENT_EMAIL: email, PRIVATE_KEY: key = '', PRIVATE_KEY_ID: keyId } = context.credentials;
+    this.secrets = [key];
+    assertKey(key);
+    // Signed by ourselves and sent as it is: no token endpoint is called, whichever the key's file names.
+    const client = new auth.JWT({ email, key, keyId, scopes: [SCOPE] });
+    client.useJWTAccessWithScope = true;
+    const rootUrl = endpoint ?? ENDPOINT;
+    this.host = hostOf(outbound, rootUrl);
+    this.api = new compute_v1.Compute({
+      auth: client,
+      rootUrl,
+      retry: false,
+      responseType: 'json',
+      fetchImplementation: (input, init) => send(outbound, new URL(requestUrl(input)), init ?? {}),
+    });
+  }
+
+  /** One request. It ends with the signal of the driver's caller, whatever the SDK does then. */
+  async call<Answer>(
+    ask: (api: compute_v1.Compute, options: { signal: AbortSignal }) => Promise<{ data: Answer }>,
+  ): Promise<Answer> {
+    const { signal } = this.context;
+    let onAbort: (() => void) | undefined;
+    const ended = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(timedOut(this.host, signal.reason));
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      const { data } = await Promise.race([ended, signal.aborted ? ended : ask(this.api, { signal })]);
+      if (typeof data !== 'object' || data === null) throw notGoogle(this.host);
+      return data;
+    } catch (error) {
+      throw callFault(error, this.host, this.secrets);
+    } finally {
+      if (onAbort) signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+function assertKey(key: string): void {
+  try {
+    if (createPrivateKey(key).asymmetricKeyType === 'rsa') return;
+  } catch {
+    // What the parser says quotes the key.
+  }
+  throw new ComputeDriverError('GOOGLE.KEY_INVALID', 'PRIVATE_KEY is not an RSA key in PEM form.', { kind: 'denied' });
+}
+
+function hostOf(outbound: OutboundPolicy, url: string): string {
+  try {
+    return outbound.assertUrl(url).host;
+  } catch (error) {
+    throw callFault(error, 'Compute Engine', []);
+  }
+}
+
+function timedOut(host: string, cause: unknown): ComputeDriverError {
+  return new ComputeDriverError('GOOGLE.TIMEOUT', `${host} did not answer in time.`, { kind: 'transient', cause });
+}
+
+function notGoogle(host: string): ComputeDriverError {
+  const words = `${host} does not answer like Compute Engine.`;
+  return new ComputeDriverError('GOOGLE.NOT_GOOGLE', words, { kind: 'invalid' });
+}
+
+function requestUrl(input: string | URL | Request): string {
+  return input instanceof Request ? input.url : String(input);
+}
+
+/**
+ * As `fetch`, through the agents of the outbound policy, without redirects and with a bound for answers: the SDK's own
+ * looks at the announced length alone.
+ */
+function send(outbound: OutboundPolicy, url: URL, init: RequestInit): Promise<Response> {
+  const secure = url.protocol === 'https:';
+  const { http, https } = outbound.agents;
+  const headers = Object.fromEntries(new Headers(init.headers));
+  // Answers are read as they come.
+  delete headers['accept-encoding'];
+  const { method = 'GET', signal } = init;
+  const options = { method, headers, agent: secure ? https : http, signal: signal ?? undefined };
+  return new Promise((resolve, reject) => {
+    const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
+    request.on('error', reject);
+    request.on('response', (response) => {
+      collect(response, url.host).then(resolve, (error: Error) => {
+        reject(error);
+        request.destroy();
+      });
+    });
+    request.end(typeof init.body === 'string' ? init.body : undefined);
+  });
+}
+
+async function collect(response: IncomingMessage, host: string): Promise<Response> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > MAX_ANSWER_BYTES) throw new Error(`${host} answers with more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const { statusCode = 0, headers } = response;
+  const retryAfter = headers['retry-after'];
+  const bodiless = statusCode === 204 || statusCode === 205 || statusCode === 304;
+  return new Response(bodiless ? null : Buffer.concat(chunks), {
+    status: statusCode >= 200 && statusCode < 600 ? statusCode : 502,
+    headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+  });
+}

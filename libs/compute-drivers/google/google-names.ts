@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { ComputeDriverError } from '../compute-driver';
+import type { Place } from '../place';
+
+const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** With the domain of an organisation before it in old projects, or as its number. */
+const PROJECT = /^(([a-z0-9][a-z0-9.-]{0,61}:)?[a-z][a-z0-9-]{2,61}[a-z0-9]|[1-9]\d{0,18})$/;
+
+export function invalidInput(code: string, message: string): ComputeDriverError {
+  return new ComputeDriverError(`GOOGLE.${code}`, message, { kind: 'invalid' });
+}
+
+/** What every attempt's machine of the node is named after. */
+export function nodeName(nodeToken: string): string {
+  const readable = `node-${nodeToken}`;
+  if (NAME.test(readable) && readable.length <= 48) return readable;
+  return `node-${createHash('sha256').update(nodeToken).digest('hex').slice(0, 40)}`;
+}
+
+/** The machine's name (RFC 1035, at most 63 characters), of which its project and zone have one. */
+export function machineName(nodeToken: string, attempt: number): string {
+  return `${nodeName(nodeToken)}-${attempt}`;
+}
+
+/** The id by which Google knows a repeated request: a UUID in its own form (RFC 9562, version 8). */
+export function requestId(nodeToken: string, attempt: number): string {
+  const hex = createHash('sha256').update(`${nodeToken}\n${attempt}\ninsert`).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}
+
+export function projectOf({ account }: Place): string {
+  return checked(account, PROJECT, 'The project');
+}
+
+export function zoneOf({ zone }: Place): string {
+  return checked(zone, NAME, 'The zone');
+}
+
+/** A machine's network, which another project may share. */
+export function networkOf(place: Place): { network?: string; subnetwork?: string } {
+  const { networkAccount, network, subnet, region } = place;
+  const host = `projects/${networkAccount === null ? projectOf(place) : checked(networkAccount, PROJECT, "The network's project")}`;
+  const found: { network?: string; subnetwork?: string } = {};
+  if (network !== null) found.network = `${host}/global/networks/${checked(network, NAME, 'The network')}`;
+  if (subnet === null) return found;
+  const where = `${host}/regions/${checked(region, NAME, 'The region')}`;
+  found.subnetwork = `${where}/subnetworks/${checked(subnet, NAME, 'The subnet')}`;
+  return found;
+}
+
+const IMAGE =
+  /^(?:https:\/\/(?:www|compute)\.googleapis\.com\/compute\/v1\/)?(?:projects\/([^/]+)\/)?(?:global\/images\/)?(family\/)?([^/]+)$/;
+
+/** `projects/x/global/images/y` or `…/images/family/y`; without a project, an image of the machine's own. */
+export function imageOf(image: string, place: Place): string {
+  const [, project, family = '', name] = IMAGE.exec(image) ?? [];
+  if (name === undefined || !NAME.test(name))
+    throw invalidInput(
+      'IMAGE_INVALID',
+      'The image must be named like projects/<project>/global/images/<image> or projects/<project>/global/images/family/<family>.',
+    );
+  const owner = project === undefined ? projectOf(place) : checked(project, PROJECT, "The image's project");
+  return `projects/${owner}/global/images/${family}${name}`;
+}
+
+export function machineTypeOf(type: string, zone: string): string {
+  return `zones/${zone}/machineTypes/${checked(type, NAME, 'The machine type')}`;
+}
+
+export function diskTypeOf(type: string, zone: string): string {
+  return `zones/${zone}/diskTypes/${checked(type, NAME, 'The disk type')}`;
+}
+
+function checked(name: string | null, form: RegExp, what: string): string {
+  if (name !== null && form.test(name)) return name;
+  throw invalidInput('NAME_INVALID', `${what} of the node has no name that Google Cloud accepts.`);
+}

@@ -1,0 +1,246 @@
+import { isIP } from 'node:net';
+import type { compute_v1 } from '@googleapis/compute/build/v1';
+import { INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
+import { ComputeDriverError, type OwnershipLabels, type ProviderNode, type ProviderNodeState } from '../compute-driver';
+import type { Place } from '../place';
+import type { GoogleClient } from './google-client';
+import { listOf, operationFault, recordOf, textOf } from './google-faults';
+import { projectOf } from './google-names';
+
+/** Of one page: the most that Google gives. */
+const PAGE_SIZE = 500;
+const MOST_PAGES = 60;
+const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Of a label's value that stands in a filter. */
+const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
+
+/** Something with the labels of a node. */
+interface Labelled {
+  owner: OwnershipLabels & { attempt: number };
+  name: string;
+  /** Zone of a machine or disk, region of an address. */
+  where: string;
+  createdAt: Date | null;
+}
+
+export interface Machine extends Labelled {
+  status: string;
+  isSpot: boolean;
+  hasLocalSsd: boolean;
+  privateIp: string | null;
+  publicIp: string | null;
+  startedAt: Date | null;
+  stoppedAt: Date | null;
+}
+
+export interface LeftOver extends Labelled {
+  kind: 'disk' | 'address';
+  inUse: boolean;
+}
+
+/** Something that Google does or did to a machine. */
+export interface Doing {
+  type: string;
+  /** Name of the machine. */
+  machine: string;
+  done: boolean;
+  at: Date | null;
+  words: string;
+  fault: ComputeDriverError | null;
+}
+
+type Page = { nextPageToken?: string | null; items?: unknown };
+type Query = { filter: string; maxResults: number; pageToken?: string };
+
+export function tokenFilter(nodeTokens: readonly string[]): string {
+  return nodeTokens.map((token) => `(${labelFilter(NODE_LABEL, token)})`).join(' OR ');
+}
+
+export function installationFilter(installationId: string): string {
+  return labelFilter(INSTALLATION_LABEL, installationId);
+}
+
+function labelFilter(key: string, value: string): string {
+  // A quotation mark would end the value.
+  if (FILTERABLE.test(value)) return `labels.${key}="${value}"`;
+  throw new ComputeDriverError('GOOGLE.LABEL_INVALID', 'The node has a token that is no label.', { kind: 'invalid' });
+}
+
+/** Machines of one zone. */
+export async function zoneMachines(
+  client: GoogleClient,
+  project: string,
+  zone: string,
+  filter: string,
+): Promise<Machine[]> {
+  const found = pages(client, (api, query, options) => api.instances.list({ project, zone, ...query }, options));
+  const machines = (await found(filter)).map(machineFrom);
+  return machines.filter((one): one is Machine => one?.where === zone);
+}
+
+/** Machines of all zones of the place's region. */
+export async function regionMachines(client: GoogleClient, place: Place, filter: string): Promise<Machine[]> {
+  const found = scopes(client, 'instances', (api, query, options) =>
+    api.instances.aggregatedList({ project: projectOf(place), ...query }, options),
+  );
+  return within(place, (await found(filter)).map(machineFrom));
+}
+
+/** Disks of all zones of the place's region, and addresses of the region. */
+export async function regionLeftOvers(client: GoogleClient, place: Place, filter: string): Promise<LeftOver[]> {
+  const project = projectOf(place);
+  const disks = scopes(client, 'disks', (api, query, options) =>
+    api.disks.aggregatedList({ project, ...query }, options),
+  );
+  const addresses = scopes(client, 'addresses', (api, query, options) =>
+    api.addresses.aggregatedList({ project, ...query }, options),
+  );
+  const found = [
+    ...(await disks(filter)).map((item) => leftOverFrom('disk', item)),
+    ...(await addresses(filter)).map((item) => leftOverFrom('address', item)),
+  ];
+  return within(place, found);
+}
+
+/** What was done to machines of the zone whose name begins so, the newest first. */
+export async function doings(client: GoogleClient, project: string, zone: string, name: string): Promise<Doing[]> {
+  const query = { project, zone, filter: `targetLink:"/instances/${name}"`, orderBy: 'creationTimestamp desc' };
+  const { items } = await client.call((api, options) =>
+    api.zoneOperations.list({ ...query, maxResults: PAGE_SIZE }, options),
+  );
+  return listOf(items)
+    .map(recordOf)
+    .filter(({ targetLink }) => textOf(targetLink).includes(`/instances/${name}`))
+    .map((operation) => ({
+      type: textOf(operation['operationType']),
+      machine: lastPart(operation['targetLink']),
+      done: operation['status'] === 'DONE',
+      at: dateOf(operation['insertTime']),
+      words: textOf(operation['statusMessage']),
+      fault: operationFault(operation, client.secrets),
+    }))
+    .sort((one, other) => (other.at?.getTime() ?? 0) - (one.at?.getTime() ?? 0));
+}
+
+/** All items of a list, within bounds. */
+function pages(
+  client: GoogleClient,
+  ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
+): (filter: string) => Promise<unknown[]> {
+  return async (filter) => {
+    const all: unknown[] = [];
+    let pageToken: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
+      const answer = await client.call((api, options) => ask(api, query, options));
+      for (const item of itemsOf(answer.items)) all.push(item);
+      pageToken = textOf(answer.nextPageToken) || undefined;
+      if (pageToken === undefined) return all;
+    }
+    const words = `Compute Engine lists more than ${MOST_PAGES} pages.`;
+    throw new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
+  };
+}
+
+/** The same of all zones and regions, by each of which the items stand. */
+function scopes(
+  client: GoogleClient,
+  kind: 'instances' | 'disks' | 'addresses',
+  ask: Parameters<typeof pages>[1],
+): (filter: string) => Promise<unknown[]> {
+  const list = pages(client, ask);
+  return async (filter) => (await list(filter)).flatMap((scope) => listOf(recordOf(scope)[kind]));
+}
+
+function itemsOf(items: unknown): unknown[] {
+  return Array.isArray(items) ? items : Object.values(recordOf(items));
+}
+
+function within<One extends Labelled>({ region }: Place, found: readonly (One | null)[]): One[] {
+  return found.filter(
+    (one): one is One =>
+      one !== null && (region === null || one.where === region || one.where.replace(/-[^-]*$/, '') === region),
+  );
+}
+
+/** Null for what has no labels of a node, or no name. */
+function labelledFrom(item: unknown): Labelled | null {
+  const { labels, name, zone, region, creationTimestamp } = recordOf(item);
+  const owner = ownerOf(textsOf(labels));
+  const where = lastPart(zone ?? region);
+  if (owner === null || !NAME.test(textOf(name)) || !NAME.test(where)) return null;
+  return { owner, name: textOf(name), where, createdAt: dateOf(creationTimestamp) };
+}
+
+function machineFrom(item: unknown): Machine | null {
+  const labelled = labelledFrom(item);
+  if (labelled === null) return null;
+  const instance = recordOf(item);
+  const [card] = listOf(instance['networkInterfaces']).map(recordOf);
+  const [access] = listOf(card?.['accessConfigs']).map(recordOf);
+  return {
+    ...labelled,
+    status: textOf(instance['status']),
+    isSpot: recordOf(instance['scheduling'])['provisioningModel'] === 'SPOT',
+    hasLocalSsd: listOf(instance['disks']).some((disk) => recordOf(disk)['type'] === 'SCRATCH'),
+    privateIp: addressOf(card?.['networkIP']),
+    publicIp: addressOf(access?.['natIP']),
+    startedAt: dateOf(instance['lastStartTimestamp']),
+    stoppedAt: dateOf(instance['lastStopTimestamp']),
+  };
+}
+
+function leftOverFrom(kind: LeftOver['kind'], item: unknown): LeftOver | null {
+  const labelled = labelledFrom(item);
+  return labelled && { ...labelled, kind, inUse: listOf(recordOf(item)['users']).length > 0 };
+}
+
+const STATES: Readonly<Record<string, ProviderNodeState>> = {
+  PROVISIONING: 'pending',
+  STAGING: 'pending',
+  // Its host failed; it comes back by itself.
+  REPAIRING: 'pending',
+  PENDING: 'pending',
+  RUNNING: 'running',
+  PENDING_STOP: 'stopping',
+  STOPPING: 'stopping',
+  SUSPENDING: 'stopping',
+  DEPROVISIONING: 'stopping',
+  SUSPENDED: 'stopped',
+  STOPPED: 'stopped',
+  TERMINATED: 'stopped',
+};
+
+/** A status that is not known yet says nothing for or against the machine. */
+export function stateOf({ status }: Machine): ProviderNodeState {
+  return STATES[status] ?? 'pending';
+}
+
+export function nodeFrom(machine: Machine): ProviderNode {
+  const { owner, name, privateIp, publicIp, createdAt } = machine;
+  const { installationId, tenantId, clusterId, nodeToken } = owner;
+  return {
+    labels: { installationId, tenantId, clusterId, nodeToken },
+    providerRef: name,
+    state: stateOf(machine),
+    ...{ privateIp, publicIp, createdAt, fault: null },
+  };
+}
+
+function textsOf(labels: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(recordOf(labels)).map(([key, value]) => [key, textOf(value)]));
+}
+
+function lastPart(url: unknown): string {
+  return textOf(url).split('/').at(-1) ?? '';
+}
+
+function dateOf(value: unknown): Date | null {
+  const date = new Date(textOf(value));
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function addressOf(value: unknown): string | null {
+  const text = textOf(value);
+  return isIP(text) === 0 ? null : text;
+}

@@ -1,0 +1,31 @@
+import type { CloudEnvData } from '../cloud-envs/cloud-envs.contract';
+import { CLOUD_PROVIDER_ID, type ReferenceData } from '../reference-data/reference-data.contract';
+import { clusterLabels } from './cluster-rules';
+
+const referenceData = { labelPattern: () => null } as unknown as ReferenceData;
+
+function labelsOf(
+  provider: keyof typeof CLOUD_PROVIDER_ID,
+  own: number,
+  ofEnvironment: number,
+): Record<string, string> {
+  const cloudEnv = { cloud_provider_id: CLOUD_PROVIDER_ID[provider], labels: labels('env', ofEnvironment) };
+  return clusterLabels(labels('own', own), cloudEnv as unknown as CloudEnvData, '7', referenceData);
+}
+
+function labels(name: string, count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, 'value']));
+}
+
+describe('labels of clusters', () => {
+  it.each([
+    ['OCI', 1, 2],
+    ['AWS', 13, 30],
+    ['Azure', 13, 30],
+    ['OnPrem', 17, 30],
+  ] as const)('of %s are at most what its machines have room for', (provider, own, ofEnvironment) => {
+    expect(Object.keys(labelsOf(provider, own, ofEnvironment))).toHaveLength(own + 3);
+    const refusal = expect.objectContaining({ code: 'CLUSTER.TOO_MANY_LABELS' }) as Error;
+    expect(() => labelsOf(provider, own + 1, ofEnvironment)).toThrow(refusal);
+  });
+});
