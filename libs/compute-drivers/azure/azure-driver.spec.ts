@@ -513,21 +513,33 @@ describe('AzureDriver', () => {
       await other.stop();
     });
 
-    it('ends a list that has no end, and an answer that is too long', async () => {
+    it('ends a list that has no end', async () => {
       let pages = 0;
       whileAzureAnswers((path) => {
         pages += 1;
-        return {
-          body: JSON.stringify({
-            value: [],
-            nextLink: `${fake.url}${path.split('?')[0]}?api-version=2026-03-01&p=${pages}`,
-          }),
-        };
+        const next = `${fake.url}${path.split('?')[0]}?api-version=2026-03-01&page=${pages}`;
+        return { body: JSON.stringify({ value: [], nextLink: next }) };
       });
-      const endless = contextOf({}, AbortSignal.timeout(500));
-      await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, endless));
-      whileAzureAnswers(() => ({ body: `{"value":["${'x'.repeat(70 * 2 ** 20)}"]}` }));
-      await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, context));
+      const hurried = contextOf({}, AbortSignal.timeout(300));
+      await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, hurried));
+    });
+
+    it('reads no answer that is too long', async () => {
+      let sent = 0;
+      const piece = Buffer.alloc(2 ** 20, 'x');
+      fake.answerWith((_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        const more = (): void => {
+          while (sent < 1024 && response.write(piece)) sent += 1;
+        };
+        response.on('drain', more);
+        more();
+      });
+      expect(await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, context))).toMatchObject({
+        kind: 'transient',
+        message: expect.not.stringContaining('in time'),
+      });
+      expect(sent).toBeLessThan(200);
     });
 
     it('shows no secrets and no control characters of what it is told', async () => {
