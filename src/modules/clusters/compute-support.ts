@@ -29,6 +29,11 @@ const COMPUTE_DRIVERS = {
     lacks: ['cuda'],
     lacksSpot: true,
   },
+  azure: {
+    cloudProviderId: CLOUD_PROVIDER_ID.Azure,
+    serves: () => true,
+    description: 'Azure environments',
+  },
   google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
   oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
 } as const satisfies Record<string, DriverEntry>;
