@@ -244,6 +244,15 @@ describe('The Google driver', () => {
     expect(await driver.destroy(refOf(wanted), context())).toBe('going');
   });
 
+  it('destroys a machine that is not shown yet', async () => {
+    fake.hiddenMs = 600_000;
+    const wanted = spec();
+    await driver.provision(wanted, context());
+    expect(await driver.destroy(refOf(wanted), context())).toBe('going');
+    expect(await driver.destroy(refOf(wanted), context())).toBe('gone');
+    expect(fake.all()).toEqual([]);
+  });
+
   it('keeps a stopped machine whose start found no room, with the words for it', async () => {
     const wanted = spec();
     const ref = refOf(wanted);
