@@ -269,7 +269,9 @@ describe('The Google driver', () => {
     await eventually(async () => (await seen(wanted))?.state === 'running');
     expect(await seen(wanted)).toMatchObject({ fault: null });
     // The script runs again.
-    expect(fake.running()).toMatchObject([{ boots: 2 }]);
+    expect(fake.machines()).toMatchObject([
+      { state: 'running', boots: 2, userData: expect.stringContaining('secret-bootstrap-token') as string },
+    ]);
   });
 
   it('says what becomes of local disks when a machine with some is stopped', async () => {
