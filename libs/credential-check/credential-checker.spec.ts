@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { verify } from 'jsonwebtoken';
+import { FakeOci, ocid } from '../testing/fake-oci';
 import { FakeProxmox } from '../testing/fake-proxmox';
 import { AddressRefusedError, OutboundPolicy } from '../outbound-policy/outbound-policy';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
@@ -36,7 +37,7 @@ describe('CredentialChecker', () => {
   async function check(request: CheckRequest, listener: Listener, policy = outbound) {
     server = await serveOnLoopback((incoming, response) => void listener(incoming, response));
     const { url } = server;
-    const clouds = { awsSts: url, googleToken: `${url}/token`, azureAuthority: url };
+    const clouds = { awsSts: url, googleToken: `${url}/token`, googleProjects: url, azureAuthority: url };
     const s3: Record<string, string> = request.provider === 's3-compatible' ? { S3_ENDPOINT: url } : {};
     const checker = new CredentialChecker(policy, { clouds, deadlineMs: 2_000 });
     return checker.check({ ...request, credentials: { ...s3, ...request.credentials } });
@@ -75,6 +76,46 @@ describe('CredentialChecker', () => {
       const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: other } };
       const refused = { working: false, checkedAs: null, reason: 'invalid_grant: Invalid JWT Signature.' };
       expect(await check(wrong, google)).toEqual(refused);
+    });
+
+    describe('with a project', () => {
+      const ofProject = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PROJECT_ID: 'own-project' } };
+      const rights =
+        (status: number, answer: (asked: string[]) => unknown): Listener =>
+        async (request, response) => {
+          if (request.url === '/token') return google(request, response);
+          expect(request.url).toBe('/v1/projects/own-project:testIamPermissions');
+          const [, token = ''] = (request.headers.authorization ?? '').split(' ');
+          const claims = verify(token, publicKey.export({ type: 'spki', format: 'pem' }), { issuer: ACCOUNT });
+          expect(claims).toMatchObject({ sub: ACCOUNT, scope: expect.stringContaining('read-only') as string });
+          const { permissions } = JSON.parse(await bodyOf(request)) as { permissions: string[] };
+          answering(status, answer(permissions))(request, response);
+        };
+
+      it('says nothing of an account that may make nodes', async () => {
+        const all = rights(200, (permissions) => ({ permissions }));
+        expect(await check(ofProject, all)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
+      });
+
+      it('names the rights that the account lacks', async () => {
+        const some = rights(200, (asked) => ({
+          permissions: asked.filter((one) => !one.startsWith('compute.disks.c')),
+        }));
+        const reason = 'To make nodes in own-project, they lack compute.disks.create.';
+        expect(await check(ofProject, some)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
+        await server?.stop();
+        const none = await check(
+          ofProject,
+          rights(200, () => ({})),
+        );
+        expect(none.reason).toContain('compute.instances.create, compute.instances.delete');
+      });
+
+      it('says so where Google does not tell', async () => {
+        const off = rights(403, () => ({ error: { message: 'The API is off' } }));
+        const reason = 'Whether they may make nodes in own-project is not known: The API is off.';
+        expect(await check(ofProject, off)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
+      });
     });
 
     it('never asks the endpoint that the credentials name', async () => {
@@ -235,8 +276,64 @@ describe('CredentialChecker', () => {
     });
   });
 
-  it('an Oracle key cannot be checked', async () => {
-    await expect(check({ provider: 'oci', credentials: {} }, () => undefined)).rejects.toThrow(CheckUnsupportedError);
+  describe('of an API key of Oracle Cloud', () => {
+    let cloud: FakeOci;
+    const region = 'eu-frankfurt-1';
+    const ask = (change: Record<string, string> = {}, asked: string | undefined = region, policy = outbound) => {
+      const checker = new CredentialChecker(policy, { clouds: { oci: cloud.url }, deadlineMs: 2_000 });
+      return checker.check({ provider: 'oci', credentials: { ...cloud.credentials, ...change }, region: asked });
+    };
+    const refused = (status: number, code: string) => ({ status, code, message: 'Oracle says so.' });
+
+    beforeEach(async () => {
+      cloud = await FakeOci.start();
+    });
+    afterEach(() => cloud.stop());
+
+    it('is asked in a region, and says who it is', async () => {
+      const checkedAs = cloud.credentials['OCI_USER_OCID'];
+      expect(await ask()).toEqual({ working: true, checkedAs, reason: null });
+      expect(cloud.calls.every(({ operation }) => operation.startsWith('List'))).toBe(true);
+      const checker = new CredentialChecker(outbound, { clouds: { oci: cloud.url } });
+      const nowhere = checker.check({ provider: 'oci', credentials: cloud.credentials });
+      await expect(nowhere).rejects.toThrow(CheckUnsupportedError);
+    });
+
+    it('does not work with another key, and neither repeats it', async () => {
+      expect(await ask({ OCI_PRIVATE_KEY: pem(privateKey) })).toMatchObject({
+        working: false,
+        reason: expect.stringContaining('authentication') as string,
+      });
+      const { working, reason } = await ask({ OCI_PRIVATE_KEY: 'the secret' });
+      expect(working).toBe(false);
+      expect(reason).toMatch(/OCI_PRIVATE_KEY(?!.*the secret)/);
+    });
+
+    it('does not work without a right, and names it', async () => {
+      cloud.fail('ListVolumes', refused(404, 'NotAuthorizedOrNotFound'));
+      const { working, reason } = await ask();
+      expect(working).toBe(false);
+      expect(reason).toContain('volume-family in the compartment');
+      expect(reason).not.toContain('instance-family');
+      cloud.fail('ListAvailabilityDomains', refused(404, 'NotAuthorizedOrNotFound'));
+      expect((await ask()).reason).toContain('availability-domains');
+      expect((await ask({ OCI_COMPARTMENT_OCID: ocid('compartment') })).reason).toContain('virtual-network-family');
+    });
+
+    it('is not judged by an answer that does not tell, or by none', async () => {
+      const mishaps = [refused(429, 'TooManyRequests'), refused(500, 'InternalError'), 'dropped', 'hangs'] as const;
+      for (const mishap of mishaps) {
+        cloud.fail('ListInstances', mishap);
+        await expect(ask()).rejects.toThrow(ProviderUnreachableError);
+      }
+    });
+
+    it('is asked through the outbound policy, and only where a region can be', async () => {
+      const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
+      await expect(ask({}, region, production)).rejects.toThrow(AddressRefusedError);
+      expect(await ask({}, 'evil.example/#')).toMatchObject({ working: false, reason: expect.any(String) as string });
+      expect(cloud.calls).toEqual([]);
+    });
   });
 
   describe('of a hypervisor', () => {

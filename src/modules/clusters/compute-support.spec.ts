@@ -8,6 +8,7 @@ describe('the driver of a cloud environment', () => {
     ['OnPrem', null, null],
     ['AWS', 'local://', null],
     ['AWS', null, null],
+    ['Azure', null, 'azure'],
     ['GCP', null, 'google'],
     ['OCI', null, 'oci'],
   ] as const)('of %s at %p is %p', (provider, endpoint, expected) => {

@@ -12,6 +12,7 @@ export class CredentialsConfSelector extends RecordSelectorQuery('credentials_co
 
 export class CredentialsCheckQuery extends CredentialsConfSelector {
   @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
+  @Param.text({ description: 'OCI API key: a region that its tenancy has subscribed to' }) region?: string;
 }
 
 export class CredentialsConfListQuery extends PageOrAllQuery {
@@ -70,5 +71,9 @@ export class CredentialsCheckResult {
   @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
   @Field.text({ nullable: true, description: 'Account or principal they belong to, if the provider says' })
   checked_as: string | null;
-  @Field.text({ nullable: true, description: "The provider's reason; null when they work" }) reason: string | null;
+  @Field.text({
+    nullable: true,
+    description: 'Why they do not work, or what they lack to make nodes, if the provider says',
+  })
+  reason: string | null;
 }
