@@ -131,6 +131,8 @@ export class FakeProxmoxMachines {
     for (const [key, value] of Object.entries(options)) {
       const [storage, gib] = value.split(',')[0]?.split(':') ?? [];
       const disk = `${storage}:vm-${machine.vmid}-disk-${++this.count},size=${gib}G`;
+      // A disk whose place another one takes is kept.
+      if (DISKS.test(key) && machine.config[key]) machine.config[`unused${this.count}`] = machine.config[key];
       machine.config[key] = DISKS.test(key)
         ? disk
         : key === 'net0'
