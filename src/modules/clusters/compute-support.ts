@@ -20,6 +20,7 @@ const COMPUTE_DRIVERS = {
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
     lacks: ['cuda'],
   },
+  aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments' },
   google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
   oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
 } as const satisfies Record<string, DriverEntry>;
