@@ -33,6 +33,15 @@ export interface RegisterRequest {
   pid: number;
 }
 
+/** `POST /agent/v1/boot-failure`, with the bootstrap token: the machine has not got as far as an agent, and will not. */
+export interface BootFailureRequest {
+  /** What failed, for people. */
+  error: string;
+}
+
+/** Longest words of a machine on why it cannot be a node, characters. */
+export const LONGEST_BOOT_FAILURE = 2_000;
+
 export interface RegisterResponse {
   node_id: string;
   node_token: string;

@@ -7,7 +7,7 @@ export interface CredentialCheck {
   working: boolean;
   /** The account or principal that the credentials belong to, as the provider says; null where it does not say. */
   checkedAs: string | null;
-  /** Why they do not work, without secrets; null if they do. */
+  /** Why they do not work, or what they are not allowed, without secrets; null if there is nothing to say. */
   reason: string | null;
 }
 
@@ -42,8 +42,9 @@ export class CheckUnsupportedError extends Error {
   }
 }
 
-export function working(checkedAs: string | null): CredentialCheck {
-  return { working: true, checkedAs, reason: null };
+/** @param lacks what they are not allowed, for people */
+export function working(checkedAs: string | null, lacks: string | null = null): CredentialCheck {
+  return { working: true, checkedAs, reason: lacks };
 }
 
 /** @param secrets what must not be repeated, whatever the provider quotes */

@@ -36,7 +36,7 @@ describe('CredentialChecker', () => {
   async function check(request: CheckRequest, listener: Listener, policy = outbound) {
     server = await serveOnLoopback((incoming, response) => void listener(incoming, response));
     const { url } = server;
-    const clouds = { awsSts: url, googleToken: `${url}/token`, azureAuthority: url };
+    const clouds = { awsSts: url, googleToken: `${url}/token`, googleProjects: url, azureAuthority: url };
     const s3: Record<string, string> = request.provider === 's3-compatible' ? { S3_ENDPOINT: url } : {};
     const checker = new CredentialChecker(policy, { clouds, deadlineMs: 2_000 });
     return checker.check({ ...request, credentials: { ...s3, ...request.credentials } });
@@ -75,6 +75,46 @@ describe('CredentialChecker', () => {
       const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: other } };
       const refused = { working: false, checkedAs: null, reason: 'invalid_grant: Invalid JWT Signature.' };
       expect(await check(wrong, google)).toEqual(refused);
+    });
+
+    describe('with a project', () => {
+      const ofProject = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PROJECT_ID: 'own-project' } };
+      const rights =
+        (status: number, answer: (asked: string[]) => unknown): Listener =>
+        async (request, response) => {
+          if (request.url === '/token') return google(request, response);
+          expect(request.url).toBe('/v1/projects/own-project:testIamPermissions');
+          const [, token = ''] = (request.headers.authorization ?? '').split(' ');
+          const claims = verify(token, publicKey.export({ type: 'spki', format: 'pem' }), { issuer: ACCOUNT });
+          expect(claims).toMatchObject({ sub: ACCOUNT, scope: expect.stringContaining('read-only') as string });
+          const { permissions } = JSON.parse(await bodyOf(request)) as { permissions: string[] };
+          answering(status, answer(permissions))(request, response);
+        };
+
+      it('says nothing of an account that may make nodes', async () => {
+        const all = rights(200, (permissions) => ({ permissions }));
+        expect(await check(ofProject, all)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
+      });
+
+      it('names the rights that the account lacks', async () => {
+        const some = rights(200, (asked) => ({
+          permissions: asked.filter((one) => !one.startsWith('compute.disks.c')),
+        }));
+        const reason = 'To make nodes in own-project, they lack compute.disks.create.';
+        expect(await check(ofProject, some)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
+        await server?.stop();
+        const none = await check(
+          ofProject,
+          rights(200, () => ({})),
+        );
+        expect(none.reason).toContain('compute.instances.create, compute.instances.delete');
+      });
+
+      it('says so where Google does not tell', async () => {
+        const off = rights(403, () => ({ error: { message: 'The API is off' } }));
+        const reason = 'Whether they may make nodes in own-project is not known: The API is off.';
+        expect(await check(ofProject, off)).toEqual({ working: true, checkedAs: ACCOUNT, reason });
+      });
     });
 
     it('never asks the endpoint that the credentials name', async () => {

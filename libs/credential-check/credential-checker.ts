@@ -11,7 +11,7 @@ import {
   type CredentialCheck,
   ProviderUnreachableError,
 } from './credential-check';
-import { checkGoogleAccount, GOOGLE_TOKEN_ENDPOINT } from './google-check';
+import { checkGoogleAccount, GOOGLE_PROJECTS_ENDPOINT, GOOGLE_TOKEN_ENDPOINT } from './google-check';
 import { checkProxmoxAccount } from './proxmox-check';
 
 /* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded when keys are first checked by it: that takes
@@ -36,12 +36,14 @@ export interface CloudEndpoints {
   /** Null for the endpoint of the region. */
   awsSts: string | null;
   googleToken: string;
+  googleProjects: string;
   azureAuthority: string;
 }
 
 const CLOUDS: CloudEndpoints = {
   awsSts: null,
   googleToken: GOOGLE_TOKEN_ENDPOINT,
+  googleProjects: GOOGLE_PROJECTS_ENDPOINT,
   azureAuthority: AZURE_AUTHORITY,
 };
 
@@ -92,8 +94,9 @@ export class CredentialChecker {
       }
       case 'gcp': {
         const [clientEmail, privateKey] = [key('CLIENT_EMAIL'), key('PRIVATE_KEY')];
-        const keys = { clientEmail, privateKey, privateKeyId: key('PRIVATE_KEY_ID') };
-        return checkGoogleAccount(keys, this.clouds.googleToken, context);
+        const [privateKeyId, projectId] = [key('PRIVATE_KEY_ID'), key('PROJECT_ID')];
+        const { googleToken: token, googleProjects: projects } = this.clouds;
+        return checkGoogleAccount({ clientEmail, privateKey, privateKeyId, projectId }, { token, projects }, context);
       }
       case 'azure': {
         const keys = { tenantId: key('TENANT_ID'), clientId: key('CLIENT_ID'), clientSecret: key('CLIENT_SECRET') };

@@ -1,33 +1,87 @@
 import { sign } from 'jsonwebtoken';
-import { type CheckContext, type CredentialCheck, notWorking } from './credential-check';
-import { checkByToken } from './token-request';
+import { isProject } from '../compute-drivers/google/google-names';
+import { NODE_RIGHTS } from '../compute-drivers/google/google-rights';
+import { printable } from '../object-storage/store-fault';
+import {
+  type CheckContext,
+  type CredentialCheck,
+  notWorking,
+  ProviderUnreachableError,
+  working,
+} from './credential-check';
+import { checkByToken, parsedObject, post } from './token-request';
 
 /** Google's own, whatever TOKEN_URI says: a signed assertion belongs in nobody else's hands. */
 export const GOOGLE_TOKEN_ENDPOINT = 'https://oauth2.googleapis.com/token';
 
+/** Tells what the caller may do in a project, and needs no right for it. */
+export const GOOGLE_PROJECTS_ENDPOINT = 'https://cloudresourcemanager.googleapis.com';
+
 /** A right that every service account may ask for. */
 const SCOPE = 'https://www.googleapis.com/auth/userinfo.email';
+const RIGHTS_SCOPE = 'https://www.googleapis.com/auth/cloud-platform.read-only';
 
-/** Google service account: a token for an assertion signed with its key (RFC 7523), which needs no permission. */
+interface GoogleKeys {
+  clientEmail: string;
+  privateKey: string;
+  privateKeyId: string;
+  projectId: string;
+}
+
+/** Where Google answers. */
+interface GoogleEndpoints {
+  token: string;
+  projects: string;
+}
+
+/**
+ * Google service account: a token for an assertion signed with its key (RFC 7523), which needs no permission. Of one that
+ * works, also which rights it lacks to make nodes in its own project.
+ */
 export async function checkGoogleAccount(
-  keys: { clientEmail: string; privateKey: string; privateKeyId: string },
-  endpoint: string,
+  keys: GoogleKeys,
+  { token, projects }: GoogleEndpoints,
   context: CheckContext,
 ): Promise<CredentialCheck> {
-  const assertion = signedAssertion(keys);
+  const assertion = signed(keys, { scope: SCOPE, aud: GOOGLE_TOKEN_ENDPOINT });
   if (assertion === null) return notWorking('PRIVATE_KEY is not an RSA key of 2048 bits or more.');
   const form = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
   // The assertion counts only as its issuer's, so that is who was checked.
-  return checkByToken(endpoint, form, keys.clientEmail, [keys.privateKey, assertion], context);
+  const checked = await checkByToken(token, form, keys.clientEmail, [keys.privateKey, assertion], context);
+  if (!checked.working || !isProject(keys.projectId)) return checked;
+  return working(checked.checkedAs, await lackedRights(keys, projects, context));
 }
 
-function signedAssertion(keys: { clientEmail: string; privateKey: string; privateKeyId: string }): string | null {
+/** What the account lacks to make nodes, for people; null for nothing. Who uses it for a bucket alone needs none of it. */
+async function lackedRights(keys: GoogleKeys, endpoint: string, context: CheckContext): Promise<string | null> {
+  const bearer = signed(keys, { scope: RIGHTS_SCOPE, sub: keys.clientEmail }) ?? '';
+  const url = new URL(`/v1/projects/${encodeURIComponent(keys.projectId)}:testIamPermissions`, endpoint);
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${bearer}` };
+  const where = `make nodes in ${keys.projectId}`;
   try {
-    return sign({ scope: SCOPE }, keys.privateKey, {
+    const { status, text } = await post(url, JSON.stringify({ permissions: NODE_RIGHTS }), headers, context);
+    const { permissions, error } = parsedObject(text);
+    if (status !== 200) {
+      const { message } = Object(error) as { message?: unknown };
+      const words = typeof message === 'string' ? printable(message, [keys.privateKey, bearer]) : '';
+      return `Whether they may ${where} is not known: ${words || `HTTP ${status}.`}`;
+    }
+    // An answer without any leaves the list out.
+    const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
+    const lacking = NODE_RIGHTS.filter((right) => !granted.has(right));
+    return lacking.length === 0 ? null : `To ${where}, they lack ${lacking.join(', ')}.`;
+  } catch (error) {
+    if (!(error instanceof ProviderUnreachableError)) throw error;
+    return `Whether they may ${where} is not known: ${error.message}.`;
+  }
+}
+
+function signed(keys: GoogleKeys, claims: { scope: string; aud?: string; sub?: string }): string | null {
+  try {
+    return sign(claims, keys.privateKey, {
       algorithm: 'RS256',
       keyid: keys.privateKeyId,
       issuer: keys.clientEmail,
-      audience: GOOGLE_TOKEN_ENDPOINT,
       expiresIn: '10m',
     });
   } catch {

@@ -28,7 +28,8 @@ export async function checkByToken(
   context: CheckContext,
 ): Promise<CredentialCheck> {
   const url = new URL(endpoint);
-  const { status, text } = await post(url, new URLSearchParams(form).toString(), context);
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const { status, text } = await post(url, new URLSearchParams(form).toString(), headers, context);
   const body = parsedObject(text);
   if (status === 200 && typeof body['access_token'] === 'string') return working(principal);
   const { error, error_description: description } = body;
@@ -38,10 +39,16 @@ export async function checkByToken(
   return notWorking(typeof description === 'string' ? `${error}: ${description}` : error, secrets);
 }
 
-function post(url: URL, body: string, { agents, signal }: CheckContext): Promise<{ status: number; text: string }> {
+/** One request; follows no redirect. */
+export function post(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  { agents, signal }: CheckContext,
+): Promise<{ status: number; text: string }> {
   const isHttps = url.protocol === 'https:';
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
-  const options = { method: 'POST', headers, agent: isHttps ? agents.https : agents.http, signal };
+  const all = { ...headers, Accept: 'application/json' };
+  const options = { method: 'POST', headers: all, agent: isHttps ? agents.https : agents.http, signal };
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(connectionFailure(url.host, error));
     const request = (isHttps ? httpsRequest : httpRequest)(url, options, (response) => {
@@ -60,7 +67,7 @@ function post(url: URL, body: string, { agents, signal }: CheckContext): Promise
   });
 }
 
-function parsedObject(text: string): Record<string, unknown> {
+export function parsedObject(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {

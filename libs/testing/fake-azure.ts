@@ -571,7 +571,9 @@ function checkedTags(kind: AzureKind, body: Json): Record<string, string> {
   return tags;
 }
 
-function assertImage({ publisher, offer, sku, version, id }: Readonly<Record<string, string>>): void {
+function assertImage(reference: Readonly<Record<string, string>>): void {
+  const { publisher, offer, sku, version, communityGalleryImageId, sharedGalleryImageId } = reference;
+  const id = reference['id'] ?? communityGalleryImageId ?? sharedGalleryImageId;
   const image = id ?? [publisher, offer, sku, version].join(':');
   if (image === FAKE_AZURE.image || /\/images\/known/.test(image)) return;
   const code = id === undefined ? 'PlatformImageNotFound' : 'NotFound';

@@ -37,6 +37,29 @@ describe('somebody who has the tokens of a node', () => {
     await agent.poll();
   });
 
+  it('cannot say that the machine of a node failed once the node has an agent', async () => {
+    const stateOf = async ({ nodeId }: TestAgent) => {
+      const sql = 'SELECT daemons_state, error FROM cluster_nodes WHERE node_id = $1';
+      const [row] = await api.database.query<{ daemons_state: string | null; error: string | null }[]>(sql, [nodeId]);
+      return row;
+    };
+    const claim = async (agent: TestAgent, error: string) => {
+      const call = { token: agent.bootstrapToken, body: { error } };
+      return (await agent.send('POST', '/boot-failure', call)).status;
+    };
+    await api.database.query(`UPDATE cluster_nodes SET node_number = node_number + 1`);
+    const agent = await TestAgent.unregistered(api, tenancy);
+    expect(await claim(agent, 'x'.repeat(2_001))).toBe(400);
+    expect(await claim(agent, 'no Java\u001b[2J\u0000here')).toBe(200);
+    expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
+    // It got further after all.
+    expect(await agent.register()).toBe(200);
+    expect(await claim(agent, 'lies')).toBe(401);
+    await agent.poll();
+    expect(await claim(agent, 'lies')).toBe(401);
+    expect(await stateOf(agent)).toEqual({ daemons_state: 'failed', error: 'no Java [2J here' });
+  });
+
   it('cannot speak for the node once it is destroyed', async () => {
     const agent = await newNode();
     const runId = await agent.giveRun(tenancy);

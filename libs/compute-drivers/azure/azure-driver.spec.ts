@@ -1,11 +1,13 @@
-import { FAKE_AZURE, FakeAzure } from '../../testing/fake-azure';
+import { eventually } from '../../testing/eventually';
+import { type AzureFault, FAKE_AZURE, FakeAzure } from '../../testing/fake-azure';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { ComputeDriverError, type NodeSpec } from '../compute-driver';
-import { describeComputeDriverContract } from '../compute-driver.contract';
+import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
+import { describeComputeDriverContract, plainNodeSpec, refOf } from '../compute-driver.contract';
 import { AzureDriver } from './azure-driver';
 import { nodeNames } from './azure-requests';
 
 const VERSION = '3.5.3';
+const QUICKLY = { timeoutMs: 5_000, everyMs: 5 };
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
 
 /** A driver of a script that says what it was made for. */
@@ -41,4 +43,525 @@ describeComputeDriverContract('AzureDriver', async () => {
     interrupt: ({ nodeToken }) => Promise.resolve(fake.evict(nodeNames(nodeToken).machine)),
     close: () => fake.stop(),
   };
+});
+
+const NOTHING = { virtualMachines: [], disks: [], networkInterfaces: [], publicIPAddresses: [] };
+const { credentials, group } = FAKE_AZURE;
+const RESOURCES = `/subscriptions/${credentials.SUBSCRIPTION_ID}/resourceGroups/${group}/providers`;
+const PUT_MACHINE = /^PUT .*\/virtualMachines\//;
+
+describe('AzureDriver', () => {
+  let fake: FakeAzure;
+  let driver: AzureDriver;
+  let context: DriverContext;
+  let count = 0;
+
+  beforeEach(async () => {
+    fake = await FakeAzure.start();
+    driver = driverOf(fake);
+    context = contextOf();
+  });
+
+  afterEach(() => fake.stop());
+
+  const contextOf = (values: Record<string, string> = {}, signal = AbortSignal.timeout(15_000)): DriverContext => ({
+    endpoint: null,
+    credentials: { ...credentials, ...values },
+    correlationId: 'azure',
+    signal,
+  });
+
+  const specOf = (values: Partial<NodeSpec> = {}): NodeSpec => ({
+    ...adapted(plainNodeSpec(`azure-${(count += 1)}`, VERSION)),
+    ...values,
+  });
+
+  const nameOf = ({ labels }: NodeSpec): string => nodeNames(labels.nodeToken).machine;
+
+  const left = () => ({
+    virtualMachines: fake.names('virtualMachines'),
+    disks: fake.names('disks'),
+    networkInterfaces: fake.names('networkInterfaces'),
+    publicIPAddresses: fake.names('publicIPAddresses'),
+  });
+
+  const stateOf = async (spec: NodeSpec) => (await driver.describe([refOf(spec)], context))[0];
+
+  const runs = (spec: NodeSpec) => eventually(async () => (await stateOf(spec))?.state === 'running', QUICKLY);
+
+  const goes = (spec: NodeSpec) =>
+    eventually(async () => (await driver.destroy(refOf(spec), context)) === 'gone', QUICKLY);
+
+  const faultOf = async (call: Promise<unknown>): Promise<ComputeDriverError> => {
+    const error: unknown = await call.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(ComputeDriverError);
+    return error as ComputeDriverError;
+  };
+
+  const sweep = (live: readonly string[] = [], olderThan = new Date(Date.now() + 3_600_000)) =>
+    driver.sweep(
+      {
+        installationId: 'own',
+        place: specOf().place,
+        olderThan,
+        liveAmong: (tokens) => Promise.resolve(new Set(tokens.filter((token) => live.includes(token)))),
+      },
+      context,
+    );
+
+  it('asks for all that a node is to have, and removes all of it', async () => {
+    const spec = specOf({
+      enablePublicIp: true,
+      identity: `/subscriptions/${credentials.SUBSCRIPTION_ID}/resourceGroups/${group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/spark`,
+      disks: [
+        { gib: 64, type: 'Premium_LRS', iops: null, throughputMb: null, encrypted: true },
+        { gib: 128, type: 'PremiumV2_LRS', iops: 4000, throughputMb: 200, encrypted: true },
+      ],
+    });
+    spec.place = { ...spec.place, networkTags: [FAKE_AZURE.securityGroup] };
+    await driver.provision(spec, context);
+    await runs(spec);
+    const names = nodeNames(spec.labels.nodeToken);
+    const node = await stateOf(spec);
+    expect(node).toMatchObject({
+      privateIp: expect.stringMatching(/^10\./),
+      publicIp: expect.stringMatching(/^203\./),
+    });
+    expect(fake.bodyOf('virtualMachines', names.machine)).toMatchObject({
+      zones: ['1'],
+      location: 'eastus',
+      identity: { type: 'UserAssigned', userAssignedIdentities: { [spec.identity ?? '']: {} } },
+      tags: { team: 'data', platform_installation: 'own', platform_node: spec.labels.nodeToken, platform_attempt: '1' },
+      properties: {
+        securityProfile: { encryptionAtHost: true },
+        osProfile: { allowExtensionOperations: false, linuxConfiguration: { disablePasswordAuthentication: true } },
+        storageProfile: {
+          imageReference: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: 'latest' },
+          osDisk: { deleteOption: 'Delete' },
+          dataDisks: [
+            { lun: 0, createOption: 'Empty', diskSizeGB: 64, deleteOption: 'Delete' },
+            { lun: 1, createOption: 'Attach', deleteOption: 'Delete', caching: 'None' },
+          ],
+        },
+      },
+    });
+    expect(fake.bodyOf('disks', names.disk(1))).toMatchObject({
+      sku: { name: 'PremiumV2_LRS' },
+      properties: { diskIOPSReadWrite: 4000, diskMBpsReadWrite: 200, diskSizeGB: 128 },
+    });
+    const [{ customData = '' } = {}] = fake.machines();
+    expect(customData).toContain(`# ${spec.labels.nodeToken} none ${spec.boot.bootstrapToken}`);
+    await goes(spec);
+    expect(left()).toEqual(NOTHING);
+  });
+
+  it('buys a spot machine at the usual price, and cannot stop it', async () => {
+    const spec = specOf({ market: 'spot' });
+    await driver.provision(spec, context);
+    const wanted = { priority: 'Spot', evictionPolicy: 'Deallocate', billingProfile: { maxPrice: -1 } };
+    expect(fake.bodyOf('virtualMachines', nameOf(spec))).toMatchObject({ properties: wanted });
+    expect(fake.machines()[0]?.customData).toContain(' azure ');
+    expect(driver.canStop({ market: 'spot', type: FAKE_AZURE.type })).toBe(false);
+    expect(driver.canStop({ market: 'on-demand', type: FAKE_AZURE.type })).toBe(true);
+  });
+
+  it('gives each machine a key that nobody has', async () => {
+    const keys = [];
+    for (const spec of [specOf(), specOf()]) {
+      await driver.provision(spec, context);
+      const { linuxConfiguration } = (
+        fake.bodyOf('virtualMachines', nameOf(spec))?.['properties'] as {
+          osProfile: { linuxConfiguration: { ssh: { publicKeys: { keyData: string }[] } } };
+        }
+      ).osProfile;
+      keys.push(linuxConfiguration.ssh.publicKeys[0]?.keyData);
+    }
+    expect(keys[0]).toMatch(/^ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{43} platform$/);
+    expect(keys[0]).not.toBe(keys[1]);
+  });
+
+  it.each([
+    ['id', `/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/images/known`],
+    ['id', '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/galleries/a/images/known/versions/1.0.0'],
+    ['communityGalleryImageId', '/CommunityGalleries/c/images/known/versions/1.0.0'],
+    ['sharedGalleryImageId', '/SharedGalleries/c/images/known/versions/latest'],
+  ])('names an image by %s: %s', async (field, image) => {
+    const spec = specOf({ image });
+    await driver.provision(spec, context);
+    expect(fake.bodyOf('virtualMachines', nameOf(spec))).toMatchObject({
+      properties: { storageProfile: { imageReference: { [field]: image } } },
+    });
+  });
+
+  it.each<[string, Partial<NodeSpec> | ((spec: NodeSpec) => Partial<NodeSpec>), RegExp]>([
+    ['an image that is none', { image: 'ubuntu' }, /image/],
+    ['an identity that is none', { identity: 'spark' }, /user-assigned identity/],
+    ['a machine type that is none', ({ machine }) => ({ machine: { ...machine, type: '../x' } }), /machine type/],
+    [
+      'a zone of elsewhere',
+      ({ place }) => ({ place: { ...place, zone: 'westus2-1' } }),
+      /no availability zone of eastus/,
+    ],
+    ['no resource group', ({ place }) => ({ place: { ...place, account: null } }), /resource group/],
+    [
+      'a resource group that leads elsewhere',
+      ({ place }) => ({ place: { ...place, account: '../../x' } }),
+      /resource group/,
+    ],
+    ['a subnet that leads elsewhere', ({ place }) => ({ place: { ...place, subnet: 'a/../b' } }), /subnet/],
+    ['a network tag that is none', ({ place }) => ({ place: { ...place, networkTags: ['a/b'] } }), /network tag/],
+    ['a tag that Azure refuses', { userLabels: { 'a<b': '1' } }, /no tag with the name/],
+    ['a tag in place of its own', { userLabels: { Platform_Node: 'x' } }, /does not tell apart/],
+    ['a tag that is too long', { userLabels: { a: 'x'.repeat(257) } }, /longer than 256/],
+    [
+      'too many tags',
+      { userLabels: Object.fromEntries(Array.from({ length: 47 }, (_, at) => [`k${at}`, ''])) },
+      /50 tags/,
+    ],
+  ])('refuses %s before it asks for anything', async (_what, values, words) => {
+    const spec = specOf();
+    const wanted = { ...spec, ...(typeof values === 'function' ? values(spec) : values) };
+    const fault = await faultOf(driver.provision(wanted, context));
+    expect([fault.kind, fault.message]).toEqual(['invalid', expect.stringMatching(words)]);
+    expect(fake.calls.filter((call) => call.startsWith('PUT'))).toEqual([]);
+  });
+
+  it('refuses a script that is longer than Azure takes', async () => {
+    const long = new AzureDriver({
+      ...{ outbound, endpoint: fake.url, authority: fake.url, ca: fake.ca },
+      bootScript: () => 'x'.repeat(65_536),
+    });
+    expect(await faultOf(long.provision(specOf(), context))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it.each<[string, AzureFault, Partial<ComputeDriverError>]>([
+    [
+      'throttling',
+      { on: PUT_MACHINE, status: 429, code: 'TooManyRequests', headers: { 'Retry-After': '17' } },
+      { kind: 'throttled', retryAfterMs: 17_000 },
+    ],
+    [
+      'a missing right',
+      {
+        on: PUT_MACHINE,
+        status: 403,
+        code: 'AuthorizationFailed',
+        message: "The client does not have authorization to perform action 'Microsoft.Compute/virtualMachines/write'.",
+      },
+      { kind: 'denied', message: expect.stringContaining('virtualMachines/write') as string },
+    ],
+    [
+      'a zone without machines',
+      { on: PUT_MACHINE, status: 409, code: 'ZonalAllocationFailed' },
+      { kind: 'capacity', scope: 'zone' },
+    ],
+    [
+      'a region without machines',
+      { on: PUT_MACHINE, status: 409, code: 'AllocationFailed' },
+      { kind: 'capacity', scope: 'region' },
+    ],
+    ['a full subnet', { on: /networkInterfaces/, status: 400, code: 'SubnetIsFull' }, { kind: 'capacity' }],
+    [
+      'a card that is kept for another',
+      { on: PUT_MACHINE, status: 400, code: 'NicReservedForAnotherVm' },
+      { kind: 'transient', retryAfterMs: 180_000 },
+    ],
+    [
+      'a part that is not whole yet',
+      { on: PUT_MACHINE, status: 409, code: 'ReferencedResourceNotProvisioned' },
+      { kind: 'transient' },
+    ],
+    ['trouble of Azure', { on: PUT_MACHINE, status: 503, code: 'ServerBusy' }, { kind: 'transient' }],
+    ['a policy', { on: PUT_MACHINE, status: 403, code: 'RequestDisallowedByPolicy' }, { kind: 'denied' }],
+    ['a broken connection', { on: PUT_MACHINE, status: null }, { kind: 'transient' }],
+  ])('tells of %s', async (_what, injected, wanted) => {
+    fake.faults.push(injected);
+    const spec = specOf();
+    expect(await faultOf(driver.provision(spec, context))).toMatchObject(wanted);
+    expect(fake.faults).toEqual([]);
+    // Nothing is repeated by itself, and what follows finds its way.
+    await driver.provision(spec, context);
+    await runs(spec);
+    expect(fake.machines()).toHaveLength(1);
+  });
+
+  it('names quota and region', async () => {
+    fake.mostMachines = 0;
+    const fault = await faultOf(driver.provision(specOf(), context));
+    expect(fault).toMatchObject({ kind: 'quota', scope: 'region', message: expect.stringMatching(/quota.*eastus/) });
+  });
+
+  it.each([
+    ['a directory that does not exist', { TENANT_ID: '11111111-2222-4333-8444-000000000000' }, /AADSTS90002/],
+    ['an application that does not exist', { CLIENT_ID: '22222222-3333-4444-8555-000000000000' }, /AADSTS700016/],
+    ['a wrong secret', { CLIENT_SECRET: 'wrong-secret' }, /AADSTS7000215/],
+    ['another subscription', { SUBSCRIPTION_ID: '33333333-4444-4555-8666-000000000000' }, /SubscriptionNotFound/],
+    ['a directory that leads elsewhere', { TENANT_ID: 'a/../b' }, /TENANT_ID/],
+    ['no subscription', { SUBSCRIPTION_ID: '' }, /SUBSCRIPTION_ID/],
+  ])('tells of credentials with %s', async (_what, values, words) => {
+    for (const call of [
+      () => driver.provision(specOf(), contextOf(values)),
+      () => driver.describe([refOf(specOf())], contextOf(values)),
+      () => driver.destroy(refOf(specOf()), contextOf(values)),
+    ]) {
+      const fault = await faultOf(call());
+      expect([fault.kind, fault.message]).toEqual(['denied', expect.stringMatching(words)]);
+      expect(fault.message).not.toContain('wrong-secret');
+    }
+  });
+
+  it('logs in once for many calls, with each of the two clients', async () => {
+    for (let time = 0; time < 3; time += 1) await driver.describe([refOf(specOf()), refOf(specOf())], context);
+    expect(fake.calls.filter((call) => call.endsWith('/oauth2/v2.0/token'))).toHaveLength(2);
+  });
+
+  it('makes one machine where the answers are lost', async () => {
+    const spec = specOf({ enablePublicIp: true });
+    fake.faults.push(
+      ...[/publicIPAddresses/, /networkInterfaces/, /virtualMachines/].map((kind) => ({
+        on: new RegExp(`^PUT .*${kind.source}`),
+        status: null,
+        done: true,
+      })),
+    );
+    for (let time = 0; time < 3; time += 1)
+      expect(await faultOf(driver.provision(spec, context))).toMatchObject({ kind: 'transient' });
+    const { providerRef } = await driver.provision(spec, context);
+    await runs(spec);
+    expect((await stateOf(spec))?.providerRef).toBe(providerRef);
+    expect(fake.calls.filter((call) => PUT_MACHINE.test(call))).toHaveLength(1);
+    await goes(spec);
+    expect(left()).toEqual(NOTHING);
+  });
+
+  it('tells what Azure says of a machine that failed after it was accepted, and removes it', async () => {
+    fake.failCreations = {
+      code: 'AllocationFailed',
+      message: 'Allocation failed. We do not have sufficient capacity.',
+    };
+    const spec = specOf();
+    await driver.provision(spec, context);
+    await eventually(async () => (await stateOf(spec))?.state === 'failed', QUICKLY);
+    expect((await driver.provision(spec, context)).state).toBe('failed');
+    expect((await stateOf(spec))?.fault).toMatchObject({
+      kind: 'capacity',
+      message: expect.stringContaining('sufficient capacity'),
+    });
+    expect(await faultOf(driver.provision({ ...spec, attempt: 2 }, context))).toMatchObject({ kind: 'transient' });
+    await goes(spec);
+    fake.failCreations = null;
+    await driver.provision({ ...spec, attempt: 2 }, context);
+    await runs(spec);
+  });
+
+  it('tells of a stopped machine that gets no place when it is to start, and may try again', async () => {
+    const spec = specOf();
+    await driver.provision(spec, context);
+    await runs(spec);
+    await eventually(async () => (await driver.stop(refOf(spec), context)) === 'stopped', QUICKLY);
+    fake.failStarts = { code: 'OverconstrainedZonalAllocationRequest', message: 'No place.' };
+    await driver.start(refOf(spec), context);
+    await eventually(async () => (await stateOf(spec))?.state === 'failed', QUICKLY);
+    expect((await stateOf(spec))?.fault).toMatchObject({ kind: 'capacity', scope: 'zone' });
+    fake.failStarts = null;
+    await driver.start(refOf(spec), context);
+    await runs(spec);
+  });
+
+  it('sweeps what is left of nodes without a machine, also with holes, and nothing else', async () => {
+    const owned = (installation: string, token: string) => ({
+      platform_installation: installation,
+      platform_cluster: '7_11',
+      platform_node: token,
+      platform_attempt: '1',
+    });
+    fake.faults.push({ on: PUT_MACHINE, status: 500 });
+    const killed = specOf({ enablePublicIp: true });
+    await faultOf(driver.provision(killed, context));
+    fake.put('disks', 'node-gone-data-3', owned('own', 'gone'));
+    fake.put('disks', 'node-live-data-0', owned('own', 'live'));
+    fake.put('disks', 'node-other-data-0', owned('other', 'other'));
+    fake.put('networkInterfaces', 'somebody', { team: 'data' });
+    expect(await sweep(['live'])).toEqual({ removed: [killed.labels.nodeToken, 'gone'], failed: [] });
+    // The address is held by its card until that is gone.
+    await eventually(async () => (await sweep(['live'])).removed.length === 0, QUICKLY);
+    expect(left()).toEqual({
+      virtualMachines: [],
+      networkInterfaces: ['somebody'],
+      publicIPAddresses: [],
+      disks: ['node-live-data-0', 'node-other-data-0'],
+    });
+  });
+
+  it('destroys what is left of a node whose making ended half-way', async () => {
+    fake.faults.push({ on: PUT_MACHINE, status: 500 });
+    const disk = { gib: 8, type: 'PremiumV2_LRS', iops: 3000, throughputMb: 125, encrypted: false };
+    const spec = specOf({ enablePublicIp: true, disks: [disk, disk] });
+    await faultOf(driver.provision(spec, context));
+    expect(left()).not.toEqual(NOTHING);
+    await goes(spec);
+    expect(left()).toEqual(NOTHING);
+  });
+
+  it('reports what cannot be swept, and sweeps the rest', async () => {
+    const [first, second] = [specOf(), specOf()];
+    for (const spec of [first, second]) await driver.provision(spec, context);
+    fake.faults.push({ on: new RegExp(`^DELETE .*/${nameOf(first)}$`), status: 409, code: 'ScopeLocked' });
+    const { removed, failed } = await sweep();
+    expect(removed).toEqual([second.labels.nodeToken]);
+    expect(failed).toMatchObject([{ nodeToken: first.labels.nodeToken, error: { kind: 'denied' } }]);
+  });
+
+  it('lists more machines than a page holds', async () => {
+    fake.pageSize = 3;
+    const specs = Array.from({ length: 8 }, () => specOf());
+    for (const spec of specs) await driver.provision(spec, context);
+    const listed = await driver.listOwned({ installationId: 'own', place: specOf().place }, context);
+    expect(listed.map(({ labels }) => labels.nodeToken)).toEqual(specs.map(({ labels }) => labels.nodeToken));
+  });
+
+  it('leaves a machine alone that has the name and is not the node’s', async () => {
+    const spec = specOf();
+    fake.put('virtualMachines', nameOf(spec), { team: 'data' });
+    for (const call of [
+      () => driver.provision(spec, context),
+      () => driver.stop(refOf(spec), context),
+      () => driver.destroy(refOf(spec), context),
+    ])
+      expect(await faultOf(call())).toMatchObject({ kind: 'invalid' });
+    expect(fake.names('virtualMachines')).toEqual([nameOf(spec)]);
+  });
+
+  it('names a node of any token in 64 characters', () => {
+    const names = ['a'.repeat(200), 'ends-', 'x/../y', '7d0a3a5e-5a0e-4b5c-8a57-1d8a3e3a3f10'].map((token) =>
+      nodeNames(token),
+    );
+    for (const { machine, disk } of names) {
+      expect(machine).toMatch(/^[a-z0-9][a-z0-9-]{0,62}[a-z0-9]$/);
+      expect(disk(63).length).toBeLessThan(80);
+    }
+    expect(new Set(names.map(({ machine }) => machine)).size).toBe(4);
+  });
+
+  describe('with an endpoint that is not what it says', () => {
+    const whileAzureAnswers = (answer: (path: string) => { status?: number; body: string; headers?: object }) =>
+      fake.answerWith((request, response) => {
+        const { status = 200, body, headers } = answer(request.url ?? '');
+        response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
+      });
+
+    beforeEach(async () => {
+      // Logged in before.
+      await driver.describe([refOf(specOf())], context);
+    });
+
+    it('gives up when its time is over', async () => {
+      fake.answerWith(() => undefined);
+      const hurried = contextOf({}, AbortSignal.timeout(150));
+      for (const call of [
+        () => driver.provision(specOf(), hurried),
+        () => driver.describe([refOf(specOf())], hurried),
+        () => driver.listOwned({ installationId: 'own', place: specOf().place }, hurried),
+        () => driver.destroy(refOf(specOf()), hurried),
+      ])
+        expect(await faultOf(call())).toMatchObject({ kind: 'transient', message: expect.stringContaining('in time') });
+      // The login, too.
+      const other = driver.describe([refOf(specOf())], contextOf({ CLIENT_SECRET: 'x' }, AbortSignal.timeout(150)));
+      expect(await faultOf(other)).toMatchObject({ kind: 'transient' });
+    });
+
+    it.each([
+      ['no JSON', 'hello'],
+      ['nothing', ''],
+      ['null', 'null'],
+      ['a list', '[]'],
+      ['a text', '"x"'],
+      ['tags that are none', '{"tags":7,"properties":9}'],
+      [
+        'statuses that are none',
+        '{"tags":{"platform_node":7},"zones":5,"properties":{"instanceView":{"statuses":"x"}}}',
+      ],
+    ])('fails clearly for %s', async (_what, body) => {
+      whileAzureAnswers(() => ({ body }));
+      for (const call of [() => driver.provision(specOf(), context), () => driver.describe([refOf(specOf())], context)])
+        await faultOf(call());
+      const listed = driver.listOwned({ installationId: 'own', place: specOf().place }, context);
+      expect(await listed.catch((error: unknown) => (error instanceof ComputeDriverError ? [] : error))).toEqual([]);
+    });
+
+    it('takes a 404 without Azure’s words for no answer to whether the machine is gone', async () => {
+      whileAzureAnswers(() => ({
+        status: 404,
+        body: '<html>not here</html>',
+        headers: { 'Content-Type': 'text/html' },
+      }));
+      await faultOf(driver.describe([refOf(specOf())], context));
+    });
+
+    it('sends the token to no other server', async () => {
+      const other = await FakeAzure.start();
+      const link = `${other.url}${RESOURCES}/Microsoft.Compute/virtualMachines?api-version=2026-03-01`;
+      whileAzureAnswers(() => ({ body: JSON.stringify({ value: [], nextLink: link }) }));
+      const listed = driver.listOwned({ installationId: 'own', place: specOf().place }, context);
+      expect(await faultOf(listed)).toMatchObject({ message: expect.stringContaining('another server') });
+      whileAzureAnswers(() => ({ status: 307, body: '', headers: { Location: link } }));
+      await faultOf(driver.describe([refOf(specOf())], context));
+      expect(other.calls).toEqual([]);
+      await other.stop();
+    });
+
+    it('ends a list that has no end', async () => {
+      let pages = 0;
+      whileAzureAnswers((path) => {
+        pages += 1;
+        const next = `${fake.url}${path.split('?')[0]}?api-version=2026-03-01&page=${pages}`;
+        return { body: JSON.stringify({ value: [], nextLink: next }) };
+      });
+      const hurried = contextOf({}, AbortSignal.timeout(300));
+      await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, hurried));
+    });
+
+    it('reads no answer that is too long', async () => {
+      let sent = 0;
+      const piece = Buffer.alloc(2 ** 20, 'x');
+      fake.answerWith((_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        const more = (): void => {
+          while (sent < 1024 && response.write(piece)) sent += 1;
+        };
+        response.on('drain', more);
+        more();
+      });
+      expect(await faultOf(driver.listOwned({ installationId: 'own', place: specOf().place }, context))).toMatchObject({
+        kind: 'transient',
+        message: expect.not.stringContaining('in time'),
+      });
+      expect(sent).toBeLessThan(200);
+    });
+
+    it('shows no secrets and no control characters of what it is told', async () => {
+      const message = `The secret is ${credentials.CLIENT_SECRET}\u001b[31m.\nSecond line`;
+      whileAzureAnswers(() => ({ status: 400, body: JSON.stringify({ error: { code: 'Bad\nCode', message } }) }));
+      const fault = await faultOf(driver.describe([refOf(specOf())], context));
+      expect(fault.message).not.toContain(credentials.CLIENT_SECRET);
+      // eslint-disable-next-line no-control-regex
+      expect(fault.message).not.toMatch(/[\u0000-\u001f]/);
+      expect(fault.message).not.toContain('Second');
+    });
+  });
+
+  it('does not call a server whose certificate is not trusted, or whose address is refused', async () => {
+    const other = await FakeAzure.start();
+    expect(await faultOf(driverOf(fake, other.ca).describe([refOf(specOf())], context))).toMatchObject({
+      kind: 'invalid',
+    });
+    await other.stop();
+    const strict = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
+    const options = { outbound: strict, endpoint: fake.url, authority: fake.url, bootScript: () => '' };
+    expect(() => new AzureDriver(options)).toThrow(/refused/);
+    expect(() => new AzureDriver({ ...options, outbound, endpoint: 'http://127.0.0.1:1' })).toThrow(/http/);
+  });
 });

@@ -131,13 +131,26 @@ export class AzureSessions {
     if (secret === '') throw denied('CLIENT_SECRET is missing.');
     if (!UUID.test(subscription)) throw denied('SUBSCRIPTION_ID is not the id of a subscription.');
     const once = { retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } };
-    const credential = new ClientSecretCredential(tenant, client, secret, {
+    // The login's own error says nothing of a connection that failed.
+    let failure: unknown = null;
+    const noteFailure = (error: unknown) => (failure = error);
+    const principal = new ClientSecretCredential(tenant, client, secret, {
       ...once,
       authorityHost: this.authority.origin,
       // It would be asked of Azure's public cloud, whatever the authority.
       disableInstanceDiscovery: true,
-      additionalPolicies: [guard(this.authority, this.agents)],
+      additionalPolicies: [guard(this.authority, this.agents, noteFailure)],
     });
+    const credential: Pick<ClientSecretCredential, 'getToken'> = {
+      getToken: async (...wanted) => {
+        failure = null;
+        try {
+          return await principal.getToken(...wanted);
+        } catch (error) {
+          throw failure ?? error;
+        }
+      },
+    };
     const scope = `${AUDIENCES[this.endpoint.hostname] ?? AZURE_ENDPOINT}/.default`;
     const options = { ...once, additionalPolicies: [guard(this.endpoint, this.agents)] };
     const { origin } = this.endpoint;
@@ -156,7 +169,7 @@ export class AzureSessions {
 }
 
 /** Keeps requests, whose header has a token, at the server they are for, and their answers from filling the memory. */
-function guard(server: URL, agents: OutboundAgents): PolicyConfig {
+function guard(server: URL, agents: OutboundAgents, noteFailure?: (error: unknown) => void): PolicyConfig {
   return {
     position: 'perCall',
     policy: {
@@ -170,7 +183,10 @@ function guard(server: URL, agents: OutboundAgents): PolicyConfig {
         request.onDownloadProgress = ({ loadedBytes }) => {
           if (loadedBytes > LONGEST_ANSWER_BYTES) throw new Error('The answer is too long');
         };
-        const response = await next(request);
+        const response = await next(request).catch((error: unknown) => {
+          noteFailure?.(error);
+          throw error;
+        });
         if (request.method !== 'GET') for (const name of WATCHED_AT) response.headers.delete(name);
         return response;
       },

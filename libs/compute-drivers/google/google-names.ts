@@ -30,6 +30,10 @@ export function requestId(nodeToken: string, attempt: number): string {
   );
 }
 
+export function isProject(text: string): boolean {
+  return PROJECT.test(text);
+}
+
 export function projectOf({ account }: Place): string {
   return checked(account, PROJECT, 'The project');
 }

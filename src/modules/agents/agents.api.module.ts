@@ -10,6 +10,7 @@ import { NotebookInstancesModule } from '../notebook-instances/notebook-instance
 import { RunChannelsModule } from '../run-channels/run-channels.module';
 import { ThriftSqlModule } from '../thrift-sql/thrift-sql.module';
 import { WorkspacesModule } from '../workspaces/workspaces.module';
+import { AgentBundles } from './agent-bundles';
 import { AgentsController } from './agents.controller';
 import { AgentsService } from './agents.service';
 import { AnswerProbe } from './answer-probe';
@@ -34,6 +35,7 @@ import { ReportedUtilization } from './reported-utilization';
     ThriftSqlModule,
   ],
   providers: [
+    AgentBundles,
     AgentsService,
     AnswerProbe,
     HeardNodes,

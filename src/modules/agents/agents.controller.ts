@@ -17,10 +17,11 @@ import { RequestBodies } from '../../platform/http/bodies/request-bodies';
 import { sendContent } from '../../platform/http/file-answer';
 import type { AuthenticatedRequest } from '../../platform/auth/request-principal';
 import { Answers, Operation } from '../../platform/http/operation';
-import { IdParam, WordParam } from '../../platform/http/parameters';
+import { IdParam, TextParam, WordParam } from '../../platform/http/parameters';
 import type { ClusterNode } from '../clusters/clusters.contract';
+import { AgentBundles } from './agent-bundles';
 import { AgentsService } from './agents.service';
-import { FileKey, LogOffset, Poll, Register, Report, Requests } from './dto/agent.dto';
+import { BootFailure, FileKey, LogOffset, Poll, Register, Report, Requests } from './dto/agent.dto';
 
 const CurrentNode = createParamDecorator((_: unknown, context: ExecutionContext): ClusterNode => {
   const { node } = context.switchToHttp().getRequest<AuthenticatedRequest>();
@@ -44,6 +45,7 @@ export class AgentsController {
   constructor(
     private readonly agents: AgentsService,
     private readonly bodies: RequestBodies,
+    private readonly bundles: AgentBundles,
   ) {}
 
   @Operation({
@@ -59,6 +61,36 @@ export class AgentsController {
   })
   register(@Req() request: Request, @Body() body: Register): Promise<RegisterResponse> {
     return this.agents.register(request.get('authorization'), body, protocolOf(request));
+  }
+
+  @Operation({
+    ...shared,
+    method: 'POST',
+    path: '/boot-failure',
+    id: 'agentBootFailure',
+    summary: 'Say why a machine cannot be a node',
+    access: Allow.bootstrap,
+    answer: Answers.none,
+    maxBodyBytes: SMALL_BODY_BYTES,
+  })
+  bootFailure(@CurrentNode() node: ClusterNode, @Body() body: BootFailure): Promise<Record<string, never>> {
+    return this.agents.bootFailed(node, body);
+  }
+
+  @Operation({
+    ...shared,
+    method: 'GET',
+    path: '/bundle/{sha256}',
+    id: 'agentBundle',
+    summary: 'Fetch the agent of this release by its checksum',
+    access: Allow.machines,
+    // In memory, and sent at once: no stream, which only a known caller may have.
+    answer: Answers.none,
+  })
+  async bundle(@TextParam('sha256') sha256: string, @Res() response: Response): Promise<void> {
+    const content = await this.bundles.get(sha256);
+    response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+    response.type('application/octet-stream').send(content);
   }
 
   @Operation({

@@ -21,7 +21,7 @@ import { LogsService } from '../logs/logs.service';
 import { RunChannelsService } from '../run-channels/run-channels.service';
 import { ObjectStorageFilesService } from '../object-storage-managers/object-storage-files.service';
 import { WorkspaceFilesService } from '../workspaces/workspace-files.service';
-import type { Poll, Register, Report } from './dto/agent.dto';
+import type { BootFailure, Poll, Register, Report } from './dto/agent.dto';
 import { HeardNodes } from './heard-nodes';
 import { bearerToken } from './node-tokens';
 import { NodeWakeUps } from './node-wakeups';
@@ -70,6 +70,13 @@ export class AgentsService {
       lease_ms: this.config.agent.leaseMs,
       protocol_version: PROTOCOL_VERSION,
     };
+  }
+
+  /** Notes why the machine of a node will have no agent. Its words are its own: only what can be shown of them is kept. */
+  async bootFailed(node: ClusterNode, { error }: BootFailure): Promise<Record<string, never>> {
+    const words = error.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
+    await this.transactions.run((tx) => this.nodes.bootFailed(tx, node, words));
+    return {};
   }
 
   /**

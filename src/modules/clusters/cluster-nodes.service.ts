@@ -165,6 +165,16 @@ export class ClusterNodesService {
     };
   }
 
+  /** Records why a node that waits for its agent will have none; 401 once an agent has used the bootstrap token. */
+  async bootFailed(tx: Tx, { node_id, cluster_id }: ClusterNode, error: string): Promise<void> {
+    // The cluster first, as everywhere.
+    await this.lifecycle.lock(tx, cluster_id);
+    const node = await this.nodes.get(node_id, tx, true);
+    if (!node || node.agent_id !== null || node.bootstrap_token_hash === null)
+      throw unauthenticated('The bootstrap token has already been used.');
+    await this.reported(tx, node_id, { state: 'failed', master_url: null, error });
+  }
+
   /** Records what the agent sees of its daemons and wakes whoever waits for it. */
   async reported(tx: Tx, nodeId: number, daemons: ObservedDaemons): Promise<void> {
     const before = await this.nodes.get(nodeId, tx);

@@ -8,6 +8,7 @@ describe('the driver of a cloud environment', () => {
     ['OnPrem', null, null],
     ['AWS', 'local://', null],
     ['AWS', null, null],
+    ['Azure', null, 'azure'],
     ['GCP', null, 'google'],
     ['OCI', null, 'oci'],
   ] as const)('of %s at %p is %p', (provider, endpoint, expected) => {
@@ -22,6 +23,8 @@ describe('the driver of a cloud environment', () => {
 
   it('is described for people', () => {
     const told = servedEnvironments().split(', ');
-    expect(told).toEqual(expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']));
+    expect(told).toEqual(
+      expect.arrayContaining(['OnPrem environments with the endpoint local://', 'GCP environments']),
+    );
   });
 });

@@ -21,6 +21,11 @@ const COMPUTE_DRIVERS = {
     lacks: ['cuda'],
   },
   aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments' },
+  azure: {
+    cloudProviderId: CLOUD_PROVIDER_ID.Azure,
+    serves: () => true,
+    description: 'Azure environments',
+  },
   google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
   oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
 } as const satisfies Record<string, DriverEntry>;

@@ -91,6 +91,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
   private async admit(request: AuthenticatedRequest, access: Access): Promise<void> {
     switch (access.kind) {
       case 'public':
+      case 'machine':
         return;
       case 'node':
         admitNode(request, await this.nodeAuthenticator().authenticate(request));

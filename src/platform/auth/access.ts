@@ -11,6 +11,8 @@ export type Access =
   | { kind: 'platform'; roles: readonly Role[] }
   /** At least `permission` in the workspace that path or query names; ADMIN and PLATFORM ADMIN pass without. */
   | { kind: 'workspace'; permission: WorkspacePermission }
+  /** A machine that is to be a node, and anybody else: what has no secrets. */
+  | { kind: 'machine' }
   /** A node agent with the token of its node. */
   | { kind: 'node' }
   /** A node agent that has yet to get that token, with the bootstrap token of its node. */
@@ -19,6 +21,7 @@ export type Access =
 export const Allow = {
   everyone: { kind: 'public' } as Access,
   signedIn: { kind: 'signed-in' } as Access,
+  machines: { kind: 'machine' } as Access,
   nodes: { kind: 'node' } as Access,
   bootstrap: { kind: 'bootstrap' } as Access,
   /** Members of the selected tenant, with one of the roles when any is named. */
@@ -27,9 +30,9 @@ export const Allow = {
   workspace: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission }),
 };
 
-/** Whether an access is only for node agents. */
+/** Whether an access is for nodes, and part of the agents' API. */
 export function isOfNodes({ kind }: Access): boolean {
-  return kind === 'node' || kind === 'bootstrap';
+  return kind === 'machine' || kind === 'node' || kind === 'bootstrap';
 }
 
 /**
@@ -39,6 +42,7 @@ export function isOfNodes({ kind }: Access): boolean {
 export function admittedRoles(access: Access): readonly Role[] {
   switch (access.kind) {
     case 'public':
+    case 'machine':
     case 'node':
     case 'bootstrap':
       return [];

@@ -190,6 +190,8 @@ export function describeAccess(access: Access): string {
       return `Roles: ${access.roles.join(', ')}.`;
     case 'workspace':
       return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
+    case 'machine':
+      return 'A machine that is to be a node; needs no token.';
     case 'node':
       return 'A node agent with its token.';
     case 'bootstrap':

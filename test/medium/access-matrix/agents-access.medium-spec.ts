@@ -29,6 +29,8 @@ type Verdict = 'admitted' | 401 | 404 | 410;
 
 interface Caller extends Verdicts {
   name: string;
+  /** Whether the node has an agent, though it may still use the bootstrap token. */
+  isRegistered?: true;
   token: (world: World) => Promise<string | null>;
 }
 
@@ -72,7 +74,7 @@ const CALLERS: Caller[] = [
     token: async ({ api, own }) => (await TestAgent.unregistered(api, own, nextNumber())).bootstrapToken,
   },
   {
-    ...{ name: 'the bootstrap token, its answer lost', ...WAITING },
+    ...{ name: 'the bootstrap token, its answer lost', ...WAITING, isRegistered: true },
     token: ({ agent }) => Promise.resolve(agent.bootstrapToken),
   },
   {
@@ -119,6 +121,7 @@ async function registered({ api }: World, tenancy: Tenancy): Promise<TestAgent> 
 
 const BODIES: Record<string, (call: Call) => object> = {
   agentRegister: ({ agentId }) => ({ agent_id: agentId, hostname: 'node', pid: 1 }),
+  agentBootFailure: () => ({ error: 'no Java' }),
   agentPoll: () => ({ version: 0, wait_ms: 0 }),
   agentReport: () => ({ daemons: { state: 'ready', master_url: null, error: null }, runs: [] }),
   agentRunLog: () => ({ line: 'of a log' }),
@@ -132,7 +135,7 @@ const QUERIES: Record<string, string> = {
 };
 
 /** Where the run has no file to give and takes no frames, whoever gets as far as that is admitted. */
-const NOTHING_THERE = ['JOB.FILE_NOT_FOUND', 'CHANNEL.NOT_FOUND'];
+const NOTHING_THERE = ['JOB.FILE_NOT_FOUND', 'CHANNEL.NOT_FOUND', 'AGENT.BUNDLE_NOT_FOUND'];
 
 /**
  * Every operation of node agents, called by everybody, is answered as expected-access.yaml says.
@@ -175,6 +178,9 @@ describe('access to the API of agents', () => {
 
   function verdictOf({ id, path }: OperationOptions, caller: Caller): Verdict {
     const kind = expected.get(id)?.access.kind;
+    if (kind === 'public') return 'admitted';
+    // A machine with an agent has not failed to boot.
+    if (id === 'agentBootFailure' && caller.bootstrap === 'admitted' && caller.isRegistered) return 401;
     if (kind === 'bootstrap') return caller.bootstrap;
     if (kind === 'node') return path.includes('{run_id}') ? caller.ofRun : caller.node;
     throw new Error(`expected-access.yaml does not say that ${id} is for nodes`);
@@ -208,7 +214,7 @@ describe('access to the API of agents', () => {
   }
 
   it('is as expected in every cell', async () => {
-    expect(operations).toHaveLength(8);
+    expect(operations).toHaveLength(10);
     expect(await problemsOf(operations)).toEqual([]);
   });
 

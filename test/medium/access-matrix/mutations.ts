@@ -35,6 +35,7 @@ export function wideningsOf(access: Access): Widening[] {
   };
   switch (access.kind) {
     case 'public':
+    case 'machine':
       return [];
     case 'node':
       return [{ name: 'bootstrap tokens', access: Allow.bootstrap, letsIn: isToken }, signedIn, everyone];

@@ -1,6 +1,8 @@
 import {
+  type BootFailureRequest,
   type DaemonsState,
   LARGEST_LOAD,
+  LONGEST_BOOT_FAILURE,
   LONGEST_INTERRUPTION,
   type NodeInterruption,
   type NodeLoad,
@@ -23,6 +25,11 @@ export class Register {
   @Field.text({ minLength: 1, maxLength: 200 }) agent_id: string;
   @Field.text({ maxLength: 300 }) hostname: string;
   @Field.int64() pid: number;
+}
+
+@IgnoresUnknownFields()
+export class BootFailure implements BootFailureRequest {
+  @Field.text({ minLength: 1, maxLength: LONGEST_BOOT_FAILURE }) error: string;
 }
 
 const UTILIZATION = { min: 0, max: LARGEST_UTILIZATION };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type * as AwsModule from '../../../../libs/compute-drivers/aws/aws-driver';
+import type * as AzureModule from '../../../../libs/compute-drivers/azure/azure-driver';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
@@ -15,6 +16,7 @@ import type { DriverRegistration } from './driver-registration';
 /* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first machine of its provider: that takes
    long, and most workers never do. */
 const awsModule = () => require('../../../../libs/compute-drivers/aws/aws-driver') as typeof AwsModule;
+const azureModule = () => require('../../../../libs/compute-drivers/azure/azure-driver') as typeof AzureModule;
 const googleModule = () => require('../../../../libs/compute-drivers/google/google-driver') as typeof GoogleModule;
 const ociModule = () => require('../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
@@ -26,10 +28,11 @@ export class Drivers {
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
   constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
-    const { ec2, google, oci } = config.compute.clouds;
+    const { azure, azureAuthority: authority, google, oci, ec2 } = config.compute.clouds;
     this.registered = {
       local: localRegistration(config, localConfinement),
       aws: clouds.of(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
+      azure: clouds.of(azure, (options) => Promise.resolve(new (azureModule().AzureDriver)({ ...options, authority }))),
       google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
       oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),
     };

@@ -70,5 +70,9 @@ export class CredentialsCheckResult {
   @Field.boolean({ description: 'Whether the provider accepts the credentials' }) working: boolean;
   @Field.text({ nullable: true, description: 'Account or principal they belong to, if the provider says' })
   checked_as: string | null;
-  @Field.text({ nullable: true, description: "The provider's reason; null when they work" }) reason: string | null;
+  @Field.text({
+    nullable: true,
+    description: 'Why they do not work, or what they lack to make nodes, if the provider says',
+  })
+  reason: string | null;
 }
