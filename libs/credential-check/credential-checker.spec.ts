@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { verify } from 'jsonwebtoken';
+import { FakeOci, ocid } from '../testing/fake-oci';
 import { FakeProxmox } from '../testing/fake-proxmox';
 import { AddressRefusedError, OutboundPolicy } from '../outbound-policy/outbound-policy';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
@@ -275,8 +276,64 @@ describe('CredentialChecker', () => {
     });
   });
 
-  it('an Oracle key cannot be checked', async () => {
-    await expect(check({ provider: 'oci', credentials: {} }, () => undefined)).rejects.toThrow(CheckUnsupportedError);
+  describe('of an API key of Oracle Cloud', () => {
+    let cloud: FakeOci;
+    const region = 'eu-frankfurt-1';
+    const ask = (change: Record<string, string> = {}, asked: string | undefined = region, policy = outbound) => {
+      const checker = new CredentialChecker(policy, { clouds: { oci: cloud.url }, deadlineMs: 2_000 });
+      return checker.check({ provider: 'oci', credentials: { ...cloud.credentials, ...change }, region: asked });
+    };
+    const refused = (status: number, code: string) => ({ status, code, message: 'Oracle says so.' });
+
+    beforeEach(async () => {
+      cloud = await FakeOci.start();
+    });
+    afterEach(() => cloud.stop());
+
+    it('is asked in a region, and says who it is', async () => {
+      const checkedAs = cloud.credentials['OCI_USER_OCID'];
+      expect(await ask()).toEqual({ working: true, checkedAs, reason: null });
+      expect(cloud.calls.every(({ operation }) => operation.startsWith('List'))).toBe(true);
+      const checker = new CredentialChecker(outbound, { clouds: { oci: cloud.url } });
+      const nowhere = checker.check({ provider: 'oci', credentials: cloud.credentials });
+      await expect(nowhere).rejects.toThrow(CheckUnsupportedError);
+    });
+
+    it('does not work with another key, and neither repeats it', async () => {
+      expect(await ask({ OCI_PRIVATE_KEY: pem(privateKey) })).toMatchObject({
+        working: false,
+        reason: expect.stringContaining('authentication') as string,
+      });
+      const { working, reason } = await ask({ OCI_PRIVATE_KEY: 'the secret' });
+      expect(working).toBe(false);
+      expect(reason).toMatch(/OCI_PRIVATE_KEY(?!.*the secret)/);
+    });
+
+    it('does not work without a right, and names it', async () => {
+      cloud.fail('ListVolumes', refused(404, 'NotAuthorizedOrNotFound'));
+      const { working, reason } = await ask();
+      expect(working).toBe(false);
+      expect(reason).toContain('volume-family in the compartment');
+      expect(reason).not.toContain('instance-family');
+      cloud.fail('ListAvailabilityDomains', refused(404, 'NotAuthorizedOrNotFound'));
+      expect((await ask()).reason).toContain('availability-domains');
+      expect((await ask({ OCI_COMPARTMENT_OCID: ocid('compartment') })).reason).toContain('virtual-network-family');
+    });
+
+    it('is not judged by an answer that does not tell, or by none', async () => {
+      const mishaps = [refused(429, 'TooManyRequests'), refused(500, 'InternalError'), 'dropped', 'hangs'] as const;
+      for (const mishap of mishaps) {
+        cloud.fail('ListInstances', mishap);
+        await expect(ask()).rejects.toThrow(ProviderUnreachableError);
+      }
+    });
+
+    it('is asked through the outbound policy, and only where a region can be', async () => {
+      const production = new OutboundPolicy({ schemes: ['https', 'http'], allowedClasses: ['private'] });
+      await expect(ask({}, region, production)).rejects.toThrow(AddressRefusedError);
+      expect(await ask({}, 'evil.example/#')).toMatchObject({ working: false, reason: expect.any(String) as string });
+      expect(cloud.calls).toEqual([]);
+    });
   });
 
   describe('of a hypervisor', () => {

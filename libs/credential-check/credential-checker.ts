@@ -4,6 +4,7 @@ import { ProxmoxConnections, type ProxmoxTrust } from '../compute-drivers/proxmo
 import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
 import { AZURE_AUTHORITY, checkAzurePrincipal } from './azure-check';
 import type * as AwsModule from './aws-check';
+import type * as OciModule from './oci-check';
 import type * as S3Module from './s3-check';
 import {
   type CheckContext,
@@ -18,6 +19,7 @@ import { checkProxmoxAccount } from './proxmox-check';
    long, and most processes never do. */
 const aws = () => require('./aws-check') as typeof AwsModule;
 const s3 = () => require('./s3-check') as typeof S3Module;
+const oci = () => require('./oci-check') as typeof OciModule;
 /* eslint-enable @typescript-eslint/no-require-imports */
 
 /** By whose rules credentials are checked. */
@@ -29,6 +31,8 @@ export interface CheckRequest {
   credentials: Readonly<Record<string, string>>;
   /** Where a hypervisor answers; of `proxmox` only, whose credentials do not say. */
   endpoint?: string;
+  /** Where to ask; of `oci` only, whose credentials do not say. */
+  region?: string;
 }
 
 /** Where the public clouds answer; tests give others. */
@@ -38,6 +42,8 @@ export interface CloudEndpoints {
   googleToken: string;
   googleProjects: string;
   azureAuthority: string;
+  /** Null for the endpoints of the region. */
+  oci: string | null;
 }
 
 const CLOUDS: CloudEndpoints = {
@@ -45,6 +51,7 @@ const CLOUDS: CloudEndpoints = {
   googleToken: GOOGLE_TOKEN_ENDPOINT,
   googleProjects: GOOGLE_PROJECTS_ENDPOINT,
   azureAuthority: AZURE_AUTHORITY,
+  oci: null,
 };
 
 const DEADLINE_MS = 15_000;
@@ -82,7 +89,7 @@ export class CredentialChecker {
   }
 
   private async ask(
-    { provider, credentials, endpoint }: CheckRequest,
+    { provider, credentials, endpoint, region }: CheckRequest,
     context: CheckContext,
   ): Promise<CredentialCheck> {
     const key = (name: string) => credentials[name] ?? '';
@@ -106,10 +113,14 @@ export class CredentialChecker {
         const { checkS3Keys } = s3();
         return checkS3Keys(awsKeys, this.outbound.assertUrl(key('S3_ENDPOINT')), context);
       }
-      case 'oci':
-        throw new CheckUnsupportedError(
-          'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name no region: a refusal could mean a wrong key or a wrong region.',
-        );
+      case 'oci': {
+        if (region === undefined)
+          throw new CheckUnsupportedError(
+            'Oracle Cloud knows a key only in the regions of its tenancy, and these credentials name none: send region.',
+          );
+        const { checkOciKey } = oci();
+        return checkOciKey(credentials, region, this.clouds.oci, context);
+      }
       case 'proxmox':
         return checkProxmoxAccount(
           { endpoint: endpoint ?? '', username: key('USERNAME'), password: key('PASSWORD') },

@@ -138,8 +138,12 @@ export class FakeAzure {
   }
 
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    const closed = once(this.server, 'close');
+    this.server.close();
+    // A client that was just connecting would keep its connection for seconds.
+    const again = setInterval(() => this.server.closeAllConnections(), 20);
+    await closed;
+    clearInterval(again);
   }
 
   machines(): FakeAzureMachine[] {

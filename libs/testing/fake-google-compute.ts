@@ -182,10 +182,12 @@ export class FakeGoogleCompute {
     if (this.flaws.length > 0) throw new Error(this.flaws.join('\n'));
   }
 
-  /** What runs now, and by which script: for tests that execute it. */
-  running(): FakeInstance[] {
-    this.settle();
-    return [...this.instances.values()].filter(({ status }) => status === 'RUNNING');
+  /** The machines that came up at least once, and by which script: for tests that execute it, which is to be at each boot. */
+  machines(): { id: string; state: 'running' | 'stopped'; boots: number; userData: string }[] {
+    const up = this.all().filter(({ boots }) => boots > 0);
+    return up.map(({ name: id, status, boots, startupScript: userData }) => {
+      return { id, state: status === 'RUNNING' ? 'running' : 'stopped', boots, userData };
+    });
   }
 
   all(): FakeInstance[] {

@@ -7,7 +7,8 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
+import { FakeProxmoxMachines } from './fake-proxmox-machines';
 import type { ServerIdentity } from './self-signed';
 
 /** An account that logs in with a password. */
@@ -19,6 +20,8 @@ export interface FakeUser {
   secondFactor?: boolean;
   /** Whether it has Sys.Audit; true unless given. */
   mayAudit?: boolean;
+  /** Calls that are refused, such as `POST /clone`, by the privilege that the account lacks for them. */
+  lacks?: Readonly<Record<string, string>>;
 }
 
 export interface FakeToken {
@@ -48,7 +51,7 @@ export interface FakeProxmoxOptions {
   identity?: ServerIdentity;
 }
 
-type Caller = Pick<FakeUser, 'mayAudit'>;
+type Caller = Pick<FakeUser, 'mayAudit' | 'lacks'>;
 
 const ROOT = '/api2/json';
 
@@ -61,6 +64,7 @@ export class FakeProxmox {
   /** `GET /api2/json/nodes`, in the order of arrival. */
   readonly calls: string[] = [];
   readonly pools: string[] = [];
+  readonly machines: FakeProxmoxMachines;
   private readonly tickets = new Map<string, { user: FakeUser; csrfToken: string }>();
   private override: RequestListener | null = null;
 
@@ -68,7 +72,9 @@ export class FakeProxmox {
     readonly url: string,
     private readonly server: Server & { closeAllConnections(): void },
     private readonly options: FakeProxmoxOptions,
-  ) {}
+  ) {
+    this.machines = new FakeProxmoxMachines((options.nodes ?? []).map(({ node }) => node));
+  }
 
   static async start(options: FakeProxmoxOptions = {}): Promise<FakeProxmox> {
     const listener: RequestListener = (request, response) => {
@@ -101,7 +107,8 @@ export class FakeProxmox {
     const { method = '', url = '' } = request;
     this.calls.push(`${method} ${url}`);
     if (this.override) return void this.override(request, response);
-    const form = new URLSearchParams(await text(request));
+    const body = await buffer(request);
+    const form = new URLSearchParams(body.toString());
     if (method === 'POST' && url === `${ROOT}/access/ticket`) return this.login(form, response);
     const caller = this.callerOf(request);
     if (typeof caller === 'string') return answer(response, null, 401, caller);
@@ -111,6 +118,23 @@ export class FakeProxmox {
       this.pools.push(form.get('poolid') ?? '');
       return answer(response, null);
     }
+    this.machineCall(request, body, caller, response);
+  }
+
+  private machineCall(request: IncomingMessage, body: Buffer, caller: Caller, response: ServerResponse): void {
+    const { method = '', url = '' } = request;
+    const form = new URLSearchParams(body.toString());
+    const { pathname, searchParams } = new URL(url, this.url);
+    const path = pathname.slice(ROOT.length);
+    const lacking = Object.entries(caller.lacks ?? {}).find(([call]) => {
+      const [wanted = '', end = ''] = call.split(' ');
+      return method === wanted && path.endsWith(end);
+    });
+    if (lacking) return answer(response, null, 403, `Permission check failed (/vms, ${lacking[1]})`);
+    const uploaded = uploadIn(request, body);
+    const fields = uploaded?.fields ?? Object.fromEntries(form);
+    const told = this.machines.answer(method, path, searchParams, fields, uploaded?.file ?? null);
+    if (told) return answer(response, told.data ?? null, told.status, told.reason);
     return answer(response, null, 501, `Method '${method} ${url.slice(ROOT.length)}' not implemented`);
   }
 
@@ -152,6 +176,21 @@ export class FakeProxmox {
       ...(mayAudit && status === 'online' ? { cpu, mem, disk, uptime: 86_400 } : {}),
     }));
   }
+}
+
+/** The file of a form with several parts, and its other fields; null for other requests. */
+function uploadIn({ headers }: IncomingMessage, body: Buffer): { fields: Record<string, string>; file: Buffer } | null {
+  const [, boundary] = /^multipart\/form-data; boundary=(.+)$/.exec(headers['content-type'] ?? '') ?? [];
+  if (boundary === undefined) return null;
+  const fields: Record<string, string> = {};
+  let file = Buffer.alloc(0);
+  for (const part of body.toString('latin1').split(`--${boundary}`)) {
+    const [head = '', content = ''] = part.split(/\r\n\r\n([\s\S]*)\r\n$/);
+    const [, name = '', filename] = /name="([^"]+)"(?:; filename="([^"]+)")?/.exec(head) ?? [];
+    if (filename !== undefined) file = Buffer.from(content, 'latin1');
+    fields[name] = filename ?? content;
+  }
+  return { fields, file };
 }
 
 /** All answers have JSON with `data`; errors are in the reason phrase. */

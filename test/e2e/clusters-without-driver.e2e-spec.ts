@@ -16,7 +16,7 @@ describe('a cluster whose provider has no driver in this release', () => {
   beforeAll(async () => {
     platform = await PlatformUnderTest.start({ name: 'without-driver' });
     client = await platform.admin();
-    const endpoint = 'https://pve.example.org:8006';
+    const endpoint = 'http://pve.example.org:8006';
     estate = await describeEstate(client, platform.runtime.sparkVersion, 'elsewhere', endpoint);
   });
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ocid, rsaPair } from '../../libs/testing/fake-oci';
 import { FakeProxmox } from '../../libs/testing/fake-proxmox';
 import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
@@ -7,8 +8,14 @@ import { encodedCredentials } from '../samples/sample';
 import { type Caller, type People, refusal, startPeople } from './harness/people';
 import type { TestApi } from './harness/test-api';
 
-const TYPE = { basicAuth: 3, customS3: 5 };
+const TYPE = { basicAuth: 3, ociApiKey: 4, customS3: 5 };
 const SECRET = 'the secret of the store';
+const OCI_KEY = {
+  OCI_TENANCY_OCID: ocid('tenancy'),
+  OCI_USER_OCID: ocid('user'),
+  OCI_FINGERPRINT: '00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff',
+  OCI_COMPARTMENT_OCID: ocid('compartment'),
+};
 
 describe('checkCredentialsConf', () => {
   let api: TestApi;
@@ -126,6 +133,17 @@ describe('checkCredentialsConf', () => {
       const refused = await check(`${query}&endpoint=${encodeURIComponent(endpoint)}`);
       expect(refusal(refused)).toEqual([400, 'CREDENTIALS_CONF.ENDPOINT_REFUSED']);
     }
+  });
+
+  it('needs a region for a key of Oracle Cloud, and takes none for another', async () => {
+    const { id } = await credentials(TYPE.ociApiKey, { ...OCI_KEY, OCI_PRIVATE_KEY: rsaPair().privateKey });
+    const query = `credentials_conf_id=${id}`;
+    expect(refusal(await check(query))).toEqual([400, 'CREDENTIALS_CONF.CHECK_UNSUPPORTED']);
+    const elsewhere = await check(`${query}&region=${encodeURIComponent('evil.example/#')}`);
+    expect(elsewhere.body).toMatchObject({ working: false, checked_as: null });
+    const s3 = await credentials(TYPE.customS3, keysOf('right'));
+    const unexpected = await check(`credentials_conf_id=${s3.id}&region=eu-frankfurt-1`);
+    expect(refusal(unexpected)).toEqual([400, 'CREDENTIALS_CONF.REGION_UNEXPECTED']);
   });
 
   it('asks the hypervisor that is named', async () => {

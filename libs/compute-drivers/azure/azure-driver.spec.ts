@@ -337,6 +337,17 @@ describe('AzureDriver', () => {
     expect(left()).toEqual(NOTHING);
   });
 
+  it('does not change the machine of one attempt into that of another, asked for at once', async () => {
+    const first = specOf();
+    const both = [first, { ...first, attempt: 2 }];
+    const results = await Promise.allSettled(both.map((spec) => driver.provision(spec, context)));
+    const made = both.filter((_, index) => results[index]?.status === 'fulfilled');
+    expect(made).toHaveLength(1);
+    const refusals = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    expect(refusals).toMatchObject([{ kind: 'transient' }]);
+    expect(fake.machines()).toMatchObject([{ tags: { platform_attempt: String(made[0]?.attempt) } }]);
+  });
+
   it('tells what Azure says of a machine that failed after it was accepted, and removes it', async () => {
     fake.failCreations = {
       code: 'AllocationFailed',

@@ -244,6 +244,15 @@ describe('The Google driver', () => {
     expect(await driver.destroy(refOf(wanted), context())).toBe('going');
   });
 
+  it('destroys a machine that is not shown yet', async () => {
+    fake.hiddenMs = 600_000;
+    const wanted = spec();
+    await driver.provision(wanted, context());
+    expect(await driver.destroy(refOf(wanted), context())).toBe('going');
+    expect(await driver.destroy(refOf(wanted), context())).toBe('gone');
+    expect(fake.all()).toEqual([]);
+  });
+
   it('keeps a stopped machine whose start found no room, with the words for it', async () => {
     const wanted = spec();
     const ref = refOf(wanted);
@@ -260,7 +269,9 @@ describe('The Google driver', () => {
     await eventually(async () => (await seen(wanted))?.state === 'running');
     expect(await seen(wanted)).toMatchObject({ fault: null });
     // The script runs again.
-    expect(fake.running()).toMatchObject([{ boots: 2 }]);
+    expect(fake.machines()).toMatchObject([
+      { state: 'running', boots: 2, userData: expect.stringContaining('secret-bootstrap-token') as string },
+    ]);
   });
 
   it('says what becomes of local disks when a machine with some is stopped', async () => {

@@ -139,8 +139,7 @@ export class GoogleDriver implements ComputeDriver {
     const machines = (await regionMachines(client, place, filter)).filter(of(nodeToken));
     for (const machine of machines) await this.deleteMachine(client, place, machine);
     if (machines.length > 0) return 'going';
-    // One that was asked for and is not shown yet would come up later.
-    if (place.zone !== null && (await this.isComing(client, place, nodeToken))) return 'going';
+    if (place.zone !== null && (await this.endHidden(client, place, nodeToken))) return 'going';
     const leftOvers = (await regionLeftOvers(client, place, filter)).filter(of(nodeToken));
     for (const one of leftOvers) if (!one.inUse) await this.deleteLeftOver(client, place, one);
     return leftOvers.length > 0 ? 'going' : 'gone';
@@ -228,9 +227,20 @@ export class GoogleDriver implements ComputeDriver {
     return machines.find(({ name, owner }) => name === nameOf(ref) && owner.nodeToken === ref.nodeToken);
   }
 
-  private async isComing(client: GoogleClient, place: NodeRef['place'], nodeToken: string): Promise<boolean> {
-    const done = await doings(client, projectOf(place), zoneOf(place), `${nodeName(nodeToken)}-`);
-    return done.some((one) => one.type === 'insert' && !one.done);
+  /** Ends what was asked for and is not listed yet: it would come up later. Says whether there was any. */
+  private async endHidden(client: GoogleClient, place: NodeRef['place'], nodeToken: string): Promise<boolean> {
+    const [project, zone] = [projectOf(place), zoneOf(place)];
+    const done = await doings(client, project, zone, `${nodeName(nodeToken)}-`);
+    const ended = new Set(done.filter(({ type }) => type === 'delete').map(({ machine }) => machine));
+    let any = false;
+    for (const one of done) {
+      if (one.type !== 'insert' || one.fault || ended.has(one.machine) || !isRecent(one.at)) continue;
+      const target = { project, zone, instance: one.machine };
+      const found =
+        one.done && (await unlessBusy(() => client.call((api, options) => api.instances.delete(target, options))));
+      any ||= found || !one.done;
+    }
+    return any;
   }
 
   private async ownedMachines(
@@ -242,12 +252,12 @@ export class GoogleDriver implements ComputeDriver {
     return machines.filter(({ owner }) => owner.installationId === installationId);
   }
 
-  private deleteMachine(client: GoogleClient, place: NodeRef['place'], { name, where }: Machine): Promise<void> {
+  private deleteMachine(client: GoogleClient, place: NodeRef['place'], { name, where }: Machine): Promise<boolean> {
     const target = { project: projectOf(place), zone: where, instance: name };
     return unlessBusy(() => client.call((api, options) => api.instances.delete(target, options)));
   }
 
-  private deleteLeftOver(client: GoogleClient, place: NodeRef['place'], one: LeftOver): Promise<void> {
+  private deleteLeftOver(client: GoogleClient, place: NodeRef['place'], one: LeftOver): Promise<boolean> {
     const { kind, name, where } = one;
     const project = projectOf(place);
     return unlessBusy(() =>
@@ -274,6 +284,13 @@ function stoppedNode(machine: Machine, done: readonly Doing[]): ProviderNode {
 function interruption(words: string): ComputeDriverError {
   const { message } = googleFault({ status: null, code: PREEMPTED, message: words || 'Google took it back' }, []);
   return new ComputeDriverError('GOOGLE.PREEMPTED', message, { kind: 'capacity', scope: 'zone' });
+}
+
+/** Later, a machine is listed or it is not there. */
+const HIDDEN_AT_MOST_MS = 600_000;
+
+function isRecent(date: Date | null): boolean {
+  return date !== null && Date.now() - date.getTime() < HIDDEN_AT_MOST_MS;
 }
 
 function isLater(one: Date | null, other: Date | null): boolean {
@@ -325,11 +342,17 @@ function isFault(error: unknown, ...codes: string[]): boolean {
   return error instanceof ComputeDriverError && codes.some((code) => error.code === `GOOGLE.${code}`);
 }
 
-/** To be gone, or busy with something else, is no failure of what ends a machine: its caller looks again. */
-async function unlessBusy(call: () => Promise<unknown>): Promise<void> {
+/**
+ * To be gone, or busy with something else, is no failure of what ends a machine: its caller looks again. Says whether it is
+ * there.
+ */
+async function unlessBusy(call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
+    return true;
   } catch (error) {
-    if (!isFault(error, 'notFound', 'resourceNotReady', 'resourceInUseByAnotherResource')) throw error;
+    if (isFault(error, 'notFound')) return false;
+    if (!isFault(error, 'resourceNotReady', 'resourceInUseByAnotherResource')) throw error;
+    return true;
   }
 }

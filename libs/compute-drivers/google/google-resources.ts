@@ -110,7 +110,7 @@ export async function doings(client: GoogleClient, project: string, zone: string
   );
   return listOf(items)
     .map(recordOf)
-    .filter(({ targetLink }) => textOf(targetLink).includes(`/instances/${name}`))
+    .filter(({ targetLink }) => lastPart(targetLink).startsWith(name))
     .map((operation) => ({
       type: textOf(operation['operationType']),
       machine: lastPart(operation['targetLink']),

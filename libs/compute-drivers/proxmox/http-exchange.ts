@@ -7,7 +7,7 @@ export interface HttpExchange {
   url: URL;
   method: string;
   headers: Readonly<Record<string, string>>;
-  body: string | null;
+  body: string | Buffer | null;
   agents: OutboundAgents;
   timeoutMs: number;
   /** An answer that is larger ends the call. */

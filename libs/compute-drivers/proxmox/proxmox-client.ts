@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { HostResources } from '../host-resources';
 import { exchange, type HttpAnswer } from './http-exchange';
 import type { ProxmoxConnections } from './proxmox-connections';
@@ -35,10 +36,24 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Headers = Readonly<Record<string, string>>;
 type Json = Readonly<Record<string, unknown>>;
 
+/** A file to upload, with the parameters beside it. */
+export interface ProxmoxUpload {
+  filename: string;
+  content: Buffer;
+  fields: Readonly<Record<string, string>>;
+}
+
 interface RequestOptions {
   /** Parameters of a call that changes something. */
   form?: Readonly<Record<string, string>>;
+  /** In place of a form. */
+  upload?: ProxmoxUpload;
   signal?: AbortSignal;
+}
+
+interface Body {
+  content: string | Buffer;
+  type: string;
 }
 
 interface Ticket {
@@ -97,9 +112,10 @@ export class ProxmoxClient {
   }
 
   /** Calls the API path (`/nodes`) and answers the `data` of its answer. */
-  async request(method: Method, path: string, { form, signal }: RequestOptions = {}): Promise<unknown> {
+  async request(method: Method, path: string, { form, upload, signal }: RequestOptions = {}): Promise<unknown> {
     const deadline = performance.now() + this.limits.overallMs;
-    const send = (headers: Headers) => this.send({ method, path, headers, form, deadline, signal });
+    const body = upload ? multipart(upload) : form ? formBody(form) : null;
+    const send = (headers: Headers) => this.send({ method, path, headers, body, deadline, signal });
     if (this.hasToken) {
       const { username, password } = this.account;
       return this.dataOf(await send({ Authorization: `PVEAPIToken=${username}=${password}` }));
@@ -120,8 +136,8 @@ export class ProxmoxClient {
 
   private async login(deadline: number, signal: AbortSignal | undefined): Promise<Ticket> {
     const { username, password } = this.account;
-    const form = { username, password };
-    const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, form, deadline, signal });
+    const body = formBody({ username, password });
+    const answer = await this.send({ method: 'POST', path: '/access/ticket', headers: {}, body, deadline, signal });
     // A malformed name or password is a fault of the credentials, too.
     if (answer.status === 400) throw refusedCredentials(this.sentence(answer));
     const data = this.dataOf(answer);
@@ -140,19 +156,16 @@ export class ProxmoxClient {
     method: Method;
     path: string;
     headers: Headers;
-    form: RequestOptions['form'];
+    body: Body | null;
     deadline: number;
     signal: AbortSignal | undefined;
   }): Promise<HttpAnswer> {
-    const { method, path, form, deadline, signal } = call;
+    const { method, path, body, deadline, signal } = call;
     const url = new URL(this.apiUrl.href + path);
-    const body = form === undefined ? null : new URLSearchParams(form).toString();
     const bodyHeaders: Headers =
-      body === null
-        ? {}
-        : { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': `${Buffer.byteLength(body)}` };
+      body === null ? {} : { 'Content-Type': body.type, 'Content-Length': `${Buffer.byteLength(body.content)}` };
     return exchange({
-      ...{ url, method, body, signal },
+      ...{ url, method, body: body?.content ?? null, signal },
       headers: { Accept: 'application/json', ...call.headers, ...bodyHeaders },
       agents: this.connections.agentsFor(url),
       timeoutMs: Math.max(1, Math.min(this.limits.callMs, Math.round(deadline - performance.now()))),
@@ -186,7 +199,8 @@ export class ProxmoxClient {
   }
 
   /** The status and what Proxmox VE says to it. The server is not trusted, so its text is cut and cleaned. */
-  private sentence({ status, reason }: HttpAnswer): string {
+  private sentence({ status, reason: phrase, body }: HttpAnswer): string {
+    const reason = `${phrase} ${parameterErrors(body)}`.trim();
     const secrets = [this.account.password, this.ticket?.value ?? ''].filter((secret) => secret !== '');
     const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason);
     const short = safe
@@ -212,6 +226,30 @@ function resourcesOf(name: string, entry: Json): HostResources | null {
   if (!figures.every((figure): figure is number => typeof figure === 'number' && figure >= 0)) return null;
   const [cores = 0, cpuUsage = 0, memoryBytes = 0, memoryUsedBytes = 0, diskBytes = 0, diskUsedBytes = 0] = figures;
   return { name, cores, cpuUsage, memoryBytes, memoryUsedBytes, diskBytes, diskUsedBytes };
+}
+
+/** Which parameters are wrong, and why: the reason phrase of a 400 does not say. */
+function parameterErrors(body: string): string {
+  const content = parsed(body);
+  const errors = isObject(content) ? content['errors'] : null;
+  if (!isObject(errors)) return '';
+  const told = Object.entries(errors).map(([name, why]) => `${name}: ${String(why).trim()}`);
+  return told.join('; ');
+}
+
+function formBody(form: Readonly<Record<string, string>>): Body {
+  return { content: new URLSearchParams(form).toString(), type: 'application/x-www-form-urlencoded' };
+}
+
+/** Proxmox VE reads the parameters before the file. */
+function multipart({ filename, content, fields }: ProxmoxUpload): Body {
+  const boundary = randomUUID();
+  const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
+  const parts = Object.entries(fields).map(([name, value]) => `${head(`name="${name}"`)}\r\n${value}\r\n`);
+  const file = `${head(`name="filename"; filename="${filename}"`)}Content-Type: application/octet-stream\r\n\r\n`;
+  const end = `\r\n--${boundary}--\r\n`;
+  const bytes = Buffer.concat([Buffer.from(parts.join('') + file), content, Buffer.from(end)]);
+  return { content: bytes, type: `multipart/form-data; boundary=${boundary}` };
 }
 
 function isObject(value: unknown): value is Json {

@@ -22,7 +22,7 @@ import {
 } from '../reference-data/reference-data.contract';
 import { acceleratorOf } from './accelerators.contract';
 import { checkDisks, type OwnDisks } from './cluster-disks';
-import { lacksAccelerator } from './compute-support';
+import { lacksAccelerator, lacksSpot } from './compute-support';
 import type { ClusterStatus, ClusterType } from './cluster-state';
 import type { SparkConfig } from './dto/cluster-fields.dto';
 import { driverMemoryMb, LEAST_DRIVER_MB } from './driver-memory.contract';
@@ -85,6 +85,9 @@ export function checkDraft(draft: ClusterDraft, referenceData: ReferenceData, be
   checkCatalog(draft.metastoreCatalog, version);
   if (draft.isSpotInstance && machine.info.has_spot_instance_support === false) {
     throw invalid('CLUSTER.SPOT_UNSUPPORTED', `Machine type ${machine.info.name} is not offered as a spot instance.`);
+  }
+  if (draft.isSpotInstance && lacksSpot(draft.cloudEnv.cloud_provider_id, draft.cloudEnv.endpoint)) {
+    throw invalid('CLUSTER.SPOT_UNSUPPORTED', 'The provider of this cloud environment has no spot instances.');
   }
   checkInstances(draft);
   checkDisks(draft.disks, draft.clusterConf.volume_conf, provider, referenceData, before?.disk_type_id);

@@ -1,13 +1,13 @@
 import { CLOUD_PROVIDER_ID } from '../reference-data/reference-data.contract';
-import { computeDriverName, lacksAccelerator, servedEnvironments } from './compute-support';
+import { computeDriverName, lacksAccelerator, lacksSpot, servedEnvironments } from './compute-support';
 
 describe('the driver of a cloud environment', () => {
   it.each([
     ['OnPrem', 'local://', 'local'],
-    ['OnPrem', 'https://pve.example.org:8006', null],
+    ['OnPrem', 'https://pve.example.org:8006', 'proxmox'],
+    ['OnPrem', 'http://pve.example.org:8006', null],
     ['OnPrem', null, null],
-    ['AWS', 'local://', null],
-    ['AWS', null, null],
+    ['AWS', null, 'aws'],
     ['Azure', null, 'azure'],
     ['GCP', null, 'google'],
     ['OCI', null, 'oci'],
@@ -18,7 +18,12 @@ describe('the driver of a cloud environment', () => {
   it('says what its nodes cannot be accelerated by', () => {
     const lacking = (endpoint: string) =>
       (['turbo', 'cuda'] as const).filter((one) => lacksAccelerator(CLOUD_PROVIDER_ID.OnPrem, endpoint, one));
-    expect([lacking('local://'), lacking('https://pve.example.org:8006')]).toEqual([['cuda'], []]);
+    expect([lacking('local://'), lacking('https://pve.example.org:8006')]).toEqual([['cuda'], ['cuda']]);
+  });
+
+  it('says whose nodes cannot be spot machines', () => {
+    const told = ['local://', 'https://pve.example.org:8006'].map((one) => lacksSpot(CLOUD_PROVIDER_ID.OnPrem, one));
+    expect(told).toEqual([false, true]);
   });
 
   it('is described for people', () => {

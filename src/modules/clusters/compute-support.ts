@@ -10,6 +10,8 @@ interface DriverEntry {
   description: string;
   /** What its nodes cannot be accelerated by, whatever their machines; absent for nothing. */
   lacks?: readonly AcceleratorKind[];
+  /** Whether its provider sells no spot machines. */
+  lacksSpot?: boolean;
 }
 
 /** Every compute driver of this release. Only a worker has the drivers themselves: `workflows/drivers.ts`. */
@@ -21,6 +23,13 @@ const COMPUTE_DRIVERS = {
     lacks: ['cuda'],
   },
   aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments' },
+  proxmox: {
+    cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
+    serves: (endpoint) => endpoint?.startsWith('https://') ?? false,
+    description: 'OnPrem environments with the endpoint of a Proxmox VE (https://…)',
+    lacks: ['cuda'],
+    lacksSpot: true,
+  },
   azure: {
     cloudProviderId: CLOUD_PROVIDER_ID.Azure,
     serves: () => true,
@@ -49,6 +58,13 @@ export function lacksAccelerator(
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
   return entry?.lacks?.includes(accelerator) ?? false;
+}
+
+/** Whether nodes of a cloud environment cannot be spot machines. */
+export function lacksSpot(cloudProviderId: number, endpoint: string | null): boolean {
+  const name = computeDriverName(cloudProviderId, endpoint);
+  const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
+  return entry?.lacksSpot ?? false;
 }
 
 /** The environments that this release makes nodes for, for people. */

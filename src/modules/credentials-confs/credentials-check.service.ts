@@ -4,7 +4,11 @@ import {
   type CredentialCheck,
   ProviderUnreachableError,
 } from '../../../libs/credential-check/credential-check';
-import { CredentialChecker, type CredentialProvider } from '../../../libs/credential-check/credential-checker';
+import {
+  type CheckRequest,
+  CredentialChecker,
+  type CredentialProvider,
+} from '../../../libs/credential-check/credential-checker';
 import { AddressRefusedError, OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../config/config';
 import type { TenantScope } from '../../platform/auth/principal';
@@ -38,18 +42,15 @@ export class CredentialsCheckService {
     outbound: OutboundPolicy,
     { compute }: Config,
   ) {
-    this.checker = new CredentialChecker(outbound, { onPremTrust: compute.onPremTrust });
+    const { oci } = compute.clouds;
+    this.checker = new CredentialChecker(outbound, { clouds: { oci }, onPremTrust: compute.onPremTrust });
   }
 
-  /** @param endpoint of a hypervisor, only for OnPrem basic auth */
-  async check(
-    scope: TenantScope,
-    selector: RecordSelector,
-    endpoint: string | undefined,
-  ): Promise<CredentialsCheckResult> {
-    const { provider, values } = await this.reveal(scope, selector, endpoint);
+  /** @param where `endpoint` of a hypervisor, only for OnPrem basic auth; `region`, only for Oracle's API keys */
+  async check(scope: TenantScope, selector: RecordSelector, where: Where): Promise<CredentialsCheckResult> {
+    const { provider, values } = await this.reveal(scope, selector, where);
     const { working, checkedAs, reason } = await translated(() =>
-      this.checker.check({ provider, credentials: values, endpoint }),
+      this.checker.check({ provider, credentials: values, ...where }),
     );
     return { working, checked_as: checkedAs, reason };
   }
@@ -58,7 +59,7 @@ export class CredentialsCheckService {
   private reveal(
     scope: TenantScope,
     selector: RecordSelector,
-    endpoint: string | undefined,
+    where: Where,
   ): Promise<{ provider: CredentialProvider; values: Record<string, string> }> {
     return this.transactions.read(async (tx) => {
       const { credentials_conf_id: id, credential_type_id: typeId } = await this.repository.get(scope, selector, tx);
@@ -66,19 +67,24 @@ export class CredentialsCheckService {
       if (!provider) {
         throw invalid('CREDENTIALS_CONF.CHECK_UNSUPPORTED', `Credential type ${typeId} cannot be checked.`);
       }
-      assertEndpointFits(provider, endpoint);
+      assertPlaceFits(provider, where);
       const { values } = await this.credentialsConfs.reveal(tx, scope.tenantId, id);
       return { provider, values };
     });
   }
 }
 
-function assertEndpointFits(provider: CredentialProvider, endpoint: string | undefined): void {
+type Where = Pick<CheckRequest, 'endpoint' | 'region'>;
+
+function assertPlaceFits(provider: CredentialProvider, { endpoint, region }: Where): void {
   if (provider === 'proxmox' && endpoint === undefined) {
     throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: send endpoint.');
   }
   if (provider !== 'proxmox' && endpoint !== undefined) {
     throw invalid('CREDENTIALS_CONF.ENDPOINT_UNEXPECTED', 'endpoint is for OnPrem basic auth only.');
+  }
+  if (provider !== 'oci' && region !== undefined) {
+    throw invalid('CREDENTIALS_CONF.REGION_UNEXPECTED', 'region is for API keys of Oracle Cloud only.');
   }
 }
 

@@ -55,6 +55,6 @@ export class CredentialsConfsController extends ResourceController({
     answer: Answers.one(CredentialsCheckResult),
   })
   check(@CurrentScope() scope: TenantScope, @Query() query: CredentialsCheckQuery): Promise<CredentialsCheckResult> {
-    return this.checks.check(scope, query.selector(), query.endpoint);
+    return this.checks.check(scope, query.selector(), { endpoint: query.endpoint, region: query.region });
   }
 }

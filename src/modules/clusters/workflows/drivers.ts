@@ -6,6 +6,8 @@ import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-dri
 import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
 import { LocalDriver } from '../../../../libs/compute-drivers/local/local-driver';
 import type * as OciModule from '../../../../libs/compute-drivers/oci/oci-driver';
+import { ProxmoxConnections } from '../../../../libs/compute-drivers/proxmox/proxmox-connections';
+import { ProxmoxDriver } from '../../../../libs/compute-drivers/proxmox/proxmox-driver';
 import { Config } from '../../../config/config';
 import { PermanentError } from '../../../platform/workflows/workflow-definition';
 import { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
@@ -32,6 +34,10 @@ export class Drivers {
     this.registered = {
       local: localRegistration(config, localConfinement),
       aws: clouds.of(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
+      proxmox: clouds.of(null, ({ bootScript, outbound }) => {
+        const connections = new ProxmoxConnections(outbound, config.compute.onPremTrust);
+        return Promise.resolve(new ProxmoxDriver({ bootScript, connections }));
+      }),
       azure: clouds.of(azure, (options) => Promise.resolve(new (azureModule().AzureDriver)({ ...options, authority }))),
       google: clouds.of(google, (options) => Promise.resolve(new (googleModule().GoogleDriver)(options))),
       oci: clouds.of(oci, (options) => Promise.resolve(new (ociModule().OciDriver)(options))),

@@ -12,6 +12,7 @@ export class CredentialsConfSelector extends RecordSelectorQuery('credentials_co
 
 export class CredentialsCheckQuery extends CredentialsConfSelector {
   @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
+  @Param.text({ description: 'OCI API key: a region that its tenancy has subscribed to' }) region?: string;
 }
 
 export class CredentialsConfListQuery extends PageOrAllQuery {

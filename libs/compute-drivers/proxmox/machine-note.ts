@@ -1,0 +1,73 @@
+import { ComputeDriverError, type NodeSpec, type OwnershipLabels } from '../compute-driver';
+import { machineLabels, ownerOf } from '../cloud-driver';
+
+/** What the driver keeps with a machine, in its description: whose it is, and how it is to be finished. */
+export interface MachineNote {
+  owner: OwnershipLabels & { attempt: number };
+  createdAt: Date;
+  /** Options of the machine besides those of its template. */
+  plan: Readonly<Record<string, string>>;
+  /** Whether it has been finished and seen running: one that is stopped then was stopped by somebody. */
+  isMade: boolean;
+}
+
+const [BEGIN, END] = ['<!-- platform: do not edit', '-->'];
+/** Proxmox VE takes 8 kB for a whole description. */
+const LONGEST = 7000;
+/** Options that a plan may have; whoever may edit a description gets no others set by the platform. */
+const OPTION = /^(cores|memory|agent|net0|ide2|scsi([1-9]|[12]\d))$/;
+
+export function newNote(spec: NodeSpec, plan: MachineNote['plan']): string {
+  const note = { labels: machineLabels(spec), created: new Date().toISOString(), plan, made: false };
+  const text = block(note);
+  if (text.length > LONGEST)
+    throw new ComputeDriverError('PROXMOX.LABELS_TOO_LONG', 'The labels of the cluster are too long for Proxmox VE.', {
+      kind: 'invalid',
+    });
+  return text;
+}
+
+/** The note in a description, around which people may have written; null where there is none, or none as it was. */
+export function noteIn(description: unknown): MachineNote | null {
+  const json = between(description);
+  if (json === null) return null;
+  const { labels, created, plan, made } = json;
+  if (!isTexts(labels) || !isTexts(plan) || typeof created !== 'string' || typeof made !== 'boolean') return null;
+  if (!Object.entries(plan).every(([key, value]) => OPTION.test(key) && /^[\x21-\x7e]{1,200}$/.test(value)))
+    return null;
+  const [owner, createdAt] = [ownerOf(labels), new Date(created)];
+  return owner === null || Number.isNaN(createdAt.getTime()) ? null : { owner, createdAt, plan, isMade: made };
+}
+
+/** The description with the note that its machine is made; all else stays as people left it. */
+export function madeIn(description: string): string {
+  const json = between(description);
+  const [head, rest] = [
+    description.slice(0, description.indexOf(BEGIN)),
+    description.slice(description.indexOf(BEGIN)),
+  ];
+  return head + block({ ...json, made: true }) + rest.slice(rest.indexOf(END) + END.length);
+}
+
+/** No `>` inside, which would end the comment. */
+function block(note: object): string {
+  return `${BEGIN}\n${JSON.stringify(note).replaceAll('>', '\\u003e')}\n${END}`;
+}
+
+function between(description: unknown): Record<string, unknown> | null {
+  if (typeof description !== 'string' || description.length > 65_536) return null;
+  const [, rest, ...others] = description.split(BEGIN);
+  // Two of them are a copy's, or somebody's trick: neither counts.
+  if (rest === undefined || others.length > 0 || !rest.includes(END)) return null;
+  try {
+    const json: unknown = JSON.parse(rest.slice(0, rest.indexOf(END)));
+    return typeof json === 'object' && json !== null ? { ...json } : null;
+  } catch {
+    return null;
+  }
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((one) => typeof one === 'string');
+}

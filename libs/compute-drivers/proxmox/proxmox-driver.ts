@@ -1,0 +1,608 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { type BootScript } from '../cloud-driver';
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type DriverContext,
+  type FaultKind,
+  type Market,
+  type NodeRef,
+  type NodeSpec,
+  type OwnedScope,
+  type ProviderNode,
+  type ProviderNodeState,
+  type Swept,
+  type SweepScope,
+  sweepMachines,
+} from '../compute-driver';
+import type { Place } from '../place';
+import { madeIn, type MachineNote, newNote, noteIn } from './machine-note';
+import { ProxmoxClient } from './proxmox-client';
+import type { ProxmoxConnections } from './proxmox-connections';
+import { ProxmoxError } from './proxmox-error';
+import { seedImage } from './seed-image';
+
+export interface ProxmoxDriverOptions {
+  bootScript: BootScript;
+  connections: ProxmoxConnections;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A machine in the list of the whole cluster. */
+interface Listed {
+  vmid: number;
+  host: string;
+  name: string;
+  isTemplate: boolean;
+}
+
+/** A machine as its host shows it. */
+interface Shown extends Listed {
+  config: Json;
+  status: string;
+  /** Null where it is somebody else's, or its description is not written yet. */
+  note: MachineNote | null;
+}
+
+/** The image of a disc that a machine boots by. */
+interface Seed {
+  host: string;
+  volume: string;
+  token: string;
+  attempt: number;
+  createdAt: Date;
+}
+
+interface Task {
+  type: string;
+  /** Null while it runs, `OK`, or what went wrong. */
+  status: string | null;
+  isRunning: boolean;
+}
+
+/** Ids of machines: high ones, which nobody gets who takes the next free one. */
+const [FIRST_ID, IDS] = [100_000_000, 800_000_000];
+/** How many ids a node may have, the next where the one before is somebody else's machine. */
+const CANDIDATES = 4;
+const PARALLEL = 8;
+const MOST_MACHINES = 20_000;
+const MIB = 2 ** 20;
+const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
+const TOKEN = /^[A-Za-z0-9-]{1,80}$/;
+/** How long a machine may take to shut down before it is switched off, seconds. */
+const SHUTDOWN_SECONDS = 30;
+const LIMITS = { callMs: 30_000, overallMs: 60_000, maxBytes: 16 * MIB };
+
+/**
+ * Makes nodes of virtual machines of Proxmox VE, as copies of a template that boot by cloud-init from an image of a disc.
+ * A machine is made in several steps, each of which Proxmox VE does on its own time: what is to become of it is in its
+ * description from the first, and whoever looks at it, or asks for it again, does the next step. Two who do so at once
+ * do not disturb each other: a configuration is changed only as it was read.
+ */
+export class ProxmoxDriver implements ComputeDriver {
+  readonly name = 'proxmox';
+
+  constructor(private readonly options: ProxmoxDriverOptions) {}
+
+  async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
+    const { labels, market, machine } = spec;
+    const userData = this.options.bootScript(spec, null);
+    if (market === 'spot') throw fault('SPOT', 'Proxmox VE has no spot machines.');
+    if (machine.gpu) throw fault('GPU', 'Nodes on Proxmox VE have no GPU.');
+    if (!TOKEN.test(labels.nodeToken)) throw fault('TOKEN', 'The token of the node cannot be part of a name.');
+    const room = this.open(context);
+    const all = await room.machines();
+    const found = await room.ofNode(labels.nodeToken, all);
+    if (found) {
+      if ((found.note?.owner ?? (await room.seedOf(labels.nodeToken)))?.attempt !== spec.attempt)
+        throw fault('OTHER_ATTEMPT', 'The machine of the attempt before still exists.', 'transient');
+      return room.advance(found, labels.nodeToken);
+    }
+    const vmid = idsOf(labels.nodeToken).find((id) => !all.has(id));
+    if (vmid === undefined) throw fault('NO_ID', 'All ids of the node are taken by other machines.');
+    await room.create(vmid, spec, userData, all);
+    return pending(spec, vmid);
+  }
+
+  async describe(refs: readonly NodeRef[], context: DriverContext): Promise<ProviderNode[]> {
+    if (refs.length === 0) return [];
+    const room = this.open(context);
+    const all = await room.machines();
+    return inParallel(refs, async ({ nodeToken }) => {
+      const found = await room.ofNode(nodeToken, all);
+      return found ? room.advance(found, nodeToken) : gone(nodeToken);
+    });
+  }
+
+  canStop(_machine: { market: Market; type: string }): boolean {
+    return true;
+  }
+
+  async stop({ nodeToken }: NodeRef, context: DriverContext): Promise<'stopped' | 'stopping'> {
+    const room = this.open(context);
+    const found = await room.ofNode(nodeToken, await room.machines());
+    if (!found) return 'stopped';
+    if (found.note === null || isLocked(found)) return 'stopping';
+    // Else one who looks at it would take it for half made, and start it.
+    if (!found.note.isMade) await room.noteMade(found);
+    if (found.status === 'stopped') return (await room.isBusy(found)) ? 'stopping' : 'stopped';
+    if (!(await room.isBusy(found)))
+      await room.act(found, '/status/shutdown', { timeout: `${SHUTDOWN_SECONDS}`, forceStop: '1' });
+    return 'stopping';
+  }
+
+  async start({ nodeToken }: NodeRef, context: DriverContext): Promise<ProviderNode> {
+    const room = this.open(context);
+    const found = await room.ofNode(nodeToken, await room.machines());
+    if (!found) throw fault('NO_MACHINE', 'Proxmox VE has no machine of the node.');
+    if (found.note === null || isLocked(found) || found.status !== 'stopped') return room.advance(found, nodeToken);
+    if (!(await room.isBusy(found))) await room.act(found, '/status/start');
+    return nodeOf(found, 'pending');
+  }
+
+  async destroy(
+    { nodeToken }: Pick<NodeRef, 'nodeToken' | 'place'>,
+    context: DriverContext,
+  ): Promise<'gone' | 'going'> {
+    const room = this.open(context);
+    const found = await room.ofNode(nodeToken, await room.machines());
+    if (!found) {
+      await room.removeSeeds(nodeToken);
+      return 'gone';
+    }
+    if (found.note === null || isLocked(found)) return 'going';
+    if (found.status !== 'stopped') {
+      if (!(await room.isBusy(found, 'qmstop'))) await room.act(found, '/status/stop');
+      return 'going';
+    }
+    await room.remove(found);
+    return 'going';
+  }
+
+  async listOwned({ installationId }: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
+    const room = this.open(context);
+    const all = await room.machines();
+    const named = [...all.values()].filter(({ name }) => name.startsWith(prefixOf(installationId)));
+    const shown = (await inParallel(named, (one) => room.show(one))).filter((one) => one !== null);
+    const own = shown
+      .filter(({ note }) => note?.owner.installationId === installationId)
+      .map((one) => nodeOf(one, one.status === 'stopped' ? 'stopped' : 'running'));
+    const known = new Set(own.map(({ labels }) => labels.nodeToken));
+    // A machine that is being copied has no name yet; the image that it is to boot by has one.
+    const seeds = (await room.seeds(installationId)).filter(({ token }) => !known.has(token));
+    const copied = await inParallel(seeds, async ({ token, createdAt }): Promise<ProviderNode[]> => {
+      const found = await room.ofNode(token, all);
+      if (found === null || found.note !== null) return [];
+      const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
+      return [{ ...gone(token), ...pendingOf(found), labels, createdAt }];
+    });
+    return [...own, ...copied.flat()];
+  }
+
+  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
+    const machines = await this.listOwned(scope, context);
+    const swept = await sweepMachines(this, machines, scope, context);
+    // Images whose machine was never made.
+    const room = this.open(context);
+    const having = new Set(machines.map(({ labels }) => labels.nodeToken));
+    const seeds = (await room.seeds(scope.installationId)).filter(
+      ({ token, createdAt }) => !having.has(token) && createdAt < scope.olderThan,
+    );
+    if (seeds.length === 0) return swept;
+    const live = await scope.liveAmong(seeds.map(({ token }) => token));
+    for (const { token } of seeds) {
+      if (live.has(token) || context.signal.aborted) continue;
+      try {
+        await room.removeSeeds(token);
+        swept.removed.push(token);
+      } catch (error) {
+        swept.failed.push({ nodeToken: token, error });
+      }
+    }
+    return swept;
+  }
+
+  private open({ endpoint, credentials, signal }: DriverContext): MachineRoom {
+    const { USERNAME: username = '', PASSWORD: password = '' } = credentials;
+    const account = { endpoint: endpoint ?? '', username, password };
+    return new MachineRoom(new ProxmoxClient(this.options.connections, account, LIMITS), signal);
+  }
+}
+
+/** One cluster of Proxmox VE as one call of the driver sees it. */
+class MachineRoom {
+  constructor(
+    private readonly client: ProxmoxClient,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async machines(): Promise<Map<number, Listed>> {
+    const data = await this.get('/cluster/resources?type=vm');
+    const listed = listOf(data).flatMap(({ vmid, node, name, template }): Listed[] => {
+      if (!Number.isSafeInteger(vmid) || typeof node !== 'string' || !HOST_NAME.test(node)) return [];
+      return [{ vmid: vmid as number, host: node, name: textOf(name), isTemplate: template === 1 }];
+    });
+    return new Map(listed.map((one) => [one.vmid, one]));
+  }
+
+  /** The machine of the node; also one that is just being copied, which has no description yet. */
+  async ofNode(nodeToken: string, all: ReadonlyMap<number, Listed>): Promise<Shown | null> {
+    for (const id of idsOf(nodeToken)) {
+      const listed = all.get(id);
+      if (!listed) continue;
+      const shown = await this.show(listed);
+      if (shown === null) continue;
+      if (shown.note?.owner.nodeToken === nodeToken) return shown;
+      if (shown.note === null && isLocked(shown)) return shown;
+    }
+    return null;
+  }
+
+  /** Null if it has disappeared since it was listed. */
+  async show(listed: Listed): Promise<Shown | null> {
+    try {
+      const config = objectOf(await this.get(`${pathOf(listed)}/config?current=1`));
+      const { status } = objectOf(await this.get(`${pathOf(listed)}/status/current`));
+      return { ...listed, config, status: textOf(status), note: noteIn(config['description']) };
+    } catch (error) {
+      if (says(error, /does not exist|no such vm/i)) return null;
+      throw error;
+    }
+  }
+
+  /** Does what is next to be done to make the machine, and says how it is. */
+  async advance(machine: Shown, nodeToken: string): Promise<ProviderNode> {
+    const { note, status, config } = machine;
+    if (note === null || isLocked(machine)) return { ...gone(nodeToken), ...pendingOf(machine), ...ownerPart(note) };
+    if (status === 'running') {
+      if (!note.isMade) await this.noteMade(machine);
+      return nodeOf(machine, 'running', await this.address(machine));
+    }
+    const [last] = await this.tasks(machine);
+    if (last?.isRunning) return nodeOf(machine, last.type === 'qmstart' ? 'pending' : 'stopping');
+    if (last?.type === 'qmstart' && last.status !== 'OK' && last.status !== null)
+      return {
+        ...nodeOf(machine, 'failed'),
+        fault: fault('START_FAILED', `Proxmox VE cannot start it: ${last.status}`),
+      };
+    if (note.isMade) return nodeOf(machine, 'stopped');
+    const missing = Object.entries(note.plan).filter(([key, value]) => !isSet(config[key], value));
+    if (missing.length > 0) await this.configure(machine, Object.fromEntries(missing));
+    else await this.act(machine, '/status/start');
+    return nodeOf(machine, 'pending');
+  }
+
+  async create(vmid: number, spec: NodeSpec, userData: string, all: ReadonlyMap<number, Listed>): Promise<void> {
+    const { labels, place, image } = spec;
+    const template = templateOf(image, all);
+    const host = await this.hostFor(spec, template);
+    await this.checkBridge(host, place);
+    const storages = listOf(await this.get(`/nodes/${host}/storage?enabled=1`));
+    const missing = spec.disks.find(({ type }) => !storages.some((one) => one['storage'] === type));
+    if (missing) throw fault('NO_STORAGE', `Host ${host} has no storage ${missing.type}.`);
+    const iso = storages.find((one) => textOf(one['content']).split(',').includes('iso') && one['active'] !== 0);
+    const storage = textOf(iso?.['storage']);
+    if (!STORAGE_NAME.test(storage)) throw fault('NO_ISO_STORAGE', `Host ${host} has no storage for ISO images.`);
+    const filename = seedName(spec);
+    const description = newNote(spec, planOf(spec, `${storage}:iso/${filename}`));
+    await this.client.request('POST', `/nodes/${host}/storage/${storage}/upload`, {
+      upload: {
+        filename,
+        content: seedImage(userData, `${labels.nodeToken}-${spec.attempt}`),
+        fields: { content: 'iso' },
+      },
+      signal: this.signal,
+    });
+    const form = { newid: `${vmid}`, name: nameOf(labels), description, full: '1' };
+    try {
+      const target: Record<string, string> = host === template.host ? {} : { target: host };
+      await this.act(template, '/clone', { ...form, ...target });
+    } catch (error) {
+      // Another call for the node was first: what it makes is found from now on.
+      if (!says(error, /already exists/i)) throw error;
+    }
+  }
+
+  async noteMade(machine: Shown): Promise<void> {
+    const description = textOf(machine.config['description']);
+    await this.change(machine, { description: madeIn(description) });
+  }
+
+  /** Whether a task of the machine, or one of the type, is running. */
+  async isBusy(machine: Listed, type?: string): Promise<boolean> {
+    const tasks = await this.tasks(machine);
+    return tasks.some((one) => one.isRunning && (type === undefined || one.type === type));
+  }
+
+  async act(machine: Listed, path: string, form: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.client.request('POST', `${pathOf(machine)}${path}`, { form, signal: this.signal });
+  }
+
+  /** The image first: its name is known only as long as the machine is. */
+  async remove(machine: Shown): Promise<void> {
+    const volume = seedVolume(machine);
+    if (volume) await this.removeVolume(machine.host, volume);
+    try {
+      const path = `${pathOf(machine)}?purge=1&destroy-unreferenced-disks=1`;
+      await this.client.request('DELETE', path, { signal: this.signal });
+    } catch (error) {
+      if (!says(error, /does not exist/i)) throw error;
+    }
+  }
+
+  async removeSeeds(nodeToken: string): Promise<void> {
+    for (const { host, volume, token } of await this.seeds(null))
+      if (token === nodeToken) await this.removeVolume(host, volume);
+  }
+
+  async seedOf(nodeToken: string): Promise<Seed | undefined> {
+    return (await this.seeds(null)).find(({ token }) => token === nodeToken);
+  }
+
+  /** The images of discs of an installation, or of all. */
+  async seeds(installationId: string | null): Promise<Seed[]> {
+    const nodes = (await this.client.nodes(this.signal)).filter(
+      ({ isOnline, name }) => isOnline && HOST_NAME.test(name),
+    );
+    const found = await inParallel(nodes, async ({ name: host }) => {
+      const storages = listOf(await this.get(`/nodes/${host}/storage?content=iso&enabled=1`));
+      const names = storages.filter((one) => one['active'] !== 0).map((one) => textOf(one['storage']));
+      const contents = names
+        .filter((name) => STORAGE_NAME.test(name))
+        .map(async (storage) => {
+          const volumes = listOf(await this.get(`/nodes/${host}/storage/${storage}/content?content=iso`));
+          return volumes.map((one) => ({ volume: textOf(one['volid']), ctime: Number(one['ctime']) }));
+        });
+      return (await Promise.all(contents)).flat().flatMap(({ volume, ctime }) => {
+        const [, prefix, attempt, token] = SEED.exec(volume) ?? [];
+        if (token === undefined || !Number.isFinite(ctime)) return [];
+        if (installationId !== null && prefix !== digest(installationId).slice(0, 8)) return [];
+        return [{ host, volume, token, attempt: Number(attempt), createdAt: new Date(ctime * 1000) }];
+      });
+    });
+    return found.flat();
+  }
+
+  private async removeVolume(host: string, volume: string): Promise<void> {
+    const [storage = ''] = volume.split(':');
+    try {
+      const path = `/nodes/${host}/storage/${storage}/content/${encodeURIComponent(volume)}`;
+      await this.client.request('DELETE', path, { signal: this.signal });
+    } catch (error) {
+      if (!says(error, /does not exist|no such/i)) throw error;
+    }
+  }
+
+  /** Sets options, and takes away the template's own discs for cloud-init, which would be read in place of ours. */
+  private async configure(machine: Shown, options: Record<string, string>): Promise<void> {
+    const discs = Object.entries(machine.config)
+      .filter(([key, value]) => /^(ide|sata|scsi)\d+$/.test(key) && /cloudinit/.test(textOf(value)))
+      .map(([key]) => key)
+      .filter((key) => !(key in options));
+    await this.change(machine, discs.length === 0 ? options : { ...options, delete: discs.join(',') });
+  }
+
+  /** Another one who changes it at the same time is let go first. */
+  private async change(machine: Shown, options: Readonly<Record<string, string>>): Promise<void> {
+    const form = { ...options, digest: textOf(machine.config['digest']) };
+    try {
+      await this.client.request('PUT', `${pathOf(machine)}/config`, { form, signal: this.signal });
+    } catch (error) {
+      if (!says(error, /modified configuration|checksum missmatch|digest/i)) throw error;
+    }
+  }
+
+  /** The host with the most memory left of those that may carry the node; that of the template where it has room. */
+  private async hostFor({ place, machine }: NodeSpec, template: Listed): Promise<string> {
+    const online = (await this.client.onlineHosts(this.signal)).filter(({ name }) => HOST_NAME.test(name));
+    const unknown = place.hosts.find((name) => !online.some((one) => one.name === name));
+    const allowed = online.filter(({ name }) => place.hosts.length === 0 || place.hosts.includes(name));
+    if (allowed.length === 0) {
+      if (unknown === undefined) throw fault('NO_HOST', 'No host of Proxmox VE is online.', 'transient');
+      throw fault('NO_HOST', `Proxmox VE has no host ${unknown} that is online.`);
+    }
+    const roomy = allowed.filter(
+      (one) => one.memoryBytes - one.memoryUsedBytes >= machine.memoryMb * MIB && one.cores >= machine.cores,
+    );
+    const own = roomy.find(({ name }) => name === template.host);
+    const [most] = roomy.sort((one, other) => free(other) - free(one));
+    const chosen = own ?? most;
+    if (!chosen)
+      throw new ComputeDriverError('PROXMOX.NO_ROOM', 'No host has the memory and cores that the node needs.', {
+        ...{ kind: 'capacity', scope: 'zone' },
+      });
+    return chosen.name;
+  }
+
+  private async checkBridge(host: string, { network }: Place): Promise<void> {
+    if (network === null) return;
+    const bridges = listOf(await this.get(`/nodes/${host}/network?type=any_bridge`));
+    if (!bridges.some((one) => one['iface'] === network))
+      throw fault('NO_BRIDGE', `Host ${host} has no bridge ${network}.`);
+  }
+
+  private async address(machine: Listed): Promise<string | null> {
+    try {
+      const { result } = objectOf(await this.get(`${pathOf(machine)}/agent/network-get-interfaces`));
+      const addresses = listOf(result).flatMap((card) => listOf(card['ip-addresses'] ?? []));
+      const usual = addresses
+        .filter((one) => one['ip-address-type'] === 'ipv4')
+        .map((one) => textOf(one['ip-address']))
+        .filter((one) => /^\d{1,3}(\.\d{1,3}){3}$/.test(one) && !/^(127|169\.254)\./.test(one));
+      return usual[0] ?? null;
+    } catch (error) {
+      // Without the guest agent, or before it runs, nobody knows the address; the node tells its own.
+      if (error instanceof ProxmoxError && !this.signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  /** The machine's last tasks, the newest first. */
+  private async tasks({ host, vmid }: Listed): Promise<Task[]> {
+    const data = listOf(await this.get(`/nodes/${host}/tasks?vmid=${vmid}&source=all&limit=10`));
+    const tasks = data.map((one) => ({ ...one, start: Number(one['starttime']) || 0 }));
+    return tasks
+      .sort((one, other) => other.start - one.start)
+      .map((one: Json) => {
+        const status = one['status'] === undefined || one['status'] === 'RUNNING' ? null : textOf(one['status']);
+        return { type: textOf(one['type']), status, isRunning: one['endtime'] === undefined && status === null };
+      });
+  }
+
+  private get(path: string): Promise<unknown> {
+    return this.client.request('GET', path, { signal: this.signal });
+  }
+}
+
+function templateOf(image: string, all: ReadonlyMap<number, Listed>): Listed {
+  const templates = [...all.values()].filter(({ isTemplate }) => isTemplate);
+  const found = templates.find(({ vmid, name }) => name === image || `${vmid}` === image);
+  if (!found) throw fault('NO_TEMPLATE', `Proxmox VE has no template ${image}.`);
+  return found;
+}
+
+/** The options that make the copy of a template the node's machine. */
+function planOf({ place, machine, disks }: NodeSpec, seed: string): Record<string, string> {
+  const plan: Record<string, string> = { cores: `${machine.cores}`, memory: `${machine.memoryMb}`, agent: '1' };
+  if (place.network !== null) {
+    if (!/^[A-Za-z][\w.-]{0,31}$/.test(place.network)) throw fault('NO_BRIDGE', 'The bridge has no valid name.');
+    plan['net0'] = `${place.networkCard ?? 'virtio'},bridge=${place.network}`;
+  }
+  if (disks.length > 29) throw fault('DISKS', 'A machine of Proxmox VE has at most 29 disks besides its first.');
+  for (const [index, { gib, type, iops, throughputMb, encrypted }] of disks.entries()) {
+    if (encrypted) throw fault('ENCRYPTED_DISK', 'Proxmox VE does not encrypt disks; a storage may do it.');
+    if (!STORAGE_NAME.test(type)) throw fault('NO_STORAGE', 'The storage of a disk has no valid name.');
+    const limits = [
+      iops === null ? '' : `,iops_rd=${iops},iops_wr=${iops}`,
+      throughputMb === null ? '' : `,mbps_rd=${throughputMb},mbps_wr=${throughputMb}`,
+    ];
+    plan[`scsi${index + 1}`] = `${type}:${gib}${limits.join('')}`;
+  }
+  plan['ide2'] = `${seed},media=cdrom`;
+  return plan;
+}
+
+/** Whether an option is as planned; a disk is once there is one, and has another name than its request. */
+function isSet(actual: unknown, planned: string): boolean {
+  if (actual === undefined) return false;
+  if (/^\d+$/.test(planned)) return actual === planned || actual === Number(planned);
+  if (planned.includes('media=cdrom')) return textOf(actual).startsWith(planned.split(',')[0] ?? planned);
+  // A card has an address of its own after its model.
+  if (planned.includes('bridge='))
+    return textOf(actual)
+      .split(',')
+      .includes(planned.split(',')[1] ?? '');
+  return textOf(actual).startsWith(`${planned.split(':')[0]}:`);
+}
+
+function seedVolume({ note }: Shown): string | null {
+  const [volume = ''] = note?.plan['ide2']?.split(',') ?? [];
+  return SEED.test(volume) ? volume : null;
+}
+
+const SEED = /^[A-Za-z][A-Za-z0-9._-]{0,99}:iso\/platform-seed-([0-9a-f]{8})-(\d{1,9})-([A-Za-z0-9-]{1,80})\.iso$/;
+
+function seedName({ labels, attempt }: NodeSpec): string {
+  return `platform-seed-${digest(labels.installationId).slice(0, 8)}-${attempt}-${labels.nodeToken}.iso`;
+}
+
+function prefixOf(installationId: string): string {
+  return `platform-${digest(installationId).slice(0, 8)}-`;
+}
+
+function nameOf({ installationId, nodeToken }: NodeSpec['labels']): string {
+  return prefixOf(installationId) + digest(nodeToken).slice(0, 16);
+}
+
+/** The same ids each time, so that two who make a node at once want the same one, which only one of them gets. */
+function idsOf(nodeToken: string): number[] {
+  return Array.from(
+    { length: CANDIDATES },
+    (_, n) => FIRST_ID + (parseInt(digest(`${n}:${nodeToken}`).slice(0, 12), 16) % IDS),
+  );
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function pathOf({ host, vmid }: Listed): string {
+  return `/nodes/${host}/qemu/${vmid}`;
+}
+
+function free({ memoryBytes, memoryUsedBytes }: { memoryBytes: number; memoryUsedBytes: number }): number {
+  return memoryBytes - memoryUsedBytes;
+}
+
+function isLocked({ config }: Shown): boolean {
+  return config['lock'] !== undefined;
+}
+
+function nodeOf(machine: Shown, state: ProviderNodeState, privateIp: string | null = null): ProviderNode {
+  const { note, vmid } = machine;
+  return {
+    ...gone(''),
+    ...ownerPart(note),
+    providerRef: `${vmid}`,
+    state,
+    privateIp,
+    createdAt: note?.createdAt ?? null,
+  };
+}
+
+function ownerPart(note: MachineNote | null): Partial<ProviderNode> {
+  if (note === null) return {};
+  const { installationId, tenantId, clusterId, nodeToken } = note.owner;
+  return { labels: { installationId, tenantId, clusterId, nodeToken }, createdAt: note.createdAt };
+}
+
+function pendingOf({ vmid }: Listed): Partial<ProviderNode> {
+  return { providerRef: `${vmid}`, state: 'pending' };
+}
+
+function pending({ labels }: NodeSpec, vmid: number): ProviderNode {
+  return { ...gone(labels.nodeToken), labels, providerRef: `${vmid}`, state: 'pending' };
+}
+
+function gone(nodeToken: string): ProviderNode {
+  return {
+    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
+    ...{ providerRef: '', state: 'gone', privateIp: null, publicIp: null, createdAt: null, fault: null },
+  };
+}
+
+function fault(code: string, message: string, kind: FaultKind = 'invalid'): ComputeDriverError {
+  return new ComputeDriverError(`PROXMOX.${code}`, message, { kind });
+}
+
+function says(error: unknown, words: RegExp): boolean {
+  return error instanceof ProxmoxError && words.test(error.message);
+}
+
+function listOf(data: unknown): Json[] {
+  if (!Array.isArray(data)) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE does not answer with a list.');
+  if (data.length > MOST_MACHINES) throw new ProxmoxError('NOT_PROXMOX', 'Proxmox VE answers with too long a list.');
+  return data.filter((one): one is Json => typeof one === 'object' && one !== null);
+}
+
+function objectOf(data: unknown): Json {
+  return typeof data === 'object' && data !== null && !Array.isArray(data) ? { ...data } : {};
+}
+
+/** Of an answer that is not trusted. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 65_536) : '';
+}
+
+/** Some at a time, in the order of the items. */
+async function inParallel<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += PARALLEL) {
+    results.push(...(await Promise.all(items.slice(at, at + PARALLEL).map(call))));
+    await setImmediate();
+  }
+  return results;
+}
