@@ -1,0 +1,18 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { preparedRuntime } from '../../../libs/testing/prepared-runtime';
+
+/** Lays below the root what an image has: the Node, Java, Python and Spark that tests run. */
+export function layPreparedImage(root: string, sparkVersion: string): void {
+  const { javaHome, sparkHome, python } = preparedRuntime();
+  const folders = {
+    node: join(process.execPath, '..', '..'),
+    java: javaHome,
+    python: join(python, '..', '..'),
+    [`spark-${sparkVersion}`]: sparkHome,
+  };
+  for (const [name, folder] of Object.entries(folders)) {
+    symlinkSync(folder, join(root, 'runtime', name));
+    writeFileSync(join(root, 'runtime', `${name}.version`), 'prepared\n');
+  }
+}
