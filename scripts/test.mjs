@@ -145,7 +145,7 @@ const PHASES = [
     processes: 2,
     after: ['build'],
     needs: ['runtime'],
-    action: (step) => step.jest('clouds', ['--maxWorkers=2'], ['services', 'runtime', 'build']),
+    action: (step) => step.jest('clouds', ['--maxWorkers=2'], ['services', 'runtime', 'clouds', 'build']),
   },
   {
     name: 'minio-stores',

@@ -57,19 +57,43 @@ export async function prepareStoreServers(
   { python },
   { withMinio = false, onProgress = () => {}, signal, env = process.env } = {},
 ) {
+  return prepareIn(runtimeDir, { python, onProgress, signal, env }, async (setup) => ({
+    motoPython: await setup.pythonPackages('moto', join('bin', 'python')),
+    azurite: await setup.azurite(join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
+    minio: withMinio ? await setup.goProgram(MINIO, 'minio') : null,
+    fakeGcs: await setup.goProgram(FAKE_GCS, 'fake-gcs-server'),
+  }));
+}
+
+/**
+ * Installs moto alone, in the same folder.
+ * @param {string} runtimeDir
+ * @param {Pick<import('./runtime.mjs').Runtime, 'python'>} runtime
+ * @param {{onProgress?: (text: string) => void, signal?: AbortSignal, env?: NodeJS.ProcessEnv}} [options]
+ * @returns {Promise<string>} interpreter that has moto
+ * @throws {SetupError}
+ */
+export async function prepareMoto(runtimeDir, { python }, { onProgress = () => {}, signal, env = process.env } = {}) {
+  return prepareIn(runtimeDir, { python, onProgress, signal, env }, (setup) =>
+    setup.pythonPackages('moto', join('bin', 'python')),
+  );
+}
+
+/**
+ * @template T
+ * @param {string} runtimeDir
+ * @param {ConstructorParameters<typeof StoreServersSetup>[1]} options
+ * @param {(setup: StoreServersSetup) => Promise<T>} install
+ * @returns {Promise<T>}
+ */
+async function prepareIn(runtimeDir, options, install) {
   const folder = join(resolve(runtimeDir), 'store-servers');
   mkdirSync(folder, { recursive: true });
   const onWait = (/** @type {number | undefined} */ pid) =>
-    onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
-  const lock = await waitForLock(join(folder, 'install.lock'), { signal, onWait });
+    options.onProgress(`Waiting for process ${pid}, which is preparing ${folder}`);
+  const lock = await waitForLock(join(folder, 'install.lock'), { signal: options.signal, onWait });
   try {
-    const setup = new StoreServersSetup(folder, { python, onProgress, signal, env });
-    return {
-      motoPython: await setup.pythonPackages('moto', join('bin', 'python')),
-      azurite: await setup.azurite(join('node_modules', 'azurite', 'dist', 'src', 'blob', 'main.js')),
-      minio: withMinio ? await setup.goProgram(MINIO, 'minio') : null,
-      fakeGcs: await setup.goProgram(FAKE_GCS, 'fake-gcs-server'),
-    };
+    return await install(new StoreServersSetup(folder, options));
   } finally {
     lock.release();
   }
@@ -313,6 +337,34 @@ export async function startStoreServers(folder, programs, { signal } = {}) {
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/**
+ * Starts a moto that stands for EC2: it knows which images and machine types there are.
+ * @param {string} folder
+ * @param {string} python interpreter that has moto
+ * @param {{signal?: AbortSignal}} [options]
+ * @returns {Promise<{url: string, stop: () => Promise<void>}>}
+ * @throws {SetupError}
+ */
+export async function startEc2(folder, python, { signal } = {}) {
+  mkdirSync(folder, { recursive: true });
+  const logFile = serverLog(folder, 'ec2');
+  const url = `http://127.0.0.1:${await freePort(undefined)}`;
+  const server = launch({
+    name: 'ec2',
+    command: python,
+    args: ['-m', 'moto.server', '-H', '127.0.0.1', '-p', new URL(url).port],
+    ...{ logFile, cwd: folder },
+    env: { ...process.env, MOTO_ENABLE_AMI_VALIDATION: 'true', MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION: 'true' },
+  });
+  try {
+    await server.whenReady(() => answers(`${url}/moto-api/`), Date.now() + READY_DEADLINE_MS, signal);
+    return { url, stop: () => server.stop() };
+  } catch (error) {
+    await server.stop();
+    throw startFailure('ec2', error, server.log(), logFile, folder);
   }
 }
 

@@ -8,9 +8,9 @@ import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /**
  * What tests need besides their own code. `runtime` is Java, Spark, Python and Valkey; `services` PostgreSQL and Redis;
- * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `build` the compiled
+ * `ldap` the jar of the LDAP server; `kerberos` the jars of a KDC; `sql-client` a Python client of HiveServer2; `stores` the object stores, `minio` MinIO among them; `clouds` what stands for EC2; `build` the compiled
  * programs.
- * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'build'} Need
+ * @typedef {'runtime' | 'services' | 'ldap' | 'kerberos' | 'sql-client' | 'stores' | 'minio' | 'clouds' | 'build'} Need
  *
  * @typedef {Record<string, string>} Variables of the environment, by which tests find what was prepared
  *
@@ -86,6 +86,8 @@ export class TestServices {
       case 'stores':
       case 'minio':
         return { TEST_STORE_SERVERS: this.#write(`${need}.json`, await this.#startStores(need)) };
+      case 'clouds':
+        return { TEST_EC2_URL: await this.#startEc2() };
       case 'build':
         await ensureBuild({ onProgress: (text, transient) => transient || this.onProgress(text), signal: this.signal });
         return {};
@@ -141,6 +143,14 @@ export class TestServices {
     const { servers, stop } = await startStoreServers(join(this.folder, need), programs, { signal: this.signal });
     this.#stops.push(stop);
     return servers;
+  }
+
+  async #startEc2() {
+    const { prepareMoto, startEc2 } = await import('./store-servers.mjs');
+    const python = await prepareMoto(this.#runtimeDir, await this.#findRuntime(), this.#options());
+    const { url, stop } = await startEc2(join(this.folder, 'ec2'), python, { signal: this.signal });
+    this.#stops.push(stop);
+    return url;
   }
 
   #options() {

@@ -14,6 +14,7 @@ const VARIABLES = {
   'sql-client': ['TEST_SQL_CLIENT_PYTHON'],
   stores: ['TEST_STORE_SERVERS'],
   minio: ['TEST_STORE_SERVERS'],
+  clouds: ['TEST_EC2_URL'],
   // A run of scripts/test.mjs has built already.
   build: ['TEST_RUN_DIR'],
 };

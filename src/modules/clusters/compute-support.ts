@@ -22,6 +22,7 @@ const COMPUTE_DRIVERS = {
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
     lacks: ['cuda'],
   },
+  aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments' },
   proxmox: {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint?.startsWith('https://') ?? false,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
+import type * as AwsModule from '../../../../libs/compute-drivers/aws/aws-driver';
 import type * as AzureModule from '../../../../libs/compute-drivers/azure/azure-driver';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import type * as GoogleModule from '../../../../libs/compute-drivers/google/google-driver';
@@ -16,6 +17,7 @@ import type { DriverRegistration } from './driver-registration';
 
 /* eslint-disable @typescript-eslint/no-require-imports -- An SDK is loaded with the first machine of its provider: that takes
    long, and most workers never do. */
+const awsModule = () => require('../../../../libs/compute-drivers/aws/aws-driver') as typeof AwsModule;
 const azureModule = () => require('../../../../libs/compute-drivers/azure/azure-driver') as typeof AzureModule;
 const googleModule = () => require('../../../../libs/compute-drivers/google/google-driver') as typeof GoogleModule;
 const ociModule = () => require('../../../../libs/compute-drivers/oci/oci-driver') as typeof OciModule;
@@ -28,9 +30,10 @@ export class Drivers {
   private readonly made = new Map<ComputeDriverName, Promise<ComputeDriver>>();
 
   constructor(config: Config, localConfinement: LocalConfinementService, clouds: CloudRegistrations) {
-    const { azure, azureAuthority: authority, google, oci } = config.compute.clouds;
+    const { azure, azureAuthority: authority, google, oci, ec2 } = config.compute.clouds;
     this.registered = {
       local: localRegistration(config, localConfinement),
+      aws: clouds.of(ec2, (options) => Promise.resolve(new (awsModule().AwsDriver)(options))),
       proxmox: clouds.of(null, ({ bootScript, outbound }) => {
         const connections = new ProxmoxConnections(outbound, config.compute.onPremTrust);
         return Promise.resolve(new ProxmoxDriver({ bootScript, connections }));

@@ -1,0 +1,349 @@
+import {
+  DeleteNetworkInterfaceCommand,
+  DeleteTagsCommand,
+  DeleteVolumeCommand,
+  DescribeAddressesCommand,
+  DescribeInstancesCommand,
+  DescribeNetworkInterfacesCommand,
+  DescribeVolumesCommand,
+  type Filter,
+  ReleaseAddressCommand,
+  RunInstancesCommand,
+  StartInstancesCommand,
+  StopInstancesCommand,
+  type Tag,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2';
+import { type CloudDriverOptions, INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type DriverContext,
+  type Market,
+  type NodeRef,
+  type NodeSpec,
+  type OwnedScope,
+  type ProviderNode,
+  type Swept,
+  sweepMachines,
+  type SweepScope,
+} from '../compute-driver';
+import type { Place } from '../place';
+import { AwsConnection } from './aws-connection';
+import { isBusy, isMissing, refused, strangeAnswer } from './aws-faults';
+import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
+import { type AwsMachine, dateIn, faultIn, isOver, labelsIn, machineIn, shown, stateOf } from './aws-machine';
+import { is, resolvePlace } from './aws-place';
+
+/** So many values may a filter have. */
+const FILTER_VALUES = 200;
+const PAGE = 1000;
+
+/** What is left of a machine that has ended. */
+interface Leftover {
+  nodeToken: string;
+  /** Null where EC2 does not say. */
+  createdAt: Date | null;
+  remove: () => Promise<unknown>;
+}
+
+/** Nodes as instances of Amazon EC2, in the region of their zone. */
+export class AwsDriver implements ComputeDriver {
+  readonly name = 'aws';
+
+  constructor(private readonly options: CloudDriverOptions) {}
+
+  async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
+    const script = this.options.bootScript(spec, spec.market === 'spot' ? 'aws' : null);
+    assertLaunchable(spec, script);
+    const secrets = [spec.boot.bootstrapToken, Buffer.from(script).toString('base64')];
+    const aws = this.connection(spec.place, context, secrets);
+    const found = await existing(spec, aws);
+    if (found) return shown(found);
+    const place = await resolvePlace(spec.place, aws);
+    const request = launchRequest(spec, place, await imageOf(spec.image, aws), script);
+    try {
+      const { Instances = [] } = await aws.call((client, options) =>
+        client.send(new RunInstancesCommand(request), options),
+      );
+      return shown(ours(Instances.map(machineIn), spec));
+    } catch (error) {
+      if (!isMismatch(error)) throw error;
+      // Something of the request, such as the network, has changed since the first try: that one's machine counts.
+      const first = await existing(spec, aws);
+      if (first) return shown(first);
+      throw error;
+    }
+  }
+
+  async describe(refs: readonly NodeRef[], context: DriverContext): Promise<ProviderNode[]> {
+    const machines: AwsMachine[] = [];
+    for (const group of grouped(refs, ({ place }) => place.region).values()) {
+      const aws = this.connection(group[0].place, context);
+      for (let at = 0; at < group.length; at += FILTER_VALUES) {
+        const tokens = group.slice(at, at + FILTER_VALUES).map(({ nodeToken }) => nodeToken);
+        machines.push(...(await listed([is(`tag:${NODE_LABEL}`, ...tokens)], aws)));
+      }
+    }
+    const byToken = grouped(machines, ({ labels }) => labels.nodeToken);
+    return refs.map((ref) => {
+      const machine = bestOf(byToken.get(ref.nodeToken) ?? [], ref);
+      return machine ? shown(machine) : notShown(ref);
+    });
+  }
+
+  /** A one-time spot machine can only be ended. */
+  canStop({ market }: { market: Market; type: string }): boolean {
+    return market !== 'spot';
+  }
+
+  async stop(ref: NodeRef, context: DriverContext): Promise<'stopped' | 'stopping'> {
+    const aws = this.connection(ref.place, context);
+    const machine = (await ofNode(ref.nodeToken, aws)).find((one) => !isOver(one));
+    if (!machine || machine.lifecycle === 'stopped') return 'stopped';
+    if (machine.lifecycle === 'stopping' || machine.lifecycle === 'shutting-down') return 'stopping';
+    if (machine.spot)
+      throw new ComputeDriverError('UnsupportedOperation', 'A one-time spot machine cannot be stopped.', {
+        kind: 'invalid',
+      });
+    await unlessBusy(
+      aws.call((client, options) => client.send(new StopInstancesCommand({ InstanceIds: [machine.id] }), options)),
+    );
+    return 'stopping';
+  }
+
+  async start(ref: NodeRef, context: DriverContext): Promise<ProviderNode> {
+    const aws = this.connection(ref.place, context);
+    const machine = bestOf(await ofNode(ref.nodeToken, aws), ref);
+    if (!machine || isOver(machine) || machine.lifecycle === 'shutting-down') {
+      if (machine && stateOf(machine) === 'interrupted') throw takenBack();
+      throw new ComputeDriverError('NodeGone', 'EC2 has no machine of this node to start.', { kind: 'invalid' });
+    }
+    if (machine.lifecycle === 'stopping')
+      throw new ComputeDriverError('IncorrectInstanceState', 'The machine is still stopping.', { kind: 'transient' });
+    if (machine.lifecycle !== 'stopped') return shown(machine);
+    await aws.call((client, options) => client.send(new StartInstancesCommand({ InstanceIds: [machine.id] }), options));
+    return shown({ ...machine, lifecycle: 'pending', reason: { code: '', message: '' } });
+  }
+
+  async destroy(
+    { nodeToken, place }: Pick<NodeRef, 'nodeToken' | 'place'>,
+    context: DriverContext,
+  ): Promise<'gone' | 'going'> {
+    const aws = this.connection(place, context);
+    const machines = await ofNode(nodeToken, aws);
+    if ((await end(machines, aws)) === 'going') return 'going';
+    const left = await leftovers(is(`tag:${NODE_LABEL}`, nodeToken), aws);
+    for (const { remove } of left) await unlessBusy(remove());
+    return left.length > 0 ? 'going' : 'gone';
+  }
+
+  async listOwned(scope: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
+    return (await owned(scope, this.connection(scope.place, context))).map(shown);
+  }
+
+  async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
+    const aws = this.connection(scope.place, context);
+    const machines = await owned(scope, aws);
+    const byToken = grouped(machines, ({ labels }) => labels.nodeToken);
+    // By what was listed: thousands of machines are not asked for one by one.
+    const destroy = ({ nodeToken }: { nodeToken: string }) => end(byToken.get(nodeToken) ?? [], aws);
+    const ending = ({ lifecycle }: AwsMachine) => lifecycle === 'shutting-down';
+    const candidates = machines.filter((machine) => !ending(machine)).map(shown);
+    const swept = await sweepMachines({ destroy }, candidates, scope, context);
+    const left = await this.sweepLeftovers(scope, aws, context, new Set(byToken.keys()));
+    return {
+      removed: [...new Set([...swept.removed, ...left.removed])],
+      failed: [...swept.failed, ...left.failed],
+    };
+  }
+
+  /** Disks, network cards and addresses that no machine has. Of those whose age EC2 does not tell, the owner decides. */
+  private async sweepLeftovers(
+    scope: SweepScope,
+    aws: AwsConnection,
+    context: DriverContext,
+    withMachine: ReadonlySet<string>,
+  ): Promise<Swept> {
+    const swept: Swept = { removed: [], failed: [] };
+    const left = (await leftovers(is(`tag:${INSTALLATION_LABEL}`, scope.installationId), aws)).filter(
+      ({ nodeToken, createdAt }) => !withMachine.has(nodeToken) && (createdAt === null || createdAt < scope.olderThan),
+    );
+    if (left.length === 0) return swept;
+    const live = await scope.liveAmong([...new Set(left.map(({ nodeToken }) => nodeToken))]);
+    for (const { nodeToken, remove } of left) {
+      if (live.has(nodeToken)) continue;
+      if (context.signal.aborted) break;
+      try {
+        await unlessBusy(remove());
+        swept.removed.push(nodeToken);
+      } catch (error) {
+        swept.failed.push({ nodeToken, error });
+      }
+    }
+    return swept;
+  }
+
+  private connection({ region }: Place, context: DriverContext, secrets: string[] = []): AwsConnection {
+    const { endpoint, outbound } = this.options;
+    return new AwsConnection(context, { region, endpoint, agents: outbound.agents, secrets });
+  }
+}
+
+/** The machine that an earlier try made; throws while there is that of another attempt, and for one that has ended. */
+async function existing(spec: NodeSpec, aws: AwsConnection): Promise<AwsMachine | null> {
+  const machines = await ofNode(spec.labels.nodeToken, aws);
+  const living = machines.find((machine) => !isOver(machine));
+  if (living?.attempt === spec.attempt) return living;
+  if (living)
+    throw new ComputeDriverError('AttemptExists', `The machine of attempt ${living.attempt} is not gone yet.`, {
+      kind: 'transient',
+    });
+  const before = machines.find(({ attempt }) => attempt === spec.attempt);
+  if (!before) return null;
+  if (stateOf(before) === 'interrupted') throw takenBack();
+  throw faultIn(before) ?? refused('the machine that EC2 made for this node has ended before it was used');
+}
+
+function ours(machines: readonly (AwsMachine | null)[], { labels, attempt }: NodeSpec): AwsMachine {
+  const found = machines.find((one) => one?.labels.nodeToken === labels.nodeToken && one.attempt === attempt);
+  if (found) return found;
+  throw strangeAnswer('EC2', 'answers with another machine than it was asked for');
+}
+
+/** Machines of the node, those that have ended among them as long as EC2 lists them. */
+async function ofNode(nodeToken: string, aws: AwsConnection): Promise<AwsMachine[]> {
+  const machines = await listed([is(`tag:${NODE_LABEL}`, nodeToken)], aws);
+  return machines.filter(({ labels }) => labels.nodeToken === nodeToken);
+}
+
+/** Machines of the installation that have not ended. */
+async function owned({ installationId }: OwnedScope, aws: AwsConnection): Promise<AwsMachine[]> {
+  const states = is('instance-state-name', 'pending', 'running', 'stopping', 'stopped', 'shutting-down');
+  const machines = await listed([is(`tag:${INSTALLATION_LABEL}`, installationId), states], aws);
+  return machines.filter((one) => one.labels.installationId === installationId && !isOver(one));
+}
+
+async function listed(Filters: Filter[], aws: AwsConnection): Promise<AwsMachine[]> {
+  const reservations = await aws.all(
+    (client, page, options) =>
+      client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE, ...page }), options),
+    ({ Reservations }) => Reservations,
+  );
+  return reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null);
+}
+
+function grouped<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, [T, ...T[]]> {
+  const groups = new Map<K, [T, ...T[]]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
+}
+
+/** The machine a node has, or else the one that it had in this attempt. */
+function bestOf(machines: readonly AwsMachine[], { attempt }: NodeRef): AwsMachine | null {
+  return machines.find((one) => !isOver(one)) ?? machines.find((one) => one.attempt === attempt) ?? null;
+}
+
+function notShown({ nodeToken }: NodeRef): ProviderNode {
+  return {
+    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
+    providerRef: '',
+    state: 'gone',
+    ...{ privateIp: null, publicIp: null, createdAt: null, fault: null },
+  };
+}
+
+function takenBack(): ComputeDriverError {
+  const message = 'EC2 has taken this spot machine back; it does not come back.';
+  return new ComputeDriverError('SpotInstanceTermination', message, { kind: 'invalid' });
+}
+
+function isMismatch(error: unknown): boolean {
+  return error instanceof ComputeDriverError && error.code === 'IdempotentParameterMismatch';
+}
+
+/** Ends the machines of a node. One that ended by itself is no longer shown as its machine, since it has been dealt with. */
+async function end(machines: readonly AwsMachine[], aws: AwsConnection): Promise<'gone' | 'going'> {
+  const living = machines.filter((machine) => !isOver(machine));
+  for (const { id, lifecycle } of living)
+    if (lifecycle !== 'shutting-down')
+      await unlessBusy(
+        aws.call((client, options) => client.send(new TerminateInstancesCommand({ InstanceIds: [id] }), options)),
+      );
+  for (const machine of machines)
+    if (isOver(machine) && stateOf(machine) !== 'gone')
+      await unlessBusy(
+        aws.call((client, options) =>
+          client.send(new DeleteTagsCommand({ Resources: [machine.id], Tags: [{ Key: NODE_LABEL }] }), options),
+        ),
+      );
+  return living.length > 0 ? 'going' : 'gone';
+}
+
+/** What is gone, or just changing, is looked at again. */
+async function unlessBusy(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isBusy(error) && !isMissing(error)) throw error;
+  }
+}
+
+/** What no machine uses among what bears the label. */
+async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]> {
+  const volumes = await aws.all(
+    (client, page, options) =>
+      client.send(
+        new DescribeVolumesCommand({ Filters: [label, is('status', 'available', 'error')], ...page }),
+        options,
+      ),
+    ({ Volumes }) => Volumes,
+  );
+  const cards = await aws.all(
+    (client, page, options) =>
+      client.send(
+        new DescribeNetworkInterfacesCommand({ Filters: [label, is('status', 'available')], ...page }),
+        options,
+      ),
+    ({ NetworkInterfaces }) => NetworkInterfaces,
+  );
+  const { Addresses = [] } = await aws.call((client, options) =>
+    client.send(new DescribeAddressesCommand({ Filters: [label] }), options),
+  );
+  return [
+    ...volumes.flatMap(({ VolumeId, Tags, CreateTime }) =>
+      leftover(label, VolumeId, Tags, CreateTime, () =>
+        aws.call((client, options) => client.send(new DeleteVolumeCommand({ VolumeId }), options)),
+      ),
+    ),
+    ...cards.flatMap(({ NetworkInterfaceId, TagSet }) =>
+      leftover(label, NetworkInterfaceId, TagSet, null, () =>
+        aws.call((client, options) => client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }), options)),
+      ),
+    ),
+    ...Addresses.filter(({ AssociationId }) => !AssociationId).flatMap(({ AllocationId, Tags }) =>
+      leftover(label, AllocationId, Tags, null, () =>
+        aws.call((client, options) => client.send(new ReleaseAddressCommand({ AllocationId }), options)),
+      ),
+    ),
+  ];
+}
+
+/** Nothing unless it bears the label that was asked for: an answer may have more. */
+function leftover(
+  { Name = '', Values = [] }: Filter,
+  id: string | undefined,
+  tags: readonly Tag[] | undefined,
+  createdAt: unknown,
+  remove: () => Promise<unknown>,
+): Leftover[] {
+  const labels = labelsIn(tags);
+  const owner = ownerOf(labels);
+  const asked = labels[Name.replace('tag:', '')];
+  if (!id || !owner || asked === undefined || is('', asked).Values?.[0] !== Values[0]) return [];
+  return [{ nodeToken: owner.nodeToken, createdAt: dateIn(createdAt), remove }];
+}

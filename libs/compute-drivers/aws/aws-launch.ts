@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import {
+  type BlockDeviceMapping,
+  DescribeImagesCommand,
+  type Image,
+  type RunInstancesCommandInput,
+  type Tag,
+  type TagSpecification,
+} from '@aws-sdk/client-ec2';
+import { machineLabels } from '../cloud-driver';
+import type { NodeDisk, NodeSpec } from '../compute-driver';
+import type { AwsConnection } from './aws-connection';
+import { refused } from './aws-faults';
+import type { AwsPlace } from './aws-place';
+
+/** Of the script, before it is encoded. */
+const MAX_USER_DATA_BYTES = 16 * 1024;
+const MAX_TAGS = 50;
+/** Names for disks that EC2 recommends. */
+const DISK_LETTERS = [...'fghijklmnop'];
+
+/** What can be told of a request before anybody is asked. */
+export function assertLaunchable(spec: NodeSpec, script: string): void {
+  const { disks, image, userLabels } = spec;
+  const bytes = Buffer.byteLength(script);
+  if (bytes > MAX_USER_DATA_BYTES)
+    throw refused(`its boot script has ${bytes} bytes, and EC2 takes ${MAX_USER_DATA_BYTES}`);
+  if (disks.length > DISK_LETTERS.length)
+    throw refused(`it has ${disks.length} disks, and may have ${DISK_LETTERS.length}`);
+  if (!/^ami-[0-9a-f]{1,32}$/.test(image)) throw refused(`its image ${image} is not the id of an AMI`);
+  for (const [key, value] of Object.entries(userLabels)) {
+    if (key === '' || [...key].length > 128 || /^aws:/i.test(key)) throw refused(`EC2 takes no tag ${key}`);
+    if ([...value].length > 256) throw refused(`the value of the label ${key} has more than 256 characters`);
+  }
+  const count = Object.keys(machineLabels(spec)).length;
+  if (count > MAX_TAGS)
+    throw refused(`it has ${count} labels with those of the platform, and EC2 takes ${MAX_TAGS} tags`);
+}
+
+/** The same for each try of an attempt, and for no other: EC2 makes one machine of them. */
+export function clientToken({ labels, attempt }: NodeSpec): string {
+  return createHash('sha256').update(`${labels.installationId}\n${labels.nodeToken}\n${attempt}`).digest('hex');
+}
+
+export async function imageOf(id: string, aws: AwsConnection): Promise<Image> {
+  const { Images = [] } = await aws.call((client, options) =>
+    client.send(new DescribeImagesCommand({ ImageIds: [id] }), options),
+  );
+  const [image] = Images;
+  if (!image) throw refused(`there is no image ${id} in its region`);
+  return image;
+}
+
+/** Nothing in it depends on the moment: a repeated request is the same to the byte. */
+export function launchRequest(
+  spec: NodeSpec,
+  { subnetId, groupIds }: AwsPlace,
+  image: Image,
+  script: string,
+): RunInstancesCommandInput {
+  const { market, identity, enablePublicIp } = spec;
+  const spot = market === 'spot';
+  return {
+    ClientToken: clientToken(spec),
+    MinCount: 1,
+    MaxCount: 1,
+    ImageId: spec.image,
+    InstanceType: spec.machine.type as RunInstancesCommandInput['InstanceType'],
+    UserData: Buffer.from(script).toString('base64'),
+    // Jobs reach the metadata by requests that carry a token, and nothing behind the machine does.
+    MetadataOptions: { HttpEndpoint: 'enabled', HttpTokens: 'required', HttpPutResponseHopLimit: 1 },
+    NetworkInterfaces: [
+      {
+        DeviceIndex: 0,
+        SubnetId: subnetId,
+        AssociatePublicIpAddress: enablePublicIp,
+        DeleteOnTermination: true,
+        ...(groupIds.length === 0 ? {} : { Groups: groupIds }),
+      },
+    ],
+    BlockDeviceMappings: [...rootDisk(spec, image), ...spec.disks.map(dataDisk)],
+    TagSpecifications: tagSpecifications(spec),
+    ...(identity === null
+      ? {}
+      : { IamInstanceProfile: identity.startsWith('arn:') ? { Arn: identity } : { Name: identity } }),
+    ...(spot
+      ? {
+          InstanceMarketOptions: {
+            MarketType: 'spot',
+            SpotOptions: { SpotInstanceType: 'one-time', InstanceInterruptionBehavior: 'terminate' },
+          },
+        }
+      : { InstanceInitiatedShutdownBehavior: 'stop' }),
+  };
+}
+
+/** As large as the image says; it goes with the machine, also where the image would keep it. */
+function rootDisk(
+  { disks }: NodeSpec,
+  { RootDeviceName, RootDeviceType, BlockDeviceMappings = [] }: Image,
+): BlockDeviceMapping[] {
+  if (!RootDeviceName || RootDeviceType === 'instance-store') return [];
+  const encrypted = disks.some((disk) => disk.encrypted);
+  const size = BlockDeviceMappings.find(({ DeviceName }) => DeviceName === RootDeviceName)?.Ebs?.VolumeSize;
+  return [
+    {
+      DeviceName: RootDeviceName,
+      Ebs: {
+        DeleteOnTermination: true,
+        VolumeType: 'gp3',
+        ...(size === undefined ? {} : { VolumeSize: size }),
+        ...(encrypted ? { Encrypted: true } : {}),
+      },
+    },
+  ];
+}
+
+function dataDisk({ gib, type, iops, throughputMb, encrypted }: NodeDisk, index: number): BlockDeviceMapping {
+  return {
+    DeviceName: `/dev/sd${DISK_LETTERS[index] ?? ''}`,
+    Ebs: {
+      DeleteOnTermination: true,
+      VolumeSize: gib,
+      VolumeType: type as NonNullable<BlockDeviceMapping['Ebs']>['VolumeType'],
+      Encrypted: encrypted,
+      ...(iops === null ? {} : { Iops: iops }),
+      ...(throughputMb === null ? {} : { Throughput: throughputMb }),
+    },
+  };
+}
+
+function tagSpecifications(spec: NodeSpec): TagSpecification[] {
+  const labels = machineLabels(spec);
+  const Tags: Tag[] = Object.keys(labels)
+    .sort()
+    .map((Key) => ({ Key, Value: labels[Key] }));
+  const kinds = ['instance', 'volume', 'network-interface'] as const;
+  return kinds.map((ResourceType) => ({ ResourceType, Tags }));
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../../libs/testing/loopback-server';
+
+/** What happens to a call in place of its answer. */
+export type Ec2Fault =
+  | { status: number; code: string; message: string }
+  /** The call is done, and its answer does not arrive. */
+  | 'lost'
+  /** Nothing ever answers. */
+  | 'hangs'
+  /** Machines are not shown yet. */
+  | 'unseen'
+  /** A page that is not EC2's. */
+  | 'page';
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+/**
+ * What moto (5.2.5) lacks of EC2, in front of it: client tokens, spot machines that are taken back, and faults by schedule.
+ * Written from the EC2 API reference: RunInstances (ClientToken), "Ensuring idempotency", and "Error codes".
+ */
+export class Ec2Proxy {
+  /** Every call that arrived, as it was sent. */
+  readonly calls: URLSearchParams[] = [];
+  private readonly tokens = new Map<string, { body: string; answer: Promise<Answer> }>();
+  private readonly faults: { action: string; fault: Ec2Fault }[] = [];
+  private readonly takenBack = new Set<string>();
+  private server: LoopbackServer | null = null;
+
+  private constructor(private readonly moto: string) {}
+
+  static async before(moto: string): Promise<Ec2Proxy> {
+    const proxy = new Ec2Proxy(moto);
+    proxy.server = await serveOnLoopback((request, response) => void proxy.serve(request, response));
+    return proxy;
+  }
+
+  get url(): string {
+    return this.server?.url ?? '';
+  }
+
+  /** The next calls of this action have this fault. */
+  fail(action: string, fault: Ec2Fault, times = 1): void {
+    for (let at = 0; at < times; at += 1) this.faults.push({ action, fault });
+  }
+
+  /** Parameters of the calls of an action. */
+  callsOf(action: string): URLSearchParams[] {
+    return this.calls.filter((call) => call.get('Action') === action);
+  }
+
+  /** EC2 takes a spot machine back. */
+  async interrupt(instanceId: string): Promise<void> {
+    this.takenBack.add(instanceId);
+    await this.ask({ Action: 'TerminateInstances', 'InstanceId.1': instanceId });
+  }
+
+  /** Calls moto as an administrator would. */
+  async ask(parameters: Record<string, string>): Promise<string> {
+    const body = new URLSearchParams({ ...parameters, Version: '2016-11-15' }).toString();
+    return (await this.forward(body, { 'content-type': 'application/x-www-form-urlencoded' }, SETUP)).text;
+  }
+
+  async stop(): Promise<void> {
+    await this.server?.stop();
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
+    const call = new URLSearchParams(body);
+    const action = call.get('Action') ?? '';
+    this.calls.push(call);
+    const at = this.faults.findIndex((one) => one.action === action);
+    const fault = at < 0 ? null : this.faults.splice(at, 1)[0]?.fault;
+    if (fault === 'hangs') return;
+    const answer = await this.answer(fault, action, call, body, request);
+    if (fault === 'lost') request.socket.destroy();
+    else response.writeHead(answer.status, { 'content-type': 'text/xml' }).end(answer.text);
+  }
+
+  private answer(
+    fault: Exclude<Ec2Fault, 'hangs'> | null | undefined,
+    action: string,
+    call: URLSearchParams,
+    body: string,
+    request: IncomingMessage,
+  ): Promise<Answer> | Answer {
+    if (fault === 'page') return { status: 200, text: '<html><body>Sign in</body></html>' };
+    if (fault === 'unseen') return { status: 200, text: NOTHING };
+    if (fault && fault !== 'lost') return errorAnswer(fault);
+    const token = call.get('ClientToken');
+    const work = () => this.forward(body, headersOf(request), request.headers.authorization ?? SETUP);
+    if (token !== null) return this.once(`${action} ${token}`, body, work);
+    return action === 'DescribeInstances' ? work().then((answer) => this.withReasons(answer)) : work();
+  }
+
+  /** Does the work of a token once. */
+  private once(token: string, body: string, work: () => Promise<Answer>): Promise<Answer> | Answer {
+    const known = this.tokens.get(token);
+    if (known && known.body !== body)
+      return errorAnswer({
+        status: 400,
+        code: 'IdempotentParameterMismatch',
+        message: 'The request uses the same client token as a previous, but non-identical request.',
+      });
+    if (known) return known.answer;
+    const answer = work();
+    this.tokens.set(token, { body, answer });
+    // A request that was refused has made nothing.
+    void answer.then(({ status }) => status >= 400 && this.tokens.delete(token));
+    return answer;
+  }
+
+  private withReasons({ status, text }: Answer): Answer {
+    // moto tells the reason of an instance before its id.
+    const items = text.split(/(?<=<\/instanceId>)/).map((item) => {
+      const [, id = ''] = /<instanceId>([^<]+)<\/instanceId>$/.exec(item) ?? [];
+      const words = 'Server.SpotInstanceTermination';
+      return this.takenBack.has(id)
+        ? item
+            .replaceAll('Client.UserInitiatedShutdown: User initiated shutdown', `${words}: Instance terminated`)
+            .replaceAll('Client.UserInitiatedShutdown', words)
+        : item;
+    });
+    return { status, text: items.join('') };
+  }
+
+  private async forward(body: string, headers: Record<string, string>, authorization: string): Promise<Answer> {
+    const answer = await fetch(this.moto, { method: 'POST', body, headers: { ...headers, authorization } });
+    return { status: answer.status, text: await answer.text() };
+  }
+}
+
+const SETUP = 'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0';
+
+const NOTHING =
+  '<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><reservationSet/></DescribeInstancesResponse>';
+
+function errorAnswer({ status, code, message }: { status: number; code: string; message: string }): Answer {
+  const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  return {
+    status,
+    text: `<?xml version="1.0"?><Response><Errors>${error}</Errors><RequestID>r</RequestID></Response>`,
+  };
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return { 'content-type': headers['content-type'] ?? 'application/x-www-form-urlencoded' };
+}
