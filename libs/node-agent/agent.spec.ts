@@ -811,7 +811,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
       mkdirSync(`${root}/node`);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'bootstrap', `${root}/node`]);
       try {
-        expect(await failure('while :; do head -c 100000 /dev/zero >>"$HOME/x" || exit 9; done')).toMatch(
+        expect(await failure('while :; do head -c 100000 /dev/zero >>"$HOME/x" || exit 9; sleep 0.02; done')).toMatch(
           /filled the disk of the node, so it was ended/,
         );
         expect(statfsSync(`${root}/node`).bavail).toBeGreaterThan(0);

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 import { ApiError } from './session.mjs';
 
 const DEADLINE_MS = 240_000;
@@ -124,7 +123,9 @@ async function ended(session, { kill, path, field }, signal) {
  * @param {typeof CELL} cell
  * @returns {Promise<void>}
  */
-function executed(url, { cell_uuid: id, code }) {
+async function executed(url, { cell_uuid: id, code }) {
+  // Not above: a fresh clone has no packages before the quickstart has installed them.
+  const { WebSocket } = await import('ws');
   const socket = new WebSocket(url);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

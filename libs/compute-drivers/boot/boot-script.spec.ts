@@ -223,8 +223,9 @@ describe('makeBootScript', () => {
 
   it('is the same each time, one secret long, and has room for an authority within what EC2 takes', () => {
     const ca = 'x'.repeat(4096);
-    const script = scriptOf({ ca, items: onMirror(), mirror: `${base}/mirror` });
-    expect(script).toBe(scriptOf({ ca, items: onMirror(), mirror: `${base}/mirror` }));
+    const options = { ca, items: onMirror(), mirror: `${base}/mirror` };
+    const script = scriptOf(options);
+    expect(script).toBe(scriptOf(options));
     expect(script.split('once-only')).toHaveLength(2);
     expect(Buffer.byteLength(script)).toBeLessThan(14_000);
     expect(() => scriptOf({ ca: 'x'.repeat(16_384) })).toThrow(/bytes; 16384 are possible/);
