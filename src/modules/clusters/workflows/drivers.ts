@@ -72,8 +72,12 @@ export class Drivers {
   }
 
   private driver(name: ComputeDriverName): Promise<ComputeDriver> {
-    const made = this.made.get(name) ?? this.registered[name].make();
+    const kept = this.made.get(name);
+    if (kept) return kept;
+    const made = this.registered[name].make();
     this.made.set(name, made);
+    // What failed once, such as an agent that was not built yet, is tried again with the next call.
+    made.catch(() => this.made.delete(name));
     return made;
   }
 }

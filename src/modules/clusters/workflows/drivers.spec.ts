@@ -1,0 +1,26 @@
+import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
+import type { Config } from '../../../config/config';
+import type { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
+import { CLOUD_PROVIDER_ID } from '../../reference-data/reference-data.contract';
+import type { CloudRegistrations } from './cloud-registrations';
+import { Drivers } from './drivers';
+
+describe('Drivers', () => {
+  const made = jest.fn<Promise<ComputeDriver>, []>();
+  const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
+  const clouds = { of: () => ({ disabled: null, keepsTenantsApart: true, make: made }) };
+  const drivers = new Drivers(
+    { compute } as unknown as Config,
+    {} as LocalConfinementService,
+    clouds as unknown as CloudRegistrations,
+  );
+
+  it('makes a driver once, and again after it could not be made', async () => {
+    const driver = { name: 'aws' } as ComputeDriver;
+    made.mockRejectedValueOnce(new Error('not built')).mockResolvedValue(driver);
+    const ask = () => drivers.forEnvironment(CLOUD_PROVIDER_ID.AWS, null);
+    await expect(ask()).rejects.toThrow('not built');
+    expect([await ask(), await ask()]).toEqual([driver, driver]);
+    expect(made).toHaveBeenCalledTimes(2);
+  });
+});
