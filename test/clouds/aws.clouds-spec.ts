@@ -1,0 +1,196 @@
+import {
+  DescribeInstanceAttributeCommand,
+  DescribeInstancesCommand,
+  DescribeSubnetsCommand,
+  EC2Client,
+} from '@aws-sdk/client-ec2';
+import { INSTALLATION_LABEL } from '../../libs/compute-drivers/cloud-driver';
+import { eventually } from '../../libs/testing/eventually';
+import { encodedCredentials } from '../samples/sample';
+import type { ApiClient } from '../e2e/harness/api-client';
+import { destroyCluster, reachStatus, startCluster, stopCluster } from '../e2e/harness/estate';
+import { JobDesk } from '../e2e/harness/jobs';
+import { PlatformUnderTest } from '../e2e/harness/platform';
+import { Ec2Proxy } from './harness/ec2-proxy';
+import { MachineRoom, type RoomMachine } from './harness/machine-room';
+import { layPreparedImage } from './harness/runtime-image';
+
+const AWS = 1;
+const US_EAST_1A = 303;
+const M5_LARGE = 100;
+const REGION = 'us-east-1';
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret', AWS_DEFAULT_REGION: REGION };
+
+const COUNT = `from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+print("rows", spark.range(1000).count())
+`;
+
+/** Machines that EC2 has for an installation, with what they boot by. */
+class Instances {
+  private readonly client: EC2Client;
+  private readonly userData = new Map<string, string>();
+  private readonly lives = new Map<string, { state: string; boots: number }>();
+
+  constructor(
+    endpoint: string,
+    private readonly installationId: string,
+  ) {
+    const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' };
+    this.client = new EC2Client({ endpoint, region: REGION, credentials });
+  }
+
+  async list(): Promise<RoomMachine[]> {
+    const filter = { Name: `tag:${INSTALLATION_LABEL}`, Values: [this.installationId] };
+    const { Reservations = [] } = await this.client.send(new DescribeInstancesCommand({ Filters: [filter] }));
+    const machines: RoomMachine[] = [];
+    for (const { InstanceId: id = '', State } of Reservations.flatMap(({ Instances: found = [] }) => found)) {
+      const state = State?.Name;
+      if (state !== 'running' && state !== 'stopped') continue;
+      const life = this.lives.get(id);
+      const boots = (life?.boots ?? 0) + (state === 'running' && life?.state !== 'running' ? 1 : 0);
+      this.lives.set(id, { state, boots });
+      machines.push({ id, state, boots, userData: await this.userDataOf(id) });
+    }
+    return machines;
+  }
+
+  /** The usual subnet of the zone. */
+  async subnet(): Promise<{ network_name: string; subnet: string }> {
+    const filters = { 'default-for-az': 'true', 'availability-zone': 'us-east-1a' };
+    const { Subnets: [found] = [] } = await this.client.send(
+      new DescribeSubnetsCommand({
+        Filters: Object.entries(filters).map(([Name, Value]) => ({ Name, Values: [Value] })),
+      }),
+    );
+    return { network_name: found?.VpcId ?? '', subnet: found?.SubnetId ?? '' };
+  }
+
+  private async userDataOf(id: string): Promise<string> {
+    const known = this.userData.get(id);
+    if (known !== undefined) return known;
+    const { UserData } = await this.client.send(
+      new DescribeInstanceAttributeCommand({ InstanceId: id, Attribute: 'userData' }),
+    );
+    const text = Buffer.from(UserData?.Value ?? '', 'base64').toString();
+    this.userData.set(id, text);
+    return text;
+  }
+}
+
+// Real: API, worker, the driver, the AWS SDK, the boot script, agents, Spark. Stand-in: EC2, which is moto behind a proxy;
+// its machines are folders with an address each.
+describe('clusters on AWS', () => {
+  let platform: PlatformUnderTest;
+  let proxy: Ec2Proxy;
+  let instances: Instances;
+  let room: MachineRoom;
+  let client: ApiClient;
+  let desk: JobDesk;
+  let described: { cloud_env_id: number; cluster_conf_id: number; spark_infra_version_id: number };
+
+  beforeAll(async () => {
+    proxy = await Ec2Proxy.before(process.env.TEST_EC2_URL ?? '');
+    platform = await PlatformUnderTest.start({ name: 'aws', env: { COMPUTE_EC2_ENDPOINT: proxy.url } });
+    const [installation] = await platform.sql<{ installation_id: string }>('SELECT installation_id FROM installation');
+    instances = new Instances(proxy.url, installation?.installation_id ?? '');
+    const { sparkVersion } = platform.runtime;
+    room = new MachineRoom({ list: () => instances.list(), image: (root) => layPreparedImage(root, sparkVersion) });
+    room.open();
+    client = await platform.admin();
+    described = await describeAws(client, sparkVersion, await instances.subnet());
+    desk = await JobDesk.open(client, 'desk');
+    await desk.upload('count.py', COUNT);
+  });
+
+  afterAll(async () => {
+    await platform?.close();
+    await room?.close();
+    await proxy?.stop();
+  });
+
+  const createCluster = async (name: string, fields: object) => {
+    const body = { name, ...described, is_spot_instance: false, enable_public_ip: false, ...fields };
+    return Number((await client.post('/cluster', body)).cluster_id);
+  };
+  const states = async () => (await instances.list()).map(({ state }) => state);
+  const counts = async (clusterId: number, name: string) => {
+    const job = await desk.complete(clusterId, name, { job_type: 'Python3', command: 'count.py' });
+    expect(job).toMatchObject({ job_status: 'DONE' });
+    expect(await desk.log(Number(job.job_id), 'stdout')).toContain('rows 1000');
+  };
+
+  it('of three nodes start, run a job, stop, start again with their disks, and leave nothing', async () => {
+    const clusterId = await createCluster('three', { cluster_type: 'PLATFORM', min_instances: 3, max_instances: 3 });
+    await startCluster(client, clusterId);
+    expect(await states()).toEqual(['running', 'running', 'running']);
+    await counts(clusterId, 'first');
+    const before = (await instances.list()).map(({ id }) => id).sort();
+    await stopCluster(client, clusterId);
+    expect(await states()).toEqual(['stopped', 'stopped', 'stopped']);
+    await startCluster(client, clusterId);
+    expect((await instances.list()).map(({ id, boots }) => ({ id, boots }))).toEqual(
+      expect.arrayContaining(before.map((id) => ({ id, boots: 2 }))),
+    );
+    await counts(clusterId, 'second');
+    await destroyCluster(client, clusterId);
+    expect(await states()).toEqual([]);
+    expect(proxy.callsOf('RunInstances').length).toBe(3);
+  });
+
+  it('have another spot machine in place of one that is taken back', async () => {
+    const fields = { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1, is_spot_instance: true };
+    const clusterId = await createCluster('spot', fields);
+    await startCluster(client, clusterId);
+    const [first] = await instances.list();
+    await proxy.interrupt(first?.id ?? '');
+    await eventually(
+      async () => {
+        const [now] = await instances.list();
+        return now !== undefined && now.id !== first?.id;
+      },
+      { timeoutMs: 90_000, what: 'another machine' },
+    );
+    await reachStatus(client, clusterId, 'RUNNING');
+    await counts(clusterId, 'afterwards');
+    await destroyCluster(client, clusterId);
+    expect(await states()).toEqual([]);
+  });
+
+  it('say why they do not start, with the words of EC2, and leave no machine', async () => {
+    const clusterId = await createCluster('refused', { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1 });
+    const message = 'You have requested more vCPU capacity than your current vCPU limit of 0 allows.';
+    proxy.fail('RunInstances', { status: 400, code: 'VcpuLimitExceeded', message });
+    await client.post('/cluster/start', { cluster_id: clusterId });
+    await expect(reachStatus(client, clusterId, 'RUNNING')).rejects.toThrow('vCPU limit of 0');
+    expect(await states()).toEqual([]);
+  });
+});
+
+async function describeAws(client: ApiClient, sparkVersion: string, subnet: { network_name: string; subnet: string }) {
+  const name = 'aws';
+  const idOf = async (path: string, body: object, key: string) =>
+    Number((await client.post(path, { name, ...body }))[key]);
+  const zone = { cloud_provider_id: AWS, availability_zone_id: US_EAST_1A };
+  const vpc = { ...subnet, network_project_id: 'account', network_tags: [] };
+  const network_conf_id = await idOf('/machine/network', { ...zone, ...vpc }, 'network_conf_id');
+  const keys = { credential_type_id: 1, base64_encoded_credentials: encodedCredentials(CREDENTIALS) };
+  const credential_config_id = await idOf('/credential_config', keys, 'credentials_conf_id');
+  const image = {
+    cloud_provider_id: AWS,
+    linux_distro_id: 0,
+    architecture_type_id: 0,
+    boot_disk_image: 'ami-03cf127a',
+  };
+  const boot_disk_image_id = await idOf('/machine/boot_disk_image', image, 'boot_disk_image_id');
+  const parts = { network_conf_id, credential_config_id, boot_disk_image_id, cloud_project: 'account' };
+  const cloud_env_id = await idOf('/cluster/cloud/environment', { ...zone, ...parts }, 'cloud_env_id');
+  const disk = { disk_type_id: 4, size: 20, encrypted: true, machine_volume_num: 1, machine_volume_strip_num: 1 };
+  const volume_conf_id = await idOf('/machine/volume', disk, 'volume_conf_id');
+  const machine = { machine_type_id: M5_LARGE, volume_conf_id };
+  const cluster_conf_id = await idOf('/cluster/conf', machine, 'cluster_conf_id');
+  const versions: { spark_version: string; spark_infra_version_id: number }[] =
+    await client.get('/lookup_spark_infra_version');
+  const spark = versions.find(({ spark_version }) => spark_version === sparkVersion);
+  return { cloud_env_id, cluster_conf_id, spark_infra_version_id: spark?.spark_infra_version_id ?? 0 };
+}
