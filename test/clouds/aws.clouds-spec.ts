@@ -6,18 +6,18 @@ import {
 } from '@aws-sdk/client-ec2';
 import { INSTALLATION_LABEL } from '../../libs/compute-drivers/cloud-driver';
 import { eventually } from '../../libs/testing/eventually';
-import { encodedCredentials } from '../samples/sample';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { destroyCluster, reachStatus, startCluster, stopCluster } from '../e2e/harness/estate';
 import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';
+import { type CloudEstate, describeCloud } from './harness/cloud-estate';
 import { Ec2Proxy } from './harness/ec2-proxy';
 import { MachineRoom, type RoomMachine } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
 
-const AWS = 1;
 const US_EAST_1A = 303;
 const M5_LARGE = 100;
+const GP3 = 4;
 const REGION = 'us-east-1';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret', AWS_DEFAULT_REGION: REGION };
 
@@ -87,7 +87,7 @@ describe('clusters on AWS', () => {
   let room: MachineRoom;
   let client: ApiClient;
   let desk: JobDesk;
-  let described: { cloud_env_id: number; cluster_conf_id: number; spark_infra_version_id: number };
+  let described: CloudEstate;
 
   beforeAll(async () => {
     proxy = await Ec2Proxy.before(process.env.TEST_EC2_URL ?? '');
@@ -98,7 +98,11 @@ describe('clusters on AWS', () => {
     room = new MachineRoom({ list: () => instances.list(), image: (root) => layPreparedImage(root, sparkVersion) });
     room.open();
     client = await platform.admin();
-    described = await describeAws(client, sparkVersion, await instances.subnet());
+    described = await describeCloud(client, sparkVersion, {
+      ...{ name: 'aws', providerId: 1, zoneId: US_EAST_1A, credentialTypeId: 1, credentials: CREDENTIALS },
+      network: { ...(await instances.subnet()), network_project_id: 'account', network_tags: [] },
+      ...{ cloudProject: 'account', image: 'ami-03cf127a', machineTypeId: M5_LARGE, diskTypeId: GP3, encrypted: true },
+    });
     desk = await JobDesk.open(client, 'desk');
     await desk.upload('count.py', COUNT);
   });
@@ -166,31 +170,3 @@ describe('clusters on AWS', () => {
     expect(await states()).toEqual([]);
   });
 });
-
-async function describeAws(client: ApiClient, sparkVersion: string, subnet: { network_name: string; subnet: string }) {
-  const name = 'aws';
-  const idOf = async (path: string, body: object, key: string) =>
-    Number((await client.post(path, { name, ...body }))[key]);
-  const zone = { cloud_provider_id: AWS, availability_zone_id: US_EAST_1A };
-  const vpc = { ...subnet, network_project_id: 'account', network_tags: [] };
-  const network_conf_id = await idOf('/machine/network', { ...zone, ...vpc }, 'network_conf_id');
-  const keys = { credential_type_id: 1, base64_encoded_credentials: encodedCredentials(CREDENTIALS) };
-  const credential_config_id = await idOf('/credential_config', keys, 'credentials_conf_id');
-  const image = {
-    cloud_provider_id: AWS,
-    linux_distro_id: 0,
-    architecture_type_id: 0,
-    boot_disk_image: 'ami-03cf127a',
-  };
-  const boot_disk_image_id = await idOf('/machine/boot_disk_image', image, 'boot_disk_image_id');
-  const parts = { network_conf_id, credential_config_id, boot_disk_image_id, cloud_project: 'account' };
-  const cloud_env_id = await idOf('/cluster/cloud/environment', { ...zone, ...parts }, 'cloud_env_id');
-  const disk = { disk_type_id: 4, size: 20, encrypted: true, machine_volume_num: 1, machine_volume_strip_num: 1 };
-  const volume_conf_id = await idOf('/machine/volume', disk, 'volume_conf_id');
-  const machine = { machine_type_id: M5_LARGE, volume_conf_id };
-  const cluster_conf_id = await idOf('/cluster/conf', machine, 'cluster_conf_id');
-  const versions: { spark_version: string; spark_infra_version_id: number }[] =
-    await client.get('/lookup_spark_infra_version');
-  const spark = versions.find(({ spark_version }) => spark_version === sparkVersion);
-  return { cloud_env_id, cluster_conf_id, spark_infra_version_id: spark?.spark_infra_version_id ?? 0 };
-}
