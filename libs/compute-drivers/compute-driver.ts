@@ -223,6 +223,14 @@ export interface OnSite {
   revive(ref: NodeRef, context: DriverContext): Promise<void>;
 }
 
+/** What a driver says of a node whose machine its provider does not show. */
+export function goneNode(nodeToken: string): ProviderNode {
+  return {
+    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
+    ...{ providerRef: '', state: 'gone', privateIp: null, publicIp: null, createdAt: null, fault: null },
+  };
+}
+
 /** Destroys the machines among these that are old enough and that no wanted node has; one that fails keeps none of the others. */
 export async function sweepMachines(
   driver: Pick<ComputeDriver, 'destroy'>,

@@ -18,6 +18,7 @@ import { type CloudDriverOptions, INSTALLATION_LABEL, NODE_LABEL, ownerOf } from
 import {
   type ComputeDriver,
   ComputeDriverError,
+  goneNode,
   type DriverContext,
   type Market,
   type NodeRef,
@@ -88,7 +89,7 @@ export class AwsDriver implements ComputeDriver {
     const byToken = grouped(machines, ({ labels }) => labels.nodeToken);
     return refs.map((ref) => {
       const machine = bestOf(byToken.get(ref.nodeToken) ?? [], ref);
-      return machine ? shown(machine) : notShown(ref);
+      return machine ? shown(machine) : goneNode(ref.nodeToken);
     });
   }
 
@@ -246,15 +247,6 @@ function grouped<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, [T, ...T
 /** The machine a node has, or else the one that it had in this attempt. */
 function bestOf(machines: readonly AwsMachine[], { attempt }: NodeRef): AwsMachine | null {
   return machines.find((one) => !isOver(one)) ?? machines.find((one) => one.attempt === attempt) ?? null;
-}
-
-function notShown({ nodeToken }: NodeRef): ProviderNode {
-  return {
-    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
-    providerRef: '',
-    state: 'gone',
-    ...{ privateIp: null, publicIp: null, createdAt: null, fault: null },
-  };
 }
 
 function takenBack(): ComputeDriverError {

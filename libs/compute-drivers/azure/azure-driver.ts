@@ -5,6 +5,7 @@ import { type CloudDriverOptions, INSTALLATION_LABEL, NODE_LABEL, ownerOf } from
 import {
   type ComputeDriver,
   ComputeDriverError,
+  goneNode,
   type DriverContext,
   type Market,
   type NodeRef,
@@ -472,13 +473,6 @@ function addressOf(value: unknown): string | null {
 function dateOf(value: unknown): Date | null {
   const date = value instanceof Date ? value : typeof value === 'string' ? new Date(value) : null;
   return date === null || Number.isNaN(date.getTime()) ? null : date;
-}
-
-function goneNode(nodeToken: string): ProviderNode {
-  return {
-    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
-    ...{ providerRef: '', state: 'gone', privateIp: null, publicIp: null, createdAt: null, fault: null },
-  };
 }
 
 function evicted(): ComputeDriverError {

@@ -4,6 +4,7 @@ import type { CloudDriverOptions } from '../cloud-driver';
 import {
   type ComputeDriver,
   ComputeDriverError,
+  goneNode,
   type DriverContext,
   type Market,
   type NodeRef,
@@ -79,9 +80,9 @@ export class OciDriver implements ComputeDriver {
       const running = chosen.flatMap(({ machine }) => (machine && stateOf(machine) === 'running' ? [machine.id] : []));
       const addresses = await addressesOf(running, call);
       for (const { ref, machine } of chosen)
-        byToken.set(ref.nodeToken, machine ? shown(machine, addresses.get(machine.id)) : notShown(ref));
+        byToken.set(ref.nodeToken, machine ? shown(machine, addresses.get(machine.id)) : goneNode(ref.nodeToken));
     }
-    return refs.map((ref) => byToken.get(ref.nodeToken) ?? notShown(ref));
+    return refs.map((ref) => byToken.get(ref.nodeToken) ?? goneNode(ref.nodeToken));
   }
 
   /** A preemptible instance can only be ended. */
@@ -216,15 +217,6 @@ function ours(instance: models.Instance, nodeToken: string): OciMachine {
   throw new ComputeDriverError('StrangeAnswer', 'Oracle Cloud answers with another machine than it was asked for.', {
     kind: 'transient',
   });
-}
-
-function notShown({ nodeToken }: NodeRef): ProviderNode {
-  return {
-    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
-    providerRef: '',
-    state: 'gone',
-    ...{ privateIp: null, publicIp: null, createdAt: null, fault: null },
-  };
 }
 
 function another({ attempt }: OciMachine): ComputeDriverError {

@@ -4,6 +4,7 @@ import { type BootScript } from '../cloud-driver';
 import {
   type ComputeDriver,
   ComputeDriverError,
+  goneNode,
   type DriverContext,
   type FaultKind,
   type Market,
@@ -113,7 +114,7 @@ export class ProxmoxDriver implements ComputeDriver {
     const all = await room.machines();
     return inParallel(refs, async ({ nodeToken }) => {
       const found = await room.ofNode(nodeToken, all);
-      return found ? room.advance(found, nodeToken) : gone(nodeToken);
+      return found ? room.advance(found, nodeToken) : goneNode(nodeToken);
     });
   }
 
@@ -177,7 +178,7 @@ export class ProxmoxDriver implements ComputeDriver {
       const found = await room.ofNode(token, all);
       if (found === null || found.note !== null) return [];
       const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
-      return [{ ...gone(token), ...pendingOf(found), labels, createdAt }];
+      return [{ ...goneNode(token), ...pendingOf(found), labels, createdAt }];
     });
     return [...own, ...copied.flat()];
   }
@@ -256,7 +257,8 @@ class MachineRoom {
   /** Does what is next to be done to make the machine, and says how it is. */
   async advance(machine: Shown, nodeToken: string): Promise<ProviderNode> {
     const { note, status, config } = machine;
-    if (note === null || isLocked(machine)) return { ...gone(nodeToken), ...pendingOf(machine), ...ownerPart(note) };
+    if (note === null || isLocked(machine))
+      return { ...goneNode(nodeToken), ...pendingOf(machine), ...ownerPart(note) };
     if (status === 'running') {
       if (!note.isMade) await this.noteMade(machine);
       return nodeOf(machine, 'running', await this.address(machine));
@@ -544,7 +546,7 @@ function isLocked({ config }: Shown): boolean {
 function nodeOf(machine: Shown, state: ProviderNodeState, privateIp: string | null = null): ProviderNode {
   const { note, vmid } = machine;
   return {
-    ...gone(''),
+    ...goneNode(''),
     ...ownerPart(note),
     providerRef: `${vmid}`,
     state,
@@ -564,14 +566,7 @@ function pendingOf({ vmid }: Listed): Partial<ProviderNode> {
 }
 
 function pending({ labels }: NodeSpec, vmid: number): ProviderNode {
-  return { ...gone(labels.nodeToken), labels, providerRef: `${vmid}`, state: 'pending' };
-}
-
-function gone(nodeToken: string): ProviderNode {
-  return {
-    labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
-    ...{ providerRef: '', state: 'gone', privateIp: null, publicIp: null, createdAt: null, fault: null },
-  };
+  return { ...goneNode(labels.nodeToken), labels, providerRef: `${vmid}`, state: 'pending' };
 }
 
 function fault(code: string, message: string, kind: FaultKind = 'invalid'): ComputeDriverError {
