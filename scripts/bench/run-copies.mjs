@@ -25,20 +25,19 @@ const COPY = `WITH latest AS (SELECT * FROM runs ORDER BY run_id DESC LIMIT 1),
   SELECT ids.run_id, tenant_id, workspace_id, job_conf_id, cluster_id, $2, job_conf_snapshot, 'bench', instance_id,
     created_by_user_id, modified_by_user_id, ids.ended_at FROM ids, latest`;
 
-const RUNNING = `WITH left_state AS (
-    UPDATE cluster_states SET end_time = now() WHERE cluster_id = $1 AND end_time = 'infinity' RETURNING status, sequence),
-  entry AS (
-    INSERT INTO cluster_states (cluster_id, sequence, from_status, status, start_time, node_count)
-    SELECT $1, sequence + 1, status, 'RUNNING', now(), 0 FROM left_state)
-  UPDATE clusters SET status = 'RUNNING', last_active_at = now() WHERE cluster_id = $1`;
-
 /**
- * Makes the cluster one whose slots are all taken, so that runs wait: RUNNING, and no node has any.
+ * Has the usual cluster run with all its slots taken, so that further runs wait. It is a real one: a cluster that has
+ * fewer nodes than it should gets them, and would execute the runs.
+ * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {import('pg').Client} client
- * @param {number} clusterId
  */
-export async function takeAllSlots(client, clusterId) {
-  await client.query(RUNNING, [clusterId]);
+export async function takeAllSlots(platform, client) {
+  if ((await platform.cluster()).cluster_status !== 'RUNNING') await platform.startCluster();
+  await client.query(
+    `UPDATE cluster_nodes n SET busy_slots = c.max_parallel_jobs FROM clusters c
+     WHERE n.cluster_id = c.cluster_id AND c.cluster_id = $1`,
+    [platform.clusterId],
+  );
 }
 
 /**

@@ -27,7 +27,7 @@ export async function measureReads(platform, signal, rounds) {
   await client.connect();
   const processes = new MeasuringProcesses(signal);
   try {
-    await takeAllSlots(client, clusterId);
+    await takeAllSlots(platform, client);
     const { job_id: jobId } = await session.json('POST', jobs, { body: { job_conf_id: platform.jobConfId } });
     const [, workspaceId] = /^\/workspace\/(\d+)\//.exec(jobs) ?? [];
     const reads = [
@@ -70,14 +70,15 @@ export async function measureReads(platform, signal, rounds) {
  * @param {import('./platform-under-bench.mjs').PlatformUnderBench} platform
  * @param {AbortSignal} signal
  */
-export async function measureDestroy({ session, jobs, jobConfId, clusterId, postgres, print }, signal) {
+export async function measureDestroy(platform, signal) {
+  const { session, jobs, jobConfId, clusterId, postgres } = platform;
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   try {
-    await takeAllSlots(client, clusterId);
+    await takeAllSlots(platform, client);
     await session.json('POST', jobs, { body: { job_conf_id: jobConfId } });
     await copyLatestRun(client, WAITING - 1, 'SUBMITTED');
-    print(`Destroying a cluster that ${WAITING} jobs wait for`);
+    platform.print(`Destroying a cluster that ${WAITING} jobs wait for`);
     const begun = performance.now();
     await session.json('POST', '/cluster/destroy', { body: { cluster_id: clusterId } });
     let longest = 0;

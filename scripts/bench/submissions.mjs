@@ -33,7 +33,7 @@ export async function prepareSubmissions(platform, signal) {
     await client.end();
   };
   try {
-    await takeAllSlots(client, clusterId);
+    await takeAllSlots(platform, client);
     const body = { job_conf_id: jobConfId };
     const load = processes.startLoad();
     const headers = { authorization: `Bearer ${session.token}` };
