@@ -208,6 +208,11 @@ export interface ComputeDriver {
   listOwned(scope: OwnedScope, context: DriverContext): Promise<ProviderNode[]>;
   /** Removes what no wanted node has: machines, and what was left of others, such as disks. */
   sweep(scope: SweepScope, context: DriverContext): Promise<Swept>;
+  /**
+   * Of a driver whose networks are not in every zone of their region: names of the zones that machines of this place could be
+   * in, whatever its own zone.
+   */
+  zones?(place: Place, context: DriverContext): Promise<string[]>;
   /** Of a driver that can do more than look because it is where its nodes are. */
   readonly onSite?: OnSite;
 }

@@ -55,6 +55,26 @@ class Instances {
     return machines;
   }
 
+  /** Names the usual subnets of the region alike, in every zone; answers their network and that name. */
+  async subnetsInAllZones(proxy: Ec2Proxy): Promise<{ network_name: string; subnet: string }> {
+    const subnet = `nodes-${process.pid}`;
+    const { network_name } = await this.subnet();
+    const Filters = [{ Name: 'default-for-az', Values: ['true'] }];
+    const { Subnets = [] } = await this.client.send(new DescribeSubnetsCommand({ Filters }));
+    for (const { SubnetId = '' } of Subnets)
+      await proxy.ask({ Action: 'CreateTags', 'ResourceId.1': SubnetId, 'Tag.1.Key': 'Name', 'Tag.1.Value': subnet });
+    return { network_name, subnet };
+  }
+
+  /** Zones of the machines that are there. */
+  async zones(): Promise<(string | undefined)[]> {
+    const filter = { Name: `tag:${INSTALLATION_LABEL}`, Values: [this.installationId] };
+    const running = { Name: 'instance-state-name', Values: ['running'] };
+    const { Reservations = [] } = await this.client.send(new DescribeInstancesCommand({ Filters: [filter, running] }));
+    const all = Reservations.flatMap(({ Instances: found = [] }) => found);
+    return all.map(({ Placement }) => Placement?.AvailabilityZone);
+  }
+
   /** The usual subnet of the zone. */
   async subnet(): Promise<{ network_name: string; subnet: string }> {
     const filters = { 'default-for-az': 'true', 'availability-zone': 'us-east-1a' };
@@ -88,6 +108,7 @@ describe('clusters on AWS', () => {
   let client: ApiClient;
   let desk: JobDesk;
   let described: CloudEstate;
+  let describeAt: (name: string, network: { network_name: string; subnet: string }) => Promise<CloudEstate>;
 
   beforeAll(async () => {
     proxy = await Ec2Proxy.before(process.env.TEST_EC2_URL ?? '');
@@ -98,11 +119,19 @@ describe('clusters on AWS', () => {
     room = new MachineRoom({ list: () => instances.list(), image: (root) => layPreparedImage(root, sparkVersion) });
     room.open();
     client = await platform.admin();
-    described = await describeCloud(client, sparkVersion, {
-      ...{ name: 'aws', providerId: 1, zoneId: US_EAST_1A, credentialTypeId: 1, credentials: CREDENTIALS },
-      network: { ...(await instances.subnet()), network_project_id: 'account', network_tags: [] },
-      ...{ cloudProject: 'account', image: 'ami-03cf127a', machineTypeId: M5_LARGE, diskTypeId: GP3, encrypted: true },
-    });
+    describeAt = (name, network) =>
+      describeCloud(client, sparkVersion, {
+        ...{ name, providerId: 1, zoneId: US_EAST_1A, credentialTypeId: 1, credentials: CREDENTIALS },
+        network: { ...network, network_project_id: 'account', network_tags: [] },
+        ...{
+          cloudProject: 'account',
+          image: 'ami-03cf127a',
+          machineTypeId: M5_LARGE,
+          diskTypeId: GP3,
+          encrypted: true,
+        },
+      });
+    described = await describeAt('aws', await instances.subnet());
     desk = await JobDesk.open(client, 'desk');
     await desk.upload('count.py', COUNT);
   });
@@ -161,12 +190,45 @@ describe('clusters on AWS', () => {
     expect(await states()).toEqual([]);
   });
 
+  it("are made in the next zone where the environment's has no room, and a spot cluster says that a stop destroys it", async () => {
+    const estate = await describeAt('zones', await instances.subnetsInAllZones(proxy));
+    const fields = { cluster_type: 'PLATFORM', min_instances: 2, max_instances: 2, is_spot_instance: true };
+    const clusterId = await createCluster('zones', { ...fields, ...estate });
+    const before = proxy.callsOf('RunInstances').length;
+    const message = 'We currently do not have sufficient m5.large capacity in the Availability Zone (us-east-1a).';
+    proxy.fail('RunInstances', { status: 500, code: 'InsufficientInstanceCapacity', message });
+    await startCluster(client, clusterId);
+    expect(await instances.zones()).toEqual(['us-east-1b', 'us-east-1b']);
+    // One of the two has asked for both.
+    expect(proxy.callsOf('RunInstances').length - before).toBe(3);
+    expect(await client.get('/cluster', { cluster_id: clusterId })).toMatchObject({ stop_destroys_nodes: true });
+    const stopping = await client.post('/cluster/stop', { cluster_id: clusterId });
+    expect(stopping).toMatchObject({ CosiStop: { stop_destroys_nodes: true } });
+    await reachStatus(client, clusterId, 'STOPPED');
+    expect(await instances.zones()).toEqual([]);
+    await destroyCluster(client, clusterId);
+  });
+
+  it('say that the region has no room, where the subnet is in one zone', async () => {
+    const clusterId = await createCluster('full', { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1 });
+    const message = 'We currently do not have sufficient m5.large capacity.';
+    proxy.fail('RunInstances', { status: 500, code: 'InsufficientInstanceCapacity', message });
+    await client.post('/cluster/start', { cluster_id: clusterId });
+    const words =
+      /No machine m5\.large is to be had in the region us-east-1\. us-east-1a: InsufficientInstanceCapacity/;
+    await expect(reachStatus(client, clusterId, 'RUNNING')).rejects.toThrow(words);
+    expect(await states()).toEqual([]);
+    await destroyCluster(client, clusterId);
+  });
+
   it('say why they do not start, with the words of EC2, and leave no machine', async () => {
     const clusterId = await createCluster('refused', { cluster_type: 'PLATFORM', min_instances: 1, max_instances: 1 });
     const message = 'You have requested more vCPU capacity than your current vCPU limit of 0 allows.';
     proxy.fail('RunInstances', { status: 400, code: 'VcpuLimitExceeded', message });
     await client.post('/cluster/start', { cluster_id: clusterId });
-    await expect(reachStatus(client, clusterId, 'RUNNING')).rejects.toThrow('vCPU limit of 0');
+    await expect(reachStatus(client, clusterId, 'RUNNING')).rejects.toThrow(
+      /does not allow a machine m5\.large in the region us-east-1\. VcpuLimitExceeded: .*vCPU limit of 0/,
+    );
     expect(await states()).toEqual([]);
   });
 });

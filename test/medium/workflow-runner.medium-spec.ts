@@ -324,16 +324,24 @@ describe('WorkflowRunner', () => {
     expect(await instance(id)).toMatchObject({ state: 'DONE' });
   });
 
+  it('goes on with a sleeping instance at its deadline, whatever the step waits for', async () => {
+    const id = await newInstance(20_000);
+    await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(180_000)) }));
+    const [, wait = 0] = await sent(id);
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(20_001);
+  });
+
   it('sends a sleeping instance again at once when it is woken, and not when it has ended', async () => {
     const id = await newInstance();
-    await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(60_000)) }));
+    await runner.continue(JOB, id, definition({ a: () => Promise.resolve(Step.wait(30_000)) }));
     expect(await instance(id)).toMatchObject({ state: 'EXECUTING', lease_owner: null, attempt: 0 });
-    expect(await sent(id)).toEqual([0, 60_000]);
+    expect(await sent(id)).toEqual([0, 30_000]);
     await dataSource.transaction((tx) => wakeWorkflow(tx, id));
-    expect(await sent(id)).toEqual([0, 60_000, 0]);
+    expect(await sent(id)).toEqual([0, 30_000, 0]);
     await runner.continue(JOB, id, definition({ a: done }));
     await dataSource.transaction((tx) => wakeWorkflow(tx, id));
-    expect(await sent(id)).toEqual([0, 60_000, 0]);
+    expect(await sent(id)).toEqual([0, 30_000, 0]);
   });
 
   it('tries a failing step again, later each time, and compensates after the last try', async () => {

@@ -34,7 +34,7 @@ import { AwsConnection } from './aws-connection';
 import { isBusy, isMissing, refused, strangeAnswer } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { type AwsMachine, dateIn, faultIn, isOver, labelsIn, machineIn, shown, stateOf } from './aws-machine';
-import { is, resolvePlace } from './aws-place';
+import { is, resolvePlace, zonesOf } from './aws-place';
 
 /** So many values may a filter have. */
 const FILTER_VALUES = 200;
@@ -91,6 +91,10 @@ export class AwsDriver implements ComputeDriver {
       const machine = bestOf(byToken.get(ref.nodeToken) ?? [], ref);
       return machine ? shown(machine) : goneNode(ref.nodeToken);
     });
+  }
+
+  zones(place: Place, context: DriverContext): Promise<string[]> {
+    return zonesOf(place, this.connection(place, context));
   }
 
   /** A one-time spot machine can only be ended. */

@@ -22,7 +22,13 @@ export async function resolvePlace(place: Place, aws: AwsConnection): Promise<Aw
   return { subnetId, groupIds: await groupsOf(place.networkTags, vpcId, aws) };
 }
 
-async function subnetOf({ zone, network, subnet }: Place, aws: AwsConnection): Promise<Subnet> {
+/** Names of the zones in which the place's network has the subnet. */
+export async function zonesOf(place: Place, aws: AwsConnection): Promise<string[]> {
+  const zones = (await subnetsOf({ ...place, zone: null }, aws)).map(({ AvailabilityZone }) => AvailabilityZone);
+  return [...new Set(zones)].filter((zone) => zone !== undefined);
+}
+
+async function subnetsOf({ zone, network, subnet }: Place, aws: AwsConnection): Promise<Subnet[]> {
   const isId = subnet !== null && /^subnet-[0-9a-f]{1,32}$/.test(subnet);
   const filters: Filter[] = [];
   if (network !== null) filters.push(is('vpc-id', await networkId(network, aws)));
@@ -30,10 +36,15 @@ async function subnetOf({ zone, network, subnet }: Place, aws: AwsConnection): P
   if (isId) filters.push(is('subnet-id', subnet));
   else if (subnet !== null) filters.push(is('tag:Name', subnet));
   if (network === null && subnet === null) filters.push(is('default-for-az', 'true'));
-  const found = await aws.all(
+  return aws.all(
     (client, page, options) => client.send(new DescribeSubnetsCommand({ Filters: filters, ...page }), options),
     ({ Subnets }) => Subnets,
   );
+}
+
+async function subnetOf(place: Place, aws: AwsConnection): Promise<Subnet> {
+  const { zone, network, subnet } = place;
+  const found = await subnetsOf(place, aws);
   // The same one each time: a repeated request must be the same.
   const [first, second] = found.sort((one, other) => ((one.SubnetId ?? '') < (other.SubnetId ?? '') ? -1 : 1));
   const where = `${network === null ? '' : ` in the network ${network}`}${zone === null ? '' : ` in the zone ${zone}`}`;

@@ -8,6 +8,7 @@ import type { MountRead } from '../mounts/mounts.contract';
 import { objectStorageManagerRef } from '../object-storage-managers/object-storage-managers.contract';
 import type { ReferenceData } from '../reference-data/reference-data.contract';
 import { type ClusterDisks, clusterDisks, ownDisks } from './cluster-disks';
+import { endsSpot } from './compute-support';
 import type { ClusterRow } from './clusters.repository';
 import {
   type ClusterRead,
@@ -32,6 +33,7 @@ export function readCluster(
     cluster_id: row.cluster_id,
     ...common(row),
     idle_timeout_ms: row.idle_timeout_ms,
+    stop_destroys_nodes: stopDestroysNodes(row),
     cluster_status: row.status,
     instance_size: row.nodes.length,
     nodes: row.nodes.map((node) => ({
@@ -59,6 +61,11 @@ export function readCluster(
     workflow_job_instance_details: workflowOf(row),
     ...readAudit(row),
   };
+}
+
+/** Whether nodes of the cluster do not outlast a stop: its provider cannot stop spot machines. */
+export function stopDestroysNodes({ is_spot_instance, cloud_env }: ClusterRow): boolean {
+  return is_spot_instance && endsSpot(cloud_env.cloud_provider_id, cloud_env.endpoint);
 }
 
 /** A cluster as other records show it. */

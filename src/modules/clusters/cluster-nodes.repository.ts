@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { Place } from '../../../libs/compute-drivers/place';
 import { appendState, type History, type StateEntry } from '../../platform/history/state-history';
 import { firstRow, insertRow, returning, rows, type Tx, updateRows, type Values } from '../../platform/persistence/sql';
 import { ofTenant } from '../../platform/persistence/tenant-condition';
 import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
-import { ClusterNode, TAKES_RUNS } from './entities/cluster-node.entity';
+import { ClusterNode, hasReported, TAKES_RUNS } from './entities/cluster-node.entity';
 import { type Cluster, givesSlots } from './entities/cluster.entity';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
@@ -38,6 +39,9 @@ export type DesiredNodeRow = ClusterNode &
     master_url_of_cluster: string | null;
     has_mounts: boolean;
   };
+
+/** One of the machines that a node has had. */
+export type NodeAttempt = Pick<ClusterNode, 'node_id' | 'attempt'>;
 
 export type SilentNode = ClusterNode & { is_lost: boolean };
 
@@ -268,10 +272,68 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** Records that the provider has accepted the node's machine, and what it says of it. */
-  async accepted(nodeId: number, machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>): Promise<void> {
+  /** Records that the provider has accepted the machine of the node's attempt, and what it says of it. */
+  async accepted(
+    { node_id, attempt }: NodeAttempt,
+    machine: Values<Pick<ClusterNode, 'provider_ref' | 'ip_address'>>,
+  ): Promise<void> {
     const accepted_at = () => 'coalesce(accepted_at, platform_now())';
-    await this.update(this.dataSource.manager, nodeId, { ...machine, accepted_at });
+    await updateRows(this.dataSource.manager, ClusterNode, { ...machine, accepted_at }, { node_id, attempt });
+  }
+
+  /** Notes that the machines of these attempts are about to be asked for; answers the ids of the nodes whose may be. */
+  async noteAsked(attempts: readonly NodeAttempt[]): Promise<Set<number>> {
+    if (attempts.length === 0) return new Set();
+    const asked = await returning<Pick<ClusterNode, 'node_id'>>(
+      this.dataSource.manager,
+      `UPDATE cluster_nodes n SET asked_at = coalesce(asked_at, platform_now())
+       FROM unnest($1::bigint[], $2::integer[]) AS a (node_id, attempt)
+       WHERE n.node_id = a.node_id AND n.attempt = a.attempt AND n.no_room IS NULL RETURNING n.node_id`,
+      [attempts.map(({ node_id }) => node_id), attempts.map(({ attempt }) => attempt)],
+    );
+    return new Set(asked.map(({ node_id }) => node_id));
+  }
+
+  /**
+   * Ends an attempt whose machine the provider has no room for. From now on no agent can register for it. Answers whether
+   * the attempt is over; it is not if the node's agent has been heard.
+   */
+  async endAttempt(
+    tx: Tx,
+    { node_id, attempt }: NodeAttempt,
+    { zone, said }: { zone: string; said: string },
+  ): Promise<boolean> {
+    const node = await this.get(node_id, tx, true);
+    if (!node || node.attempt !== attempt || node.no_room !== null) return node !== null;
+    if (node.status !== 'INITIATING' || hasReported(node)) return false;
+    const tries = { ...node.tries, [zone]: said };
+    await this.update(tx, node_id, { no_room: said, tries, bootstrap_token: null, bootstrap_token_hash: null });
+    return true;
+  }
+
+  /**
+   * Plans the node's machine anew, at another place: an attempt of its own, with a bootstrap token of its own. Only where
+   * nothing is left of the attempt before, which is the caller's to know. Answers false if that one goes on, or is past.
+   */
+  async beginAttempt(
+    tx: Tx,
+    { node_id, attempt }: NodeAttempt,
+    { place, tokenHash, registerWithinMs }: { place: Place; tokenHash: string; registerWithinMs: number },
+  ): Promise<boolean> {
+    const node = await this.get(node_id, tx, true);
+    if (node?.status !== 'INITIATING' || node.attempt !== attempt) return false;
+    if (node.no_room === null && node.asked_at !== null) return false;
+    await this.update(tx, node_id, {
+      attempt: attempt + 1,
+      place,
+      ...{ asked_at: null, accepted_at: null, seen_at: null, provider_ref: null, ip_address: null },
+      ...{ agent_id: null, node_token_hash: null, protocol_version: null, no_room: null, error: null },
+      daemons_state: 'starting',
+      bootstrap_token: null,
+      bootstrap_token_hash: tokenHash,
+      bootstrap_expires_at: () => `platform_now() + ${Math.round(registerWithinMs)} * interval '1 millisecond'`,
+    });
+    return true;
   }
 
   /** Notes which nodes the provider shows. */

@@ -3,12 +3,13 @@ import type { TenantScope } from '../../platform/auth/principal';
 import type { RecordSelector } from '../../platform/http/selector';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { WorkflowRef } from '../../platform/workflows/workflow-intents';
+import { stopDestroysNodes } from './cluster-answers';
 import { ClusterLifecycle } from './cluster-lifecycle';
 import { assertEnabled, invalidState } from './cluster-rules';
 import { ClusterStartsService } from './cluster-starts.service';
 import { CLUSTER_OPERATIONS, type ClusterOperation } from './cluster-state';
-import { ClustersRepository } from './clusters.repository';
-import type { CosiOperation } from './dto/cluster-answers.dto';
+import { type ClusterRow, ClustersRepository } from './clusters.repository';
+import type { CosiOperation, CosiStopOperation } from './dto/cluster-answers.dto';
 
 /** Operations that users request on clusters: each begins a workflow. */
 @Injectable()
@@ -24,8 +25,10 @@ export class ClusterOperationsService {
     return this.operate(scope, selector, 'start', (result) => ({ CosiStart: result }));
   }
 
-  stop(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStop: CosiOperation }> {
-    return this.operate(scope, selector, 'stop', (result) => ({ CosiStop: result }));
+  stop(scope: TenantScope, selector: RecordSelector): Promise<{ CosiStop: CosiStopOperation }> {
+    return this.operate(scope, selector, 'stop', (result, row) => ({
+      CosiStop: { ...result, stop_destroys_nodes: stopDestroysNodes(row) },
+    }));
   }
 
   destroy(scope: TenantScope, selector: RecordSelector): Promise<{ CosiDestroy: CosiOperation }> {
@@ -36,7 +39,7 @@ export class ClusterOperationsService {
     scope: TenantScope,
     selector: RecordSelector,
     operation: ClusterOperation,
-    answer: (result: CosiOperation) => R,
+    answer: (result: CosiOperation, row: ClusterRow) => R,
   ): Promise<R> {
     return this.transactions.run(async (tx) => {
       const row = await this.repository.get(scope, selector, tx);
@@ -51,7 +54,7 @@ export class ClusterOperationsService {
         operation === 'start'
           ? await this.starts.begin(tx, cluster, scope.userId, reason)
           : await this.lifecycle.begin(tx, cluster, operation, scope.userId, reason);
-      return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id });
+      return answer({ ...workflow, engine_cluster_instance_id: row.cluster_id }, row);
     });
   }
 }

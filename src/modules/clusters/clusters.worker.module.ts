@@ -4,6 +4,8 @@ import { CredentialsConfsModule } from '../credentials-confs/credentials-confs.m
 import { OpenTenantsModule } from '../iam/open-tenants.module';
 import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClustersModule } from './clusters.module';
+import { BlockedOfferSweeper } from './workflows/blocked-offer-sweeper';
+import { BlockedOffersRepository } from './workflows/blocked-offers.repository';
 import { CloudRegistrations } from './workflows/cloud-registrations';
 import { ClusterFactsReader } from './workflows/cluster-facts';
 import { ClusterReconciler } from './workflows/cluster-reconciler';
@@ -15,6 +17,7 @@ import { IdleClustersRepository } from './workflows/idle-clusters.repository';
 import { NodeUtilizationSweeper } from './workflows/node-utilization-sweeper';
 import { NodeTeardown } from './workflows/node-teardown';
 import { NodeMachines } from './workflows/node-machines';
+import { NodePlaces } from './workflows/node-places';
 import { NodePlanner } from './workflows/node-planner';
 import { ClusterScaler } from './workflows/cluster-scaler';
 import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
@@ -31,6 +34,7 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     ClusterFactsReader,
     NodeTeardown,
     NodeMachines,
+    NodePlaces,
     NodePlanner,
     StartClusterWorkflow,
     StopClusterWorkflow,
@@ -45,6 +49,8 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     IdleClustersRepository,
     IdleClusterReconciler,
     NodeUtilizationSweeper,
+    BlockedOffersRepository,
+    BlockedOfferSweeper,
   ],
 })
 export class ClustersWorkerModule {}

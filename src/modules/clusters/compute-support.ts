@@ -12,6 +12,8 @@ interface DriverEntry {
   lacks?: readonly AcceleratorKind[];
   /** Whether its provider sells no spot machines. */
   lacksSpot?: boolean;
+  /** Whether its spot machines cannot be stopped, as its driver's `canStop` says. */
+  endsSpot?: boolean;
 }
 
 /** Every compute driver of this release. Only a worker has the drivers themselves: `workflows/drivers.ts`. */
@@ -22,7 +24,7 @@ const COMPUTE_DRIVERS = {
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
     lacks: ['cuda'],
   },
-  aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments' },
+  aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments', endsSpot: true },
   proxmox: {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint?.startsWith('https://') ?? false,
@@ -34,9 +36,10 @@ const COMPUTE_DRIVERS = {
     cloudProviderId: CLOUD_PROVIDER_ID.Azure,
     serves: () => true,
     description: 'Azure environments',
+    endsSpot: true,
   },
   google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
-  oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments' },
+  oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments', endsSpot: true },
 } as const satisfies Record<string, DriverEntry>;
 
 export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;
@@ -65,6 +68,13 @@ export function lacksSpot(cloudProviderId: number, endpoint: string | null): boo
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
   return entry?.lacksSpot ?? false;
+}
+
+/** Whether the spot machines of a cloud environment cannot be stopped: stopping their cluster destroys them. */
+export function endsSpot(cloudProviderId: number, endpoint: string | null): boolean {
+  const name = computeDriverName(cloudProviderId, endpoint);
+  const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
+  return entry?.endsSpot ?? false;
 }
 
 /** The environments that this release makes nodes for, for people. */

@@ -10,7 +10,8 @@ export function placeOf(env: CloudEnvData, referenceData: Pick<ReferenceData, 'a
   return {
     account: env.cloud_project,
     region: zone?.region ?? null,
-    zone: zone?.name ?? null,
+    // One that is named like its region stands for all of it.
+    zone: zone && zone.name !== zone.region ? zone.name : null,
     networkAccount: network.network_project_id,
     network: network.network_name ?? network.bridge,
     subnet: network.subnet,

@@ -237,6 +237,8 @@ export abstract class ReferenceData implements LookupRecords {
   abstract cloudProvider(id: number): CloudProviderRef | undefined;
   abstract diskType(id: number): DiskTypeInfo | undefined;
   abstract availabilityZone(id: number): AvailabilityZoneRef | undefined;
+  /** Names of the current zones of a provider's region, in order; those that stand for all of the region left out. */
+  abstract zonesOf(cloudProviderId: number, region: string): string[];
   abstract architecture(id: number): MachineArchitectureRef | undefined;
   abstract machineType(id: number): MachineTypeRecord | undefined;
   abstract machineTypes(): Iterable<MachineTypeRecord>;

@@ -65,6 +65,13 @@ export class ReferenceDataStore extends ReferenceData implements OnModuleInit, O
     return this.snapshot.all.zones.get(id);
   }
 
+  zonesOf(cloudProviderId: number, region: string) {
+    const zones = [...this.snapshot.current.zones.values()].filter(
+      (zone) => zone.cloud_provider_id === cloudProviderId && zone.region === region && zone.name !== region,
+    );
+    return zones.map(({ name }) => name).sort();
+  }
+
   architecture(id: number) {
     return this.snapshot.all.architectures.get(id);
   }

@@ -348,8 +348,8 @@ export class WorkflowRunner {
     return this.dataSource.transaction(async (tx) => {
       await closeStep(tx, end);
       if (end.outcome === 'waiting' && (await takeWake(tx, context))) return false;
-      await release(tx, context, next);
-      await enqueueWorkflow(tx, context.jobName, context.instanceId, { delayMs: next.ms });
+      const delayMs = await release(tx, context, next);
+      await enqueueWorkflow(tx, context.jobName, context.instanceId, { delayMs });
       return true;
     });
   }

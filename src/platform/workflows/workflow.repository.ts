@@ -327,18 +327,25 @@ export async function takeWake(tx: Tx, claim: Claim): Promise<boolean> {
   return row?.wake_requested ?? false;
 }
 
-/** Releases the lease; the instance becomes due some time after it should have gone on by itself. */
+/**
+ * Releases the lease; the instance becomes due some time after it should have gone on by itself. Answers after how long
+ * that is, milliseconds: whatever a step waits for, it goes on at the deadline.
+ */
 export async function release(
   tx: Tx,
   claim: Claim,
   { stepIndex, attempt, ms }: { stepIndex: number; attempt: number; ms: number },
-): Promise<void> {
-  await fenced(
+): Promise<number> {
+  const wait = `greatest(0, least($5::float8, coalesce(extract(epoch FROM deadline_at - platform_now()) * 1000 + 1, $5)))`;
+  const set = `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs(`(${wait} + $6)`)}`;
+  const [released] = await fenced<{ ms: number }>(
     tx,
     claim,
-    `step_index = $3, attempt = $4, lease_owner = NULL, lease_until = NULL, due_at = ${inMs('$5')}`,
-    [stepIndex, attempt, ms + LATE_MS],
+    set,
+    [stepIndex, attempt, ms, LATE_MS],
+    `ceil(${wait})::int AS ms`,
   );
+  return released.ms;
 }
 
 /** Gives up the claim where the instance stands; it becomes due soon. */
@@ -385,12 +392,19 @@ type FailedStep = Pick<WorkflowStep, 'workflow_step_id' | 'workflow_job_instance
 };
 
 /** Updates the instance while the claim holds; `$1` and `$2` are taken. */
-async function fenced(tx: Tx, { instanceId, owner }: Claim, set: string, params: readonly unknown[]): Promise<void> {
-  const changed = await returning(
+async function fenced<T = unknown>(
+  tx: Tx,
+  { instanceId, owner }: Claim,
+  set: string,
+  params: readonly unknown[],
+  answer = 'workflow_job_instance_id',
+): Promise<[T]> {
+  const [changed] = await returning<T>(
     tx,
     `UPDATE workflow_job_instances SET ${set} WHERE workflow_job_instance_id = $1 AND lease_owner = $2 AND ended_at IS NULL
-     RETURNING workflow_job_instance_id`,
+     RETURNING ${answer}`,
     [instanceId, owner, ...params],
   );
-  if (changed.length === 0) throw new LeaseLost();
+  if (changed === undefined) throw new LeaseLost();
+  return [changed];
 }

@@ -68,6 +68,9 @@ export class ClusterWorkflowDetails {
   @Field.object(() => WorkflowInstanceStatus) workflow_job_instance_status: WorkflowInstanceStatus;
 }
 
+const STOP_DESTROYS =
+  'An extension of this platform: whether a stop destroys the spot machines of the cluster with their disks, since its provider cannot stop them; the next start makes others';
+
 export class ClusterRead extends ReadAudit {
   @Field.id() cluster_id: number;
   @Field.text() name: string;
@@ -79,6 +82,7 @@ export class ClusterRead extends ReadAudit {
   @Field.int64({ description: 'Current number of nodes' }) instance_size: number;
   @Field.objects(() => ClusterNodeRead) nodes: ClusterNodeRead[];
   @Field.boolean() is_spot_instance: boolean;
+  @Field.boolean({ description: STOP_DESTROYS }) stop_destroys_nodes: boolean;
   @Field.boolean() enable_public_ip: boolean;
   @Field.boolean() block_project_ssh_keys: boolean;
   @Field.int64({ nullable: true }) min_instances: number | null;
@@ -172,12 +176,16 @@ export class CosiOperation {
   @Field.id() engine_cluster_instance_id: number;
 }
 
+export class CosiStopOperation extends CosiOperation {
+  @Field.boolean({ description: STOP_DESTROYS }) stop_destroys_nodes: boolean;
+}
+
 export class CosiStartResult {
   @Field.object(() => CosiOperation) CosiStart: CosiOperation;
 }
 
 export class CosiStopResult {
-  @Field.object(() => CosiOperation) CosiStop: CosiOperation;
+  @Field.object(() => CosiStopOperation) CosiStop: CosiStopOperation;
 }
 
 export class CosiDestroyResult {

@@ -40,6 +40,12 @@ export class ClusterNode extends ValidityColumns {
   @Col.int({ default: 1 }) attempt: number;
   /** Where its machine is to be; null for that of an earlier release, which is where its environment says. */
   @Col.json({ nullable: true }) place: Place | null;
+  /** When the machine of this attempt was first to be asked for; null means that the provider was certainly not asked. */
+  @Col.time({ nullable: true }) asked_at: Date | null;
+  /** Why there is no machine of this attempt where it was to be: the attempt is over, and nothing is asked for it any more. */
+  @Col.text({ nullable: true }) no_room: string | null;
+  /** What the provider said in each zone, or the region, that had no room for it since it was planned or last resumed. */
+  @Col.json({ default: () => `'{}'` }) tries: Record<string, string>;
   /** When the provider accepted the request for its machine. */
   @Col.time({ nullable: true }) accepted_at: Date | null;
   /** When the provider first showed it. */
@@ -105,4 +111,9 @@ export class ClusterNode extends ValidityColumns {
   @Col.bool({ default: true }) logs_kept: boolean;
   /** Whether its complete logs have been merged into as few pieces as possible; only for stores that keep pieces. */
   @Col.bool({ default: false }) logs_settled: boolean;
+}
+
+/** Whether an agent of the node has ever been heard, so that there may be something on its disk. */
+export function hasReported({ agent_id, last_seen_at }: Pick<ClusterNode, 'agent_id' | 'last_seen_at'>): boolean {
+  return agent_id !== null || last_seen_at !== null;
 }

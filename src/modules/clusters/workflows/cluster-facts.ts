@@ -44,6 +44,8 @@ export interface ClusterFacts {
   identity: string | null;
   labels: Record<string, string>;
   place: Place;
+  /** Those of the place's region, in order. */
+  zones: string[];
   image: string;
   machine: NodeMachine;
   machineTypeId: number;
@@ -79,6 +81,7 @@ export class ClusterFactsReader {
     if (!machineType || !spark)
       throw new PermanentError('The machine type or Spark version of the cluster is no longer offered.');
     const { cloud_env: env } = row;
+    const place = placeOf(env, this.referenceData);
     return {
       installationId: await this.installation.id(),
       clusterId: row.cluster_id,
@@ -93,7 +96,8 @@ export class ClusterFactsReader {
       blockProjectSshKeys: row.block_project_ssh_keys,
       identity: row.cloud_identity,
       labels: row.labels,
-      place: placeOf(env, this.referenceData),
+      place,
+      zones: place.region === null ? [] : this.referenceData.zonesOf(env.cloud_provider_id, place.region),
       image: env.boot_disk_image.boot_disk_image,
       machine: nodeMachine(machineType),
       machineTypeId: machineType.info.machine_type_id,

@@ -1,7 +1,13 @@
+import { AwsDriver } from '../../../../libs/compute-drivers/aws/aws-driver';
+import { AzureDriver } from '../../../../libs/compute-drivers/azure/azure-driver';
+import { GoogleDriver } from '../../../../libs/compute-drivers/google/google-driver';
+import { OciDriver } from '../../../../libs/compute-drivers/oci/oci-driver';
+import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import type { Config } from '../../../config/config';
 import type { LocalConfinementService } from '../../cloud-envs/local-confinement.service';
 import { CLOUD_PROVIDER_ID } from '../../reference-data/reference-data.contract';
+import { endsSpot } from '../compute-support';
 import type { CloudRegistrations } from './cloud-registrations';
 import { Drivers } from './drivers';
 
@@ -14,6 +20,19 @@ describe('Drivers', () => {
     {} as LocalConfinementService,
     clouds as unknown as CloudRegistrations,
   );
+
+  it.each([
+    ['AWS', AwsDriver],
+    ['Azure', AzureDriver],
+    ['OCI', OciDriver],
+    ['GCP', GoogleDriver],
+  ] as const)('of %s stops spot machines as the API says', (provider, Driver) => {
+    const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
+    const driver: ComputeDriver = new Driver({ bootScript: () => '', outbound, endpoint: null, authority: null });
+    const spot = { market: 'spot', type: 'any' } as const;
+    expect(driver.canStop(spot)).toBe(!endsSpot(CLOUD_PROVIDER_ID[provider], null));
+    expect(driver.canStop({ ...spot, market: 'on-demand' })).toBe(true);
+  });
 
   it('makes a driver once, and again after it could not be made', async () => {
     const driver = { name: 'aws' } as ComputeDriver;

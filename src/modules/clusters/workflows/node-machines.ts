@@ -6,11 +6,30 @@ import {
   type DriverContext,
   type ProviderNode,
 } from '../../../../libs/compute-drivers/compute-driver';
+import { messageOf } from '../../../platform/errors/message-of';
 import type { WorkflowContext } from '../../../platform/workflows/workflow-definition';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { type ClusterFacts, ClusterFactsReader, nodeRef } from './cluster-facts';
+import { type Bringing, NodePlaces } from './node-places';
+import { namingQuota } from './node-zones';
 import { afterFault } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
+
+/**
+ * - `elsewhere`: nothing of it is to be waited for where it was to be; it is to be asked for again, at another place
+ * - `superseded`: another operation has replaced the one that has it made
+ */
+export type Brought =
+  | { kind: 'accepted' }
+  | {
+      kind: 'elsewhere';
+      /** What the provider says; null if it said so before. */
+      why: string | null;
+      /** Whether the provider still removes what was made where there was no room. */
+      isGoing: boolean;
+    }
+  | { kind: 'superseded' }
+  | { kind: 'failed'; error: Error };
 
 /** The machines of nodes that are to come up. */
 @Injectable()
@@ -19,26 +38,72 @@ export class NodeMachines {
     private readonly dataSource: DataSource,
     private readonly nodes: ClusterNodesRepository,
     private readonly facts: ClusterFactsReader,
+    private readonly places: NodePlaces,
   ) {}
 
-  /** Has the provider make or start the node's machine; what it says for good is kept with the node. */
-  async bring(facts: ClusterFacts, node: ClusterNode, driver: ComputeDriver, call: DriverContext): Promise<void> {
+  /**
+   * Has the provider make or start the machines of these nodes, in other zones where it has no room for them. Answers what
+   * became of each, in their order, when all calls have ended; what the provider says for good is kept with the node.
+   */
+  async bring(
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+    driver: ComputeDriver,
+    call: DriverContext,
+    bringing: Bringing,
+  ): Promise<Brought[]> {
+    const brought = new Map<number, Brought>();
+    for (const [nodeId, moved] of await this.places.moveAll(facts, nodes, driver, call, bringing))
+      brought.set(nodeId, ofMove(moved));
+    const rest = nodes.filter(({ node_id, no_room }) => !brought.has(node_id) && no_room === null);
+    // One after the other where nobody knows yet whether there is room: the others need not be told the same.
+    const [first, later] = scouts(rest);
+    const full = new Set<string>();
+    for (const turn of [first, later]) {
+      const open = turn.filter((node) => !full.has(offerKey(node)));
+      const asked = await this.nodes.noteAsked(open);
+      await Promise.all(
+        open.map(async (node) => {
+          if (!asked.has(node.node_id)) return;
+          const outcome = await this.bringOne(facts, node, driver, call);
+          brought.set(node.node_id, outcome);
+          if (outcome.kind === 'elsewhere') full.add(offerKey(node));
+        }),
+      );
+    }
+    for (const [nodeId, outcome] of brought) if (outcome.kind === 'failed') await this.keepWords(nodeId, outcome.error);
+    // What another worker has changed meanwhile is looked at again.
+    return nodes.map(({ node_id }) => brought.get(node_id) ?? { kind: 'elsewhere', why: null, isGoing: false });
+  }
+
+  private async bringOne(
+    facts: ClusterFacts,
+    node: ClusterNode,
+    driver: ComputeDriver,
+    call: DriverContext,
+  ): Promise<Brought> {
     try {
       const made = wasThere(node)
         ? await driver.start(nodeRef(facts, node), call)
         : await driver.provision(this.facts.nodeSpec(facts, node), call);
       const { providerRef: provider_ref, privateIp: ip_address } = made;
-      await this.nodes.accepted(node.node_id, { provider_ref, ip_address });
+      await this.nodes.accepted(node, { provider_ref, ip_address });
+      return { kind: 'accepted' };
     } catch (error) {
-      if (error instanceof ComputeDriverError && afterFault(error).kind === 'end')
-        await this.nodes.update(this.dataSource.manager, node.node_id, { error: error.message });
-      throw error;
+      if (!(error instanceof ComputeDriverError)) return { kind: 'failed', error: asError(error) };
+      if (await this.places.heed(facts, node, error)) return { kind: 'elsewhere', why: error.message, isGoing: false };
+      return { kind: 'failed', error: namingQuota(error, nodeRef(facts, node).place, facts.machine.type) };
     }
+  }
+
+  private async keepWords(nodeId: number, error: Error): Promise<void> {
+    if (error instanceof ComputeDriverError && afterFault(error).kind === 'end')
+      await this.nodes.update(this.dataSource.manager, nodeId, { error: error.message });
   }
 
   /**
    * By node id, why a machine will never report: better to know now than to wait for the deadline. Of one that was accepted
-   * just now a provider may not know yet.
+   * just now a provider may not know yet. Those that are to be made elsewhere are not among them: they have `no_room`.
    */
   async problems(
     facts: ClusterFacts,
@@ -52,8 +117,10 @@ export class NodeMachines {
     for (const { state, fault, labels } of machines) {
       const node = byToken.get(labels.nodeToken);
       if (!node || (state !== 'failed' && state !== 'stopped' && state !== 'interrupted')) continue;
+      if (fault !== null && (await this.places.heed(facts, node, fault))) continue;
       const what = state === 'interrupted' ? 'been interrupted' : state;
-      const detail = fault?.message ?? 'no detail';
+      const { place } = nodeRef(facts, node);
+      const detail = fault === null ? 'no detail' : namingQuota(fault, place, facts.machine.type).message;
       problems.set(node.node_id, `Node ${node.node_number} has ${what} at the provider: ${detail}`);
     }
     await this.noteShown(byToken, machines);
@@ -119,4 +186,38 @@ export class NodeMachines {
  */
 function wasThere({ provider_ref, seen_at, last_seen_at }: ClusterNode): boolean {
   return provider_ref !== null && (seen_at !== null || last_seen_at !== null);
+}
+
+/** Whether the node's machine is to be asked for, here or elsewhere. */
+export function isToAsk({ accepted_at, no_room }: Pick<ClusterNode, 'accepted_at' | 'no_room'>): boolean {
+  return accepted_at === null || no_room !== null;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}
+
+function ofMove(moved: PromiseSettledResult<'moved' | 'going' | 'superseded' | ComputeDriverError>): Brought {
+  if (moved.status === 'rejected') return { kind: 'failed', error: asError(moved.reason) };
+  const { value } = moved;
+  if (value instanceof ComputeDriverError) return { kind: 'failed', error: value };
+  return value === 'superseded' ? { kind: value } : { kind: 'elsewhere', why: null, isGoing: value === 'going' };
+}
+
+/** Those that are asked for at once, and those that follow: of each offer of a zone that is new to the nodes, one goes first. */
+function scouts(nodes: readonly ClusterNode[]): [ClusterNode[], ClusterNode[]] {
+  const sent = new Set<string>();
+  const first: ClusterNode[] = [];
+  const later: ClusterNode[] = [];
+  for (const node of nodes) {
+    const key = offerKey(node);
+    const waits = node.asked_at === null && sent.has(key);
+    (waits ? later : first).push(node);
+    if ((node.place?.zone ?? null) !== null) sent.add(key);
+  }
+  return [first, later];
+}
+
+function offerKey({ place, is_spot }: ClusterNode): string {
+  return JSON.stringify([place?.zone, is_spot]);
 }

@@ -37,14 +37,14 @@ export class NodeTeardown {
   ) {}
 
   /**
-   * Stops every node and keeps its disk; one that is to be destroyed, or cannot be stopped, is destroyed, and the next start
-   * makes another. False while the provider is still at it: look again.
+   * Stops every node and keeps its disk; one that is to be destroyed, cannot be stopped, or was to be made elsewhere is
+   * destroyed, and the next start makes another. False while the provider is still at it: look again.
    */
   async stopAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
     const type = facts.machine.type;
     const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
-      node.status !== 'DESTROYING' && driver.canStop({ market: marketOf(node), type })
+      node.status !== 'DESTROYING' && node.no_room === null && driver.canStop({ market: marketOf(node), type })
         ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
         : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
     );

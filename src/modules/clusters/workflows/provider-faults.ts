@@ -13,15 +13,15 @@ import type { ClusterNode } from '../entities/cluster-node.entity';
 /** What a provider that does not say how long is given to recover from too many calls, milliseconds. */
 const THROTTLED_MS = 5_000;
 const SHORTEST_WAIT_MS = 1_000;
-/** Whatever a provider says: the deadline of the operation is to be noticed. */
-const LONGEST_WAIT_MS = 60_000;
+/** More than any provider asks for in earnest. A wait that the operation has no time for ends with its deadline. */
+const LONGEST_WAIT_MS = 5 * 60_000;
 
 /** What follows a fault: the same step later, the same step as after any error, or the end of the operation. */
 export type AfterFault = { kind: 'wait'; ms: number } | { kind: 'repeat' } | { kind: 'end' };
 
 /**
- * Decides what follows a fault. A place without capacity ends an operation like the faults that only people can remedy: a
- * node is planned for one place.
+ * Decides what follows a fault. A provider without capacity ends an operation like the faults that only people can remedy,
+ * unless the machine can be made elsewhere (`node-places.ts`).
  */
 export function afterFault({ kind, retryAfterMs }: Pick<ComputeDriverError, 'kind' | 'retryAfterMs'>): AfterFault {
   switch (kind) {

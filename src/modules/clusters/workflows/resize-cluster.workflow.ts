@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ComputeDriverError } from '../../../../libs/compute-drivers/compute-driver';
-import { messageOf } from '../../../platform/errors/message-of';
 import type { Tx } from '../../../platform/persistence/sql';
 import {
   type PartProblems,
@@ -19,8 +18,9 @@ import { ClusterRowsRepository, type LockedCluster } from '../cluster-rows.repos
 import { RESIZE_CLUSTER_DOWN, RESIZE_CLUSTER_UP } from '../cluster-workflows';
 import { ClusterFactsReader, type ClusterFacts } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
-import { NodeMachines } from './node-machines';
+import { isToAsk, NodeMachines } from './node-machines';
 import { NodeTeardown } from './node-teardown';
+import type { Bringing } from './node-places';
 import { afterFault, ofNode, providerFault } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 
@@ -29,7 +29,7 @@ const RETRY_MS = 3_000;
 
 /** What a look at the nodes found to do. */
 interface Work {
-  /** Planned, and not yet accepted by the provider. */
+  /** Planned, and not yet accepted by the provider, or to be made elsewhere. */
   make: ClusterNode[];
   /** Accepted, and not yet ready. */
   wait: ClusterNode[];
@@ -102,24 +102,26 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     context: WorkflowContext<'cluster'>,
   ): Promise<Problem[]> {
     if (nodes.length === 0) return [];
-    const results = await this.facts.withDriver(facts, context, (driver, call) =>
-      Promise.allSettled(nodes.map((node) => this.machines.bring(facts, node, driver, call))),
+    const bringing: Bringing = {
+      hold: (write) => this.lifecycle.whileResizing(context, write),
+      registerWithinMs: RESIZE_CLUSTER_UP.deadlineMs,
+    };
+    const brought = await this.facts.withDriver(facts, context, (driver, call) =>
+      this.machines.bring(facts, nodes, driver, call, bringing),
     );
     const problems: Problem[] = [];
-    for (const [index, result] of results.entries()) {
+    for (const [index, outcome] of brought.entries()) {
       const node = nodes[index];
-      if (!node || result.status === 'fulfilled') continue;
-      const error: unknown = result.reason;
-      const words = ofNode(node, messageOf(error));
+      if (!node) continue;
+      if (outcome.kind === 'elsewhere' && outcome.why !== null)
+        problems.push(problemOfNode(node, outcome.why, LOOK_AGAIN_MS));
+      if (outcome.kind !== 'failed') continue;
+      const { error } = outcome;
       const next = error instanceof ComputeDriverError ? afterFault(error) : null;
-      problems.push({
-        words,
-        parts: { [node.node_id]: messageOf(error) },
-        ms: next?.kind === 'wait' ? next.ms : RETRY_MS,
-      });
+      problems.push(problemOfNode(node, error.message, next?.kind === 'wait' ? next.ms : RETRY_MS));
       if (next?.kind !== 'end') continue;
       const { kind } = error as ComputeDriverError;
-      await this.fail(context, node, messageOf(error), node.is_spot && (kind === 'capacity' || kind === 'quota'));
+      await this.fail(context, node, error.message, node.is_spot && (kind === 'capacity' || kind === 'quota'));
     }
     return problems;
   }
@@ -262,6 +264,10 @@ interface Problem {
   ms: number;
 }
 
+function problemOfNode(node: ClusterNode, said: string, ms: number): Problem {
+  return { words: ofNode(node, said), parts: { [node.node_id]: said }, ms };
+}
+
 function together(problems: readonly Problem[]): StepProblem {
   const parts = Object.fromEntries(problems.flatMap((problem) => Object.entries(problem.parts)));
   return { message: problems.map(({ words }) => words).join(' '), parts };
@@ -275,8 +281,8 @@ function workOf(nodes: readonly ClusterNode[]): Work {
   // Its runs are ended as lost first, which they are no more once the node is destroyed.
   const lost = is('ERROR');
   return {
-    make: coming.filter(({ accepted_at }) => accepted_at === null),
-    wait: coming.filter(({ accepted_at }) => accepted_at !== null),
+    make: coming.filter(isToAsk),
+    wait: coming.filter((node) => !isToAsk(node)),
     remove: [...lost.filter(isFree), ...is('DESTROYING'), ...mayGo],
     drain: [...lost.filter((node) => !isFree(node)), ...draining.filter((node) => !mayGo.includes(node))],
   };

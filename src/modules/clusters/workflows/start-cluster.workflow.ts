@@ -5,6 +5,7 @@ import {
   PermanentError,
   Step,
   type StepOutcome,
+  type StepProblem,
   type Workflow,
   type WorkflowContext,
   type WorkflowFailure,
@@ -19,7 +20,8 @@ import { planNodes } from '../node-plan';
 import { type ClusterFacts, ClusterFactsReader } from './cluster-facts';
 import { Drivers } from './drivers';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
-import { NodeMachines } from './node-machines';
+import { type Brought, isToAsk, NodeMachines } from './node-machines';
+import type { Bringing } from './node-places';
 import { NodePlanner } from './node-planner';
 import { NodeTeardown } from './node-teardown';
 import { heedingFaults, ofNode, settledByNode } from './provider-faults';
@@ -28,7 +30,11 @@ import type { ClusterNode } from '../entities/cluster-node.entity';
 const LOOK_AGAIN_MS = 3000;
 
 /** Of a node that comes back, what was known of its time before. */
-const AS_NEW = { ...NO_LOAD, daemons_state: 'starting', master_url: null, error: null, drain_until: null };
+const AS_NEW = {
+  ...NO_LOAD,
+  ...{ daemons_state: 'starting', master_url: null, error: null, drain_until: null },
+  tries: {},
+};
 
 /** STOPPED → INITIATING → RUNNING: plans nodes, makes or resumes them, and waits until every agent is ready. */
 @Injectable()
@@ -110,7 +116,20 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
     const nodes = await this.nodes.ofCluster(context.subject.id);
     const vanished = await this.machines.vanished(facts, nodes, context);
     if (vanished.size > 0) return this.planAnew(context, facts, vanished);
-    await this.facts.withDriver(facts, context, async (driver, call) => {
+    return this.bring(context, facts, nodes);
+  }
+
+  /** Asks for the machines of these nodes; done when the provider has accepted all. */
+  private async bring(
+    context: WorkflowContext<'cluster'>,
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+  ): Promise<StepOutcome> {
+    const bringing: Bringing = {
+      hold: (write) => this.lifecycle.whileCurrent(context, 'INITIATING', write),
+      registerWithinMs: START_CLUSTER.deadlineMs,
+    };
+    const brought = await this.facts.withDriver(facts, context, async (driver, call) => {
       if (
         !this.drivers.keepTenantsApart(facts.cloudProviderId, facts.endpoint) &&
         !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
@@ -118,9 +137,17 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
         throw new PermanentError(
           'Local nodes of this worker cannot keep tenants apart, so they serve only the first tenant.',
         );
-      await settledByNode(nodes, (node) => this.machines.bring(facts, node, driver, call));
+      return this.machines.bring(facts, nodes, driver, call, bringing);
     });
-    return Step.done;
+    const outcomes = new Map(nodes.map((node, index) => [node.node_id, brought[index]]));
+    await settledByNode(nodes, ({ node_id }) => {
+      const outcome = outcomes.get(node_id);
+      return outcome?.kind === 'failed' ? Promise.reject(outcome.error) : Promise.resolve();
+    });
+    if (brought.some(({ kind }) => kind === 'superseded')) return Step.superseded;
+    const moving = brought.filter((outcome) => outcome.kind === 'elsewhere');
+    if (moving.length === 0) return Step.done;
+    return Step.wait(moving.some(({ isGoing }) => isGoing) ? LOOK_AGAIN_MS : 0, saidOf(nodes, outcomes));
   }
 
   private planMissing(
@@ -165,10 +192,15 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       throw new PermanentError(ofNode(failed, words), { parts: { [failed.node_id]: words } });
     }
     if (nodes.every((node) => node.daemons_state === 'ready')) return Step.done;
-    const problems = await this.machines.problems(await this.facts.read(context.subject.id), nodes, context);
+    const facts = await this.facts.read(context.subject.id);
+    const accepted = nodes.filter((node) => !isToAsk(node));
+    const problems = await this.machines.problems(facts, accepted, context);
     const [problem] = problems.values();
     if (problem !== undefined) throw new PermanentError(problem, { parts: Object.fromEntries(problems) });
-    return Step.wait(LOOK_AGAIN_MS);
+    // Some were accepted where there turned out to be no room for them.
+    const again = (await this.nodes.ofCluster(context.subject.id)).filter(isToAsk);
+    const outcome = again.length === 0 ? Step.done : await this.bring(context, facts, again);
+    return outcome.kind === 'done' ? Step.wait(LOOK_AGAIN_MS) : outcome;
   }
 
   private async markRunning(context: WorkflowContext<'cluster'>): Promise<StepOutcome> {
@@ -189,4 +221,17 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       }
     });
   }
+}
+
+/** What the provider says of the nodes that it has no room for; null if it said so before. */
+function saidOf(nodes: readonly ClusterNode[], outcomes: ReadonlyMap<number, Brought | undefined>): StepProblem | null {
+  const words: string[] = [];
+  const parts: Record<string, string> = {};
+  for (const node of nodes) {
+    const outcome = outcomes.get(node.node_id);
+    if (outcome?.kind !== 'elsewhere' || outcome.why === null) continue;
+    words.push(ofNode(node, outcome.why));
+    parts[node.node_id] = outcome.why;
+  }
+  return words.length === 0 ? null : { message: words.join(' '), parts };
 }

@@ -1,0 +1,110 @@
+import {
+  ComputeDriverError,
+  type FaultScope,
+  goneNode,
+  type NodeRef,
+  type NodeSpec,
+  type ProviderNode,
+} from '../../../libs/compute-drivers/compute-driver';
+
+interface Machine {
+  nodeToken: string;
+  attempt: number;
+  zone: string;
+  state: ProviderNode['state'];
+  /** Looks at it until it has gone; null while nobody ends it. */
+  ends: number | null;
+}
+
+/** What a worker that is killed throws at, as a test takes it. */
+export class Killed extends Error {}
+
+/** A provider of one region, some of whose zones have no room. It keeps account of who asked for what where. */
+export class ZonedProvider {
+  readonly machines: Machine[] = [];
+  /** `node/attempt zone` of every request that arrived for a machine. */
+  readonly asked: string[] = [];
+  readonly full = new Set<string>();
+  /** Whether machines are accepted where there is no room, and fail then. */
+  failsLater = false;
+  /** How often a machine that is to end is still there. */
+  endsAfter = 0;
+  scope: FaultScope = 'zone';
+  canStopIt = true;
+  /** Refuses for good in these zones. */
+  readonly refusing = new Set<string>();
+  /** The most machines that any node had at a time. */
+  mostOfOneNode = 0;
+  /** Called before and after whatever the provider does. */
+  moment: () => Promise<void> = () => Promise.resolve();
+
+  async provision(spec: NodeSpec): Promise<ProviderNode> {
+    const { labels, attempt, nodeNumber, market } = spec;
+    const zone = spec.place.zone ?? 'chosen';
+    await this.moment();
+    this.asked.push(`${nodeNumber}/${attempt} ${zone}`);
+    const own = this.machines.filter(({ nodeToken }) => nodeToken === labels.nodeToken);
+    const same = own.find((machine) => machine.attempt === attempt);
+    if (own.some((machine) => machine !== same))
+      throw new ComputeDriverError('AttemptExists', 'not gone yet', { kind: 'transient' });
+    if (this.refusing.has(zone))
+      throw new ComputeDriverError('NoType', `${zone} has no such type`, { kind: 'invalid' });
+    const isFull = this.full.has(zone) || this.full.has(`${zone} ${market}`);
+    if (!same && isFull && !this.failsLater) throw this.noRoom(zone);
+    const machine = same ?? { nodeToken: labels.nodeToken, attempt, zone, state: 'running' as const, ends: null };
+    if (!same) {
+      this.machines.push({ ...machine, state: isFull ? 'failed' : 'running' });
+      const count = this.machines.filter(({ nodeToken }) => nodeToken === labels.nodeToken).length;
+      this.mostOfOneNode = Math.max(this.mostOfOneNode, count);
+    }
+    await this.moment();
+    return this.shown(machine);
+  }
+
+  start({ nodeToken }: NodeRef): Promise<ProviderNode> {
+    const machine = this.machines.find((one) => one.nodeToken === nodeToken);
+    if (!machine) return Promise.reject(new ComputeDriverError('Gone', 'gone', { kind: 'invalid' }));
+    if (this.full.has(machine.zone)) return Promise.reject(this.noRoom(machine.zone));
+    return Promise.resolve(this.shown(Object.assign(machine, { state: 'running' })));
+  }
+
+  describe(refs: NodeRef[]): Promise<ProviderNode[]> {
+    return Promise.resolve(
+      refs.map((ref) => {
+        const machine = this.machines.find(({ nodeToken }) => nodeToken === ref.nodeToken);
+        return machine ? this.shown(machine) : goneNode(ref.nodeToken);
+      }),
+    );
+  }
+
+  canStop(): boolean {
+    return this.canStopIt;
+  }
+
+  stop({ nodeToken }: NodeRef): Promise<'stopped'> {
+    for (const machine of this.machines) if (machine.nodeToken === nodeToken) machine.state = 'stopped';
+    return Promise.resolve('stopped');
+  }
+
+  async destroy({ nodeToken }: Pick<NodeRef, 'nodeToken'>): Promise<'gone' | 'going'> {
+    await this.moment();
+    for (const machine of this.machines.filter((one) => one.nodeToken === nodeToken)) {
+      machine.ends = machine.ends === null ? this.endsAfter : machine.ends - 1;
+      if (machine.ends <= 0) this.machines.splice(this.machines.indexOf(machine), 1);
+    }
+    await this.moment();
+    return this.machines.some((one) => one.nodeToken === nodeToken) ? 'going' : 'gone';
+  }
+
+  private noRoom(zone: string): ComputeDriverError {
+    return new ComputeDriverError('NoRoom', `no room in ${zone}`, { kind: 'capacity', scope: this.scope });
+  }
+
+  private shown({ nodeToken, attempt, zone, state }: Machine): ProviderNode {
+    return {
+      labels: { installationId: '', tenantId: '', clusterId: '', nodeToken },
+      ...{ providerRef: `m-${nodeToken}-${attempt}`, state, privateIp: null, publicIp: null, createdAt: null },
+      fault: state === 'failed' ? this.noRoom(zone) : null,
+    };
+  }
+}

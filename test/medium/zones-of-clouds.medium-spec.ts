@@ -1,0 +1,237 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { AzureDriver } from '../../libs/compute-drivers/azure/azure-driver';
+import type { CloudDriverOptions } from '../../libs/compute-drivers/cloud-driver';
+import type { ComputeDriver } from '../../libs/compute-drivers/compute-driver';
+import { GoogleDriver } from '../../libs/compute-drivers/google/google-driver';
+import { OciDriver } from '../../libs/compute-drivers/oci/oci-driver';
+import type { Place } from '../../libs/compute-drivers/place';
+import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
+import { FAKE_AZURE, FakeAzure } from '../../libs/testing/fake-azure';
+import { FakeGoogleCompute } from '../../libs/testing/fake-google-compute';
+import { FakeOci } from '../../libs/testing/fake-oci';
+import { ClusterLifecycle } from '../../src/modules/clusters/cluster-lifecycle';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import { ClusterFactsReader } from '../../src/modules/clusters/workflows/cluster-facts';
+import { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { StartClusterWorkflow } from '../../src/modules/clusters/workflows/start-cluster.workflow';
+import { CLOUD_PROVIDER_ID, ReferenceData } from '../../src/modules/reference-data/reference-data.contract';
+import { ThisWorker } from '../../src/platform/workers/this-worker';
+import { Step, type StepOutcome, type WorkflowContext } from '../../src/platform/workflows/workflow-definition';
+import { WorkerModule } from '../../src/worker.module';
+import { makeTenancy } from './harness/records';
+import { putCluster } from './harness/statuses';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+/** A cloud that runs, as its driver reaches it. */
+interface Cloud {
+  providerId: number;
+  driver: ComputeDriver;
+  credentials: Readonly<Record<string, string>>;
+  place: Partial<Place> & { region: string };
+  type: string;
+  image: string;
+  /** Where its machines are, by its own account. */
+  zones(): string[];
+  /** Has the next request for a machine find no room in its zone. */
+  fill(): void;
+  /** Has the next request for a machine exceed a quota; answers what the cloud says. */
+  exceed(): string;
+  stop(): Promise<void>;
+}
+
+const outbound = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: ['loopback'] });
+const options: Pick<CloudDriverOptions, 'bootScript' | 'outbound'> = {
+  bootScript: ({ boot }) => `#!/bin/sh\n# ${boot.bootstrapToken}\n`,
+  outbound,
+};
+
+async function google(): Promise<Cloud> {
+  const fake = await FakeGoogleCompute.start();
+  return {
+    providerId: CLOUD_PROVIDER_ID.GCP,
+    driver: new GoogleDriver({ ...options, endpoint: fake.url }),
+    credentials: fake.credentials,
+    place: {
+      ...{ account: fake.project, region: 'europe-west1', zone: 'europe-west1-b' },
+      ...{ networkAccount: 'host-project', network: 'shared', subnet: 'nodes' },
+    },
+    ...{ type: 'e2-standard-2', image: 'projects/images/global/images/spark' },
+    zones: () => fake.all().map(({ zone }) => zone),
+    fill: () =>
+      fake.failOperation('insert', 'ZONE_RESOURCE_POOL_EXHAUSTED', 'The zone does not have enough resources.'),
+    exceed() {
+      const said = "Quota 'CPUS' exceeded. Limit: 24.0 in region europe-west1.";
+      fake.failOperation('insert', 'QUOTA_EXCEEDED', said);
+      return said;
+    },
+    stop: () => fake.stop(),
+  };
+}
+
+async function azure(): Promise<Cloud> {
+  const fake = await FakeAzure.start();
+  const { group: account, networkGroup: networkAccount, network, subnet, region, zone, type, image } = FAKE_AZURE;
+  const put = /^PUT .*\/virtualMachines\//;
+  return {
+    providerId: CLOUD_PROVIDER_ID.Azure,
+    driver: new AzureDriver({ ...options, endpoint: fake.url, authority: fake.url, ca: fake.ca }),
+    credentials: FAKE_AZURE.credentials,
+    place: { account, networkAccount, network, subnet, region, zone },
+    ...{ type, image },
+    zones: () =>
+      fake.names('virtualMachines').map((name) => {
+        const [number = 'none'] = (fake.bodyOf('virtualMachines', name)?.['zones'] ?? []) as string[];
+        return `${region}-${number}`;
+      }),
+    fill() {
+      const message = 'Allocation failed.';
+      fake.faults.push({ on: put, status: 409, code: 'ZonalAllocationFailed', message });
+      // It keeps the card for the machine that failed.
+      fake.faults.push({ on: put, status: 400, code: 'NicReservedForAnotherVm', message: 'Reserved for 180 seconds.' });
+    },
+    exceed() {
+      const message =
+        'Operation could not be completed as it results in exceeding approved Total Regional Cores quota.';
+      fake.faults.push({ on: put, status: 409, code: 'OperationNotAllowed', message });
+      return message;
+    },
+    stop: () => fake.stop(),
+  };
+}
+
+async function oci(): Promise<Cloud> {
+  const fake = await FakeOci.start();
+  return {
+    providerId: CLOUD_PROVIDER_ID.OCI,
+    driver: new OciDriver({ ...options, endpoint: fake.url }),
+    credentials: fake.credentials,
+    place: { region: fake.region, zone: fake.zone, network: 'workspace', subnet: 'nodes & more' },
+    ...{ type: 'VM.Standard.E4.Flex', image: fake.image },
+    zones: () =>
+      [...fake.instances.values()].map(({ fields }) => {
+        const [, number = 'none'] = /-AD-(\d)$/.exec(String(fields['availabilityDomain'])) ?? [];
+        return `${fake.region}-ad-${number}`;
+      }),
+    fill: () => fake.fail('LaunchInstance', { status: 500, code: 'InternalError', message: 'Out of host capacity.' }),
+    exceed() {
+      const message = 'The following service limits were exceeded: standard-e4-core-count.';
+      fake.fail('LaunchInstance', { status: 400, code: 'LimitExceeded', message });
+      return message;
+    },
+    stop: () => fake.stop(),
+  };
+}
+
+// Real: the worker's services, PostgreSQL, the drivers, the SDKs. Stand-ins: the clouds. Left out: agents.
+describe.each([
+  ['Google Cloud', google, 'europe-west1-c'],
+  ['Azure', azure, 'eastus-2'],
+  ['Oracle Cloud', oci, 'eu-frankfurt-1-ad-3'],
+])('a zone of %s without room', (_name, begin, next) => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let dataSource: DataSource;
+  let cloud: Cloud;
+  let context: WorkflowContext<'cluster'>;
+  let clusterId: number;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepare(configure(database.url));
+    app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
+    dataSource = app.get(DataSource);
+    const reader = app.get(ClusterFactsReader);
+    reader.withDriver = (_facts, { signal }, use) =>
+      use(cloud.driver, { endpoint: null, credentials: cloud.credentials, correlationId: 'test', signal });
+    const read = reader.read.bind(reader);
+    reader.read = async (id) => {
+      const facts = await read(id);
+      const { place, type, image, providerId: cloudProviderId } = cloud;
+      const zones = app.get(ReferenceData).zonesOf(cloudProviderId, place.region);
+      const machine = { ...facts.machine, type };
+      return { ...facts, cloudProviderId, machine, image, disks: null, zones, place: { ...facts.place, ...place } };
+    };
+    app.get(ThisWorker).become(1);
+    app.get(Drivers).keepTenantsApart = () => true;
+  });
+
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    cloud = await begin();
+    const tenancy = await makeTenancy(dataSource.manager, `tenant ${Date.now()}`);
+    ({ clusterId } = tenancy);
+    await putCluster(dataSource.manager, clusterId, 'STOPPED');
+    const lifecycle = app.get(ClusterLifecycle);
+    const instanceId = await dataSource.transaction(async (tx) => {
+      const cluster = await lifecycle.lockKnown(tx, clusterId);
+      return (await lifecycle.begin(tx, cluster, 'start', null, 'test')).workflow_job_instance_id;
+    });
+    context = {
+      ...{ instanceId, subject: { kind: 'cluster', tenantId: tenancy.tenantId, id: clusterId }, actorUserId: null },
+      ...{ requestedAt: new Date(), correlationId: 'test', signal: AbortSignal.timeout(60_000) },
+    };
+    expect(await step('plan-nodes')).toEqual(Step.done);
+  });
+
+  afterEach(async () => {
+    await cloud.stop();
+    jest.restoreAllMocks();
+  });
+
+  function step(name: string): Promise<StepOutcome> {
+    const workflow = app.get(StartClusterWorkflow);
+    return workflow.steps.find((one) => one.name === name)?.run(context) ?? Promise.reject(new Error(name));
+  }
+
+  const nodes = () => app.get(ClusterNodesRepository).ofCluster(clusterId);
+
+  /** Repeats the steps as the runner does, until every machine was accepted and goes well; answers the waits. */
+  async function brought(): Promise<number[]> {
+    const waits: number[] = [];
+    let name = 'provision-nodes';
+    for (let time = 0; time < 40; time += 1) {
+      const outcome = await step(name);
+      if (outcome.kind === 'wait') waits.push(outcome.ms);
+      if (outcome.kind === 'done') name = 'await-nodes';
+      const all = await nodes();
+      if (name === 'await-nodes' && all.every(({ no_room, seen_at }) => no_room === null && seen_at !== null))
+        return waits;
+    }
+    throw new Error('The machines are never there');
+  }
+
+  it('is passed over, and one machine is made in the next one', async () => {
+    cloud.fill();
+    const waits = await brought();
+    expect(cloud.zones()).toEqual([next]);
+    expect(await nodes()).toMatchObject([{ attempt: 2, place: { zone: next }, error: null }]);
+    // As long as Azure keeps a card.
+    if (cloud.providerId === CLOUD_PROVIDER_ID.Azure) expect(waits).toContain(180_000);
+  });
+
+  it('is not what a quota is: that ends the start, and is named with the region', async () => {
+    const said = cloud.exceed();
+    const untilEnd = async () => {
+      for (const name of ['provision-nodes', 'await-nodes', 'await-nodes']) await step(name);
+    };
+    const error = await untilEnd().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ name: 'PermanentError', message: expect.stringContaining(said) as string });
+    const { message } = error as Error;
+    expect(message).toContain(`does not allow a machine ${cloud.type} in the region ${cloud.place.region}.`);
+    for (const secret of Object.values(cloud.credentials).filter(
+      (value) => value.length > 30 && !value.includes('ocid1'),
+    ))
+      expect(message).not.toContain(secret);
+    expect(cloud.zones()).toEqual([]);
+  });
+});
