@@ -450,6 +450,16 @@ describe('The Google driver', () => {
     });
   });
 
+  it('makes no machine for another attempt while there is one in another zone of the region', async () => {
+    const wanted = spec();
+    await driver.provision(wanted, context());
+    const next = { ...wanted, attempt: 2, place: { ...PLACE, zone: 'europe-west1-c' } };
+    await expect(driver.provision(next, context())).rejects.toMatchObject({ kind: 'transient' });
+    await eventually(async () => (await driver.destroy(refOf(wanted), context())) === 'gone', { what: 'its end' });
+    await driver.provision(next, context());
+    expect(fake.all().map(({ zone }) => zone)).toEqual(['europe-west1-c']);
+  });
+
   it('calls only where the policy lets it', async () => {
     const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: [] });
     const strict = new GoogleDriver({ bootScript: () => '', outbound, endpoint: 'https://127.0.0.1:1/' });

@@ -54,7 +54,12 @@ export class GoogleDriver implements ComputeDriver {
     const client = this.client(context);
     client.secrets.push(boot.bootstrapToken);
     const [project, zone] = [projectOf(place), zoneOf(place)];
-    const machines = await zoneMachines(client, project, zone, tokenFilter([nodeToken]));
+    const filter = tokenFilter([nodeToken]);
+    // Attempts before may have been in other zones.
+    const machines =
+      attempt === 1
+        ? await zoneMachines(client, project, zone, filter)
+        : (await regionMachines(client, place, filter)).filter(of(nodeToken));
     const found = machines.find((one) => one.owner.attempt === attempt);
     if (found) return nodeFrom(owned(found, spec));
     if (machines.length > 0)
