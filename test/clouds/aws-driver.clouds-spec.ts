@@ -252,6 +252,15 @@ describe('AwsDriver', () => {
   it('takes no page for an answer, and no address that may not be called', async () => {
     proxy.fail('RunInstances', 'page');
     expect(await faultOf(driver.provision(spec(), context))).toMatchObject({ kind: 'transient' });
+    // A machine that is taken for gone would be left behind.
+    await driver.provision(spec(), context);
+    for (const look of [
+      () => driver.destroy(refOf(spec()), context),
+      () => driver.describe([refOf(spec())], context),
+    ]) {
+      proxy.fail('DescribeInstances', 'page');
+      expect(await faultOf(look())).toMatchObject({ code: 'StrangeAnswer', kind: 'transient' });
+    }
     const strict = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: [] });
     driver = new AwsDriver({ bootScript, outbound: strict, endpoint: proxy.url });
     expect(await faultOf(driver.provision(spec(), context))).toMatchObject({ code: 'AddressRefused' });

@@ -7,6 +7,10 @@ import { faultOf, strangeAnswer } from './aws-faults';
 /** A page of a thousand machines with fifty tags each has some five. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
+/** By then the root of an answer has begun. */
+const HEAD_BYTES = 512;
+const ROOT = /^\s*(<\?xml[^>]*\?>\s*)?<\w*Response[\s>]/;
+
 /** Pages of a thousand: whoever has more of them does not end. */
 const MAX_PAGES = 100;
 
@@ -56,8 +60,9 @@ export class AwsConnection {
     this.client.middlewareStack.add(
       (next) => async (args) => {
         const result = await next(args);
-        const response = result.response as { body?: unknown };
-        if (response.body instanceof Readable) response.body = bounded(response.body);
+        const response = result.response as { body?: unknown; statusCode?: number };
+        const isDone = (response.statusCode ?? 0) < 300;
+        if (response.body instanceof Readable) response.body = checked(response.body, isDone ? this.host : null);
         return result;
       },
       { step: 'deserialize', priority: 'low', name: 'boundedAnswer' },
@@ -103,12 +108,29 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function bounded(source: Readable): Readable {
+/**
+ * Of an answer that says that a call was done, also its root: a page of something else would be read as a listing without
+ * machines.
+ * @param host who must have answered like EC2; null where the error that it is tells enough
+ */
+function checked(source: Readable, host: string | null): Readable {
   let length = 0;
+  let head: Buffer | null = host === null ? null : Buffer.alloc(0);
+  const strange = () => strangeAnswer(host ?? '', 'does not answer like EC2');
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       length += chunk.length;
-      done(length > MAX_ANSWER_BYTES ? new Error('The answer is too long') : null, chunk);
+      if (length > MAX_ANSWER_BYTES) return done(new Error('The answer is too long'));
+      if (head === null) return done(null, chunk);
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_BYTES) return done();
+      const whole = head;
+      head = null;
+      return ROOT.test(whole.toString('latin1')) ? done(null, whole) : done(strange());
+    },
+    flush(done) {
+      if (head === null) return done();
+      return ROOT.test(head.toString('latin1')) ? done(null, head) : done(strange());
     },
   });
   source.on('error', (error) => limit.destroy(error));
