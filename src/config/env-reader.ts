@@ -92,7 +92,7 @@ export class EnvReader {
 
   /** Whether the host of a URL can only be this machine. */
   isLoopback(url: string): boolean {
-    return LOOPBACK.test(URL.parse(url)?.hostname ?? '');
+    return isLoopbackUrl(url);
   }
 
   /** `id:base64,id:base64`; the first is used for new work, the others stay readable. */
@@ -147,4 +147,9 @@ export class EnvReader {
     this.problem(name, text);
     return placeholder;
   }
+}
+
+/** Whether only this machine can reach the URL. */
+export function isLoopbackUrl(url: string): boolean {
+  return LOOPBACK.test(URL.parse(url)?.hostname ?? '');
 }

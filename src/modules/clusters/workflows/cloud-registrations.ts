@@ -5,6 +5,7 @@ import type { CloudDriverOptions } from '../../../../libs/compute-drivers/cloud-
 import type { ComputeDriver } from '../../../../libs/compute-drivers/compute-driver';
 import { OutboundPolicy } from '../../../../libs/outbound-policy/outbound-policy';
 import { Config } from '../../../config/config';
+import { isLoopbackUrl } from '../../../config/env-reader';
 import type { DriverRegistration } from './driver-registration';
 
 /** Registers drivers of machines that boot by a script: what they have in common. */
@@ -16,21 +17,21 @@ export class CloudRegistrations {
   ) {}
 
   /**
-   * @param endpoint where the provider answers, if not where it usually does
+   * @param endpoint where the provider answers, if neither where it usually does nor where the environment says
    * @param make the driver, from a module that is imported there: `async (options) => new (await import('…')).XDriver(options)`
    */
   of(endpoint: string | null, make: (options: CloudDriverOptions) => Promise<ComputeDriver>): DriverRegistration {
     return {
-      disabled: this.disabled(endpoint),
+      disabled: (ofEnvironment) => this.disabled(endpoint ?? ofEnvironment),
       // Each node is a machine of its own.
       keepsTenantsApart: true,
       make: async () => make(await this.options(endpoint)),
     };
   }
 
-  /** A provider at an endpoint that was named may be on this machine; elsewhere, machines cannot reach it. */
+  /** Machines of a provider on this machine may be here, too; others cannot reach it. */
   private disabled(endpoint: string | null): string | null {
-    if (endpoint !== null || !this.config.agent.apiIsLocal) return null;
+    if (!this.config.agent.apiIsLocal || (endpoint !== null && isLoopbackUrl(endpoint))) return null;
     return 'Machines of clouds cannot reach the platform: AGENT_API_URL names an address of its own machine only.';
   }
 

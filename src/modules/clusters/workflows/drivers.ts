@@ -55,7 +55,7 @@ export class Drivers {
     const name = computeDriverName(cloudProviderId, endpoint);
     if (name === null)
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
-    const { disabled } = this.registered[name];
+    const disabled = this.registered[name].disabled(endpoint);
     if (disabled !== null) throw new PermanentError(disabled);
     return this.driver(name);
   }
@@ -63,12 +63,12 @@ export class Drivers {
   /** Whether this worker can manage nodes of the environment; if not, another pod may. */
   serves(cloudProviderId: number, endpoint: string | null): boolean {
     const name = computeDriverName(cloudProviderId, endpoint);
-    return name !== null && this.registered[name].disabled === null;
+    return name !== null && this.registered[name].disabled(endpoint) === null;
   }
 
   /** Drivers that reach all of their nodes without anybody's credentials. */
   async withoutCredentials(): Promise<ComputeDriver[]> {
-    return this.registered.local.disabled === null ? [await this.driver('local')] : [];
+    return this.registered.local.disabled(null) === null ? [await this.driver('local')] : [];
   }
 
   private driver(name: ComputeDriverName): Promise<ComputeDriver> {
@@ -88,7 +88,7 @@ function localRegistration(
 ): DriverRegistration {
   const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
   return {
-    disabled: local ? null : disabled,
+    disabled: () => (local ? null : disabled),
     keepsTenantsApart: localConfinement.keepsApart,
     make() {
       if (!local) return Promise.reject(new Error(disabled));
