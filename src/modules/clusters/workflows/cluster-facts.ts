@@ -26,7 +26,8 @@ import { Drivers } from './drivers';
 import type { ClusterNode } from '../entities/cluster-node.entity';
 import { withDeadline } from '../../../platform/process/deadline';
 
-const CALL_DEADLINE_MS = 120_000;
+/** Of the calls for all nodes of a cluster together: whoever waits for them learns within a minute that nothing answers. */
+const CALL_DEADLINE_MS = 40_000;
 
 /** What the workflows need to know of a cluster, its environment and its machine type. */
 export interface ClusterFacts {
