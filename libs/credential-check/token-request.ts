@@ -1,5 +1,4 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type OutboundRequest, sendOutbound } from '../outbound-policy/outbound-request';
 import {
   type CheckContext,
   connectionFailure,
@@ -40,31 +39,28 @@ export async function checkByToken(
 }
 
 /** One request; follows no redirect. */
-export function post(
+export async function post(
   url: URL,
   body: string,
   headers: Readonly<Record<string, string>>,
-  { agents, signal }: CheckContext,
+  context: CheckContext,
 ): Promise<{ status: number; text: string }> {
-  const isHttps = url.protocol === 'https:';
-  const all = { ...headers, Accept: 'application/json' };
-  const options = { method: 'POST', headers: all, agent: isHttps ? agents.https : agents.http, signal };
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(connectionFailure(url.host, error));
-    const request = (isHttps ? httpsRequest : httpRequest)(url, options, (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > MAX_ANSWER_BYTES) response.destroy(new Error('The answer is too long'));
-        chunks.push(chunk);
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-      response.on('error', fail);
-    });
-    request.on('error', fail);
-    request.end(body);
-  });
+  return ask(url, { method: 'POST', headers, body }, context);
+}
+
+/** The same by any method. */
+export async function ask(
+  url: URL,
+  { method, headers, body }: Pick<OutboundRequest, 'method' | 'headers' | 'body'>,
+  context: CheckContext,
+): Promise<{ status: number; text: string }> {
+  const request = { method, headers: { ...headers, Accept: 'application/json' }, body, maxBytes: MAX_ANSWER_BYTES };
+  try {
+    const answer = await sendOutbound(url, { ...request, ...context });
+    return { status: answer.status, text: answer.body.toString() };
+  } catch (error) {
+    throw connectionFailure(url.host, error);
+  }
 }
 
 export function parsedObject(text: string): Record<string, unknown> {

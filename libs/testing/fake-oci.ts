@@ -89,6 +89,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'DELETE /volumes/*': 'DeleteVolume',
   'GET /bootVolumes': 'ListBootVolumes',
   'DELETE /bootVolumes/*': 'DeleteBootVolume',
+  'GET /workRequests': 'ListWorkRequests',
+  'GET /workRequests/*': 'ListWorkRequestErrors',
 };
 
 /** Which of the models a field of a general type holds, where this counterpart accepts one only. */
@@ -124,6 +126,9 @@ export class FakeOci {
   readonly ownFaults: string[] = [];
   readonly instances = new Map<string, FakeInstance>();
   readonly volumes = new Map<string, FakeVolume>();
+  /** Machines that are accepted fail so from now on; null for none. */
+  failLaunches: { code: string; message: string } | null = null;
+  private readonly workRequests = new Map<string, { instanceId: string; error: Fields }>();
   private readonly mishaps = new Map<string, OciMishap[]>();
   private readonly user = ocid('user');
   private readonly keys = rsaPair();
@@ -257,6 +262,8 @@ export class FakeOci {
         return { answer: this.terminate(call) };
       case 'GetVnic':
         return { answer: this.told('Vnic', this.vnic(call.id)) };
+      case 'ListWorkRequestErrors':
+        return { answer: this.told('WorkRequestError', this.workRequestErrors(call.id)) };
       case 'DeleteVolume':
       case 'DeleteBootVolume':
         return { answer: this.removeVolume(call) };
@@ -287,12 +294,24 @@ export class FakeOci {
     if (living >= (this.options.room ?? Infinity))
       throw new Refused({ status: 500, code: 'InternalError', message: 'Out of host capacity.' });
     const made = this.instance(details, retryToken, digest);
+    if (this.failLaunches) {
+      made.fields.lifecycleState = 'TERMINATING';
+      const error = { ...this.failLaunches, timestamp: new Date().toISOString() };
+      this.workRequests.set(ocid('coreservicesworkrequest'), { instanceId: made.fields.id, error });
+      return { ...made.fields, lifecycleState: 'PROVISIONING' };
+    }
     this.volume(`${made.fields.displayName} (Boot Volume)`, 'bootVolume', made.fields.id, 47);
     for (const one of (details['launchVolumeAttachments'] ?? []) as Fields[]) {
       const { displayName, sizeInGBs } = one['launchCreateVolumeDetails'] as { displayName: string; sizeInGBs: number };
       this.volume(displayName, 'volume', made.fields.id, sizeInGBs);
     }
     return made.fields;
+  }
+
+  private workRequestErrors(id: string): Fields[] {
+    const found = this.workRequests.get(id.replace(/\/errors$/, ''));
+    if (!found) throw notFound();
+    return [found.error];
   }
 
   private checkNames({ compartmentId, createVnicDetails, sourceDetails, availabilityDomain }: Fields): void {
@@ -403,6 +422,16 @@ export class FakeOci {
         return [
           'Instance',
           [...this.instances.values()].filter(({ hidden }) => hidden < 0).map(({ fields }) => fields),
+        ];
+      case 'ListWorkRequests':
+        return [
+          'WorkRequestSummary',
+          [...this.workRequests]
+            .filter(([, { instanceId }]) => instanceId === query.get('resourceId'))
+            .map(([id]) => ({
+              ...{ id, operationType: 'LaunchInstance', status: 'FAILED', percentComplete: 100 },
+              ...{ compartmentId: this.compartment, timeAccepted: new Date().toISOString() },
+            })),
         ];
       case 'ListVnicAttachments':
         return ['VnicAttachment', this.attachments(query.get('instanceId'))];

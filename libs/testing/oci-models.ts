@@ -4,6 +4,21 @@
  * listed is not looked into.
  */
 export const OCI_MODELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  WorkRequestSummary: {
+    operationType: 'str',
+    status: 'str',
+    id: 'str',
+    compartmentId: 'str',
+    percentComplete: 'float',
+    timeAccepted: 'datetime',
+    timeStarted: 'datetime',
+    timeFinished: 'datetime',
+  },
+  WorkRequestError: {
+    code: 'str',
+    message: 'str',
+    timestamp: 'datetime',
+  },
   LaunchInstanceDetails: {
     availabilityDomain: 'str',
     capacityReservationId: 'str',

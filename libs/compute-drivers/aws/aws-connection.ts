@@ -2,7 +2,8 @@ import { Readable, Transform } from 'node:stream';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
-import { faultOf, strangeAnswer } from './aws-faults';
+import { strangeAnswer } from '../no-answer';
+import { faultOf } from './aws-faults';
 
 /** A page of a thousand machines with fifty tags each has some five. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -29,9 +29,11 @@ import {
   sweepMachines,
   type SweepScope,
 } from '../compute-driver';
+import { grouped } from '../grouped';
+import { strangeAnswer } from '../no-answer';
 import type { Place } from '../place';
 import { AwsConnection } from './aws-connection';
-import { isBusy, isMissing, refused, strangeAnswer } from './aws-faults';
+import { isBusy, isMissing, refused } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
 import { type AwsMachine, dateIn, faultIn, isOver, labelsIn, machineIn, shown, stateOf } from './aws-machine';
 import { is, resolvePlace, zonesOf } from './aws-place';
@@ -236,16 +238,6 @@ async function listed(Filters: Filter[], aws: AwsConnection): Promise<AwsMachine
     ({ Reservations }) => Reservations,
   );
   return reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null);
-}
-
-function grouped<K, T>(all: readonly T[], keyOf: (one: T) => K): Map<K, [T, ...T[]]> {
-  const groups = new Map<K, [T, ...T[]]>();
-  for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group) group.push(one);
-    else groups.set(keyOf(one), [one]);
-  }
-  return groups;
 }
 
 /** The machine a node has, or else the one that it had in this attempt. */

@@ -1,5 +1,6 @@
 import { errorField, printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { strangeAnswer, unanswered, withoutControls } from '../no-answer';
 
 interface Meaning {
   kind: FaultKind;
@@ -71,7 +72,8 @@ const ENCODED = /\s*Encoded authorization failure message:[\s\S]*/i;
  */
 export function ec2Fault(code: string, message: string, status: number, secrets: readonly string[]) {
   const { kind, scope } = CODES.get(code) ?? byStatus(status);
-  const reason = printable(plain(message.replace(ENCODED, '')), secrets) || `EC2 answers ${status} without a reason.`;
+  const reason =
+    printable(withoutControls(message.replace(ENCODED, '')), secrets) || `EC2 answers ${status} without a reason.`;
   // Machine-readable, and put into logs: nothing but a word.
   const word = /^[\w.]{1,100}$/.test(code) ? code : `Http${status}`;
   return new ComputeDriverError(word, `${word}: ${reason}`, { kind, scope });
@@ -92,29 +94,10 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal, secre
   };
   const status = metadata?.httpStatusCode ?? response?.statusCode;
   const code = errorField(error, 'name') ?? 'Unknown';
-  if (status === undefined || signal.aborted) return unanswered(error, host, signal);
+  if (status === undefined || signal.aborted) return unanswered(host, error, signal);
   // A page of a proxy or of something else that answers there.
   if (NO_CODE.test(code)) return strangeAnswer(host, `does not answer like EC2 (HTTP ${status})`, error);
   return ec2Fault(code, errorField(error, 'message') ?? '', status, secrets);
-}
-
-function unanswered(error: unknown, host: string, signal: AbortSignal): ComputeDriverError {
-  if (signal.aborted) {
-    const message = `${host} did not answer in the time that the call had.`;
-    return new ComputeDriverError('Timeout', message, { kind: 'transient', cause: error });
-  }
-  if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
-    const message = errorField(error, 'message') ?? `${host} may not be called.`;
-    return new ComputeDriverError('AddressRefused', message, { kind: 'invalid', cause: error });
-  }
-  const code = errorField(error, 'code') ?? 'no connection';
-  const message = `${host} cannot be reached (${plain(code)}).`;
-  return new ComputeDriverError('Unreachable', message, { kind: 'transient', cause: error });
-}
-
-/** Something that answers, though not as EC2 does. */
-export function strangeAnswer(host: string, what: string, cause?: unknown): ComputeDriverError {
-  return new ComputeDriverError('StrangeAnswer', `${host} ${what}.`, { kind: 'transient', cause });
 }
 
 /** The request would never succeed. */
@@ -133,9 +116,4 @@ export function isBusy(error: unknown): boolean {
     error instanceof ComputeDriverError &&
     ['IncorrectInstanceState', 'IncorrectState', 'VolumeInUse', 'DependencyViolation'].includes(error.code)
   );
-}
-
-/** Control characters are no words. */
-function plain(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]/gu, ' ');
 }

@@ -1,9 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { auth } from '@googleapis/compute';
 import { compute_v1 } from '@googleapis/compute/build/v1';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
+import { sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
 import { callFault } from './google-faults';
 
@@ -97,44 +96,23 @@ function requestUrl(input: string | URL | Request): string {
   return input instanceof Request ? input.url : String(input);
 }
 
-/**
- * As `fetch`, through the agents of the outbound policy, without redirects and with a bound for answers: the SDK's own
- * looks at the announced length alone.
- */
-function send(outbound: OutboundPolicy, url: URL, init: RequestInit): Promise<Response> {
-  const secure = url.protocol === 'https:';
-  const { http, https } = outbound.agents;
+/** As `fetch`, through the agents of the outbound policy: the SDK's own bounds answers by their announced length alone. */
+async function send(outbound: OutboundPolicy, url: URL, init: RequestInit): Promise<Response> {
   const headers = Object.fromEntries(new Headers(init.headers));
   // Answers are read as they come.
   delete headers['accept-encoding'];
-  const { method = 'GET', signal } = init;
-  const options = { method, headers, agent: secure ? https : http, signal: signal ?? undefined };
-  return new Promise((resolve, reject) => {
-    const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
-    request.on('error', reject);
-    request.on('response', (response) => {
-      collect(response, url.host).then(resolve, (error: Error) => {
-        reject(error);
-        request.destroy();
-      });
-    });
-    request.end(typeof init.body === 'string' ? init.body : undefined);
+  const {
+    status,
+    headers: told,
+    body,
+  } = await sendOutbound(url, {
+    ...{ method: init.method ?? 'GET', headers, body: typeof init.body === 'string' ? init.body : null },
+    ...{ agents: outbound.agents, maxBytes: MAX_ANSWER_BYTES, signal: init.signal ?? undefined },
   });
-}
-
-async function collect(response: IncomingMessage, host: string): Promise<Response> {
-  const chunks: Buffer[] = [];
-  let received = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    received += chunk.length;
-    if (received > MAX_ANSWER_BYTES) throw new Error(`${host} answers with more than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  const { statusCode = 0, headers } = response;
-  const retryAfter = headers['retry-after'];
-  const bodiless = statusCode === 204 || statusCode === 205 || statusCode === 304;
-  return new Response(bodiless ? null : Buffer.concat(chunks), {
-    status: statusCode >= 200 && statusCode < 600 ? statusCode : 502,
+  const retryAfter = told['retry-after'];
+  const bodiless = status === 204 || status === 205 || status === 304;
+  return new Response(bodiless ? null : new Uint8Array(body), {
+    status: status >= 200 && status < 600 ? status : 502,
     headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
   });
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { FakeGoogleCompute } from '../../testing/fake-google-compute';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { eventually } from '../../testing/eventually';
@@ -392,6 +393,7 @@ describe('The Google driver', () => {
     [{ status: 503, reason: 'backendError', message: 'Later' }, 'transient', null],
     [{ status: 403, reason: 'quotaExceeded', message: 'Quota exceeded' }, 'quota', null],
     [{ status: 403, reason: 'accessNotConfigured', message: 'The API is not enabled' }, 'denied', null],
+    [{ status: 412, reason: 'conditionNotMet', message: 'Constraint vmExternalIpAccess violated' }, 'denied', null],
   ])('tells %j as %s, and does not ask again', async (refusal, kind, retryAfterMs) => {
     fake.refuse(refusal);
     await expect(driver.provision(spec(), context())).rejects.toMatchObject({ kind, retryAfterMs });
@@ -405,6 +407,32 @@ describe('The Google driver', () => {
     expect(error).toMatchObject({ code: 'GOOGLE.HTTP_400', kind: 'invalid' });
     expect((error as Error).message).toMatch(/^[^\p{Cc}]+$/u);
     expect((error as Error).message).not.toContain('secret-bootstrap-token');
+  });
+
+  it.each<[string, (quoted: string) => void]>([
+    ['a refusal', (quoted) => fake.refuse({ status: 400, reason: 'invalid', message: quoted })],
+    ['no answer', () => fake.answerWith((request) => void request.socket.destroy())],
+  ])('has nothing secret in the error of %s, however deep one looks', async (_what, fail) => {
+    const wanted = spec();
+    fail(wanted.boot.bootstrapToken);
+    const [outcome] = await Promise.allSettled([driver.provision(wanted, context())]);
+    const shown = inspect(outcome, { depth: 20, showHidden: true });
+    expect(shown).toContain('ComputeDriverError');
+    expect(shown).not.toMatch(/secret-bootstrap-token|Bearer|PRIVATE KEY/);
+  });
+
+  it('takes nothing for gone while a zone does not answer', async () => {
+    const warning = { code: 'UNREACHABLE', message: 'The zone europe-west1-c cannot be reached' };
+    fake.answerWith((_request, response) => {
+      response.end(JSON.stringify({ items: { 'zones/europe-west1-c': { warning }, 'zones/europe-west1-b': {} } }));
+    });
+    const fault = { kind: 'transient', message: expect.stringContaining(warning.message) as string };
+    await expect(driver.destroy(refOf(spec()), context())).rejects.toMatchObject(fault);
+    await expect(driver.listOwned({ installationId: 'own', place: PLACE }, context())).rejects.toMatchObject(fault);
+  });
+
+  it('takes labels of letters that have no case', async () => {
+    expect(await requested({ userLabels: { 部署: '数据' } })).toMatchObject({ labels: { 部署: '数据' } });
   });
 
   it.each([

@@ -12,6 +12,7 @@ import {
   sweepMachines,
   type SweepScope,
 } from '../compute-driver';
+import { grouped } from '../grouped';
 import { GoogleClient } from './google-client';
 import { googleFault, operationFault } from './google-faults';
 import { machineOf } from './google-machine';
@@ -76,15 +77,16 @@ export class GoogleDriver implements ComputeDriver {
     if (refs.length === 0) return [];
     const client = this.client(context);
     const machines = new Map<string, Machine>();
-    for (const [place, group] of byZone(refs))
+    for (const group of grouped(refs, ({ place }) => JSON.stringify([place.account, place.zone])).values()) {
+      const { project, zone } = placeOf(group[0]);
       for (const some of chunks(group, TOKENS_A_QUESTION)) {
         const tokens = some.map(({ nodeToken }) => nodeToken);
-        for (const one of await zoneMachines(client, place.project, place.zone, tokenFilter(tokens)))
-          machines.set(one.name, one);
+        for (const one of await zoneMachines(client, project, zone, tokenFilter(tokens))) machines.set(one.name, one);
       }
+    }
     const told: ProviderNode[] = [];
     for (const some of chunks(refs, QUESTIONS_AT_ONCE))
-      told.push(...(await Promise.all(some.map((ref) => this.told(client, ref, machines.get(nameOf(ref)))))));
+      told.push(...(await Promise.all(some.map((ref) => this.told(client, ref, machineFor(ref, machines))))));
     return told;
   }
 
@@ -318,24 +320,18 @@ function nameOf({ nodeToken, attempt }: NodeRef): string {
   return machineName(nodeToken, attempt);
 }
 
+/** An answer may have machines that nobody asked for. */
+function machineFor(ref: NodeRef, machines: ReadonlyMap<string, Machine>): Machine | undefined {
+  const found = machines.get(nameOf(ref));
+  return found?.owner.nodeToken === ref.nodeToken ? found : undefined;
+}
+
 function placeOf({ place }: NodeRef): { project: string; zone: string } {
   return { project: projectOf(place), zone: zoneOf(place) };
 }
 
 function of(nodeToken: string): (one: Pick<Machine, 'owner'>) => boolean {
   return ({ owner }) => owner.nodeToken === nodeToken;
-}
-
-function byZone(refs: readonly NodeRef[]): [{ project: string; zone: string }, NodeRef[]][] {
-  const groups = new Map<string, [{ project: string; zone: string }, NodeRef[]]>();
-  for (const ref of refs) {
-    const place = placeOf(ref);
-    const key = `${place.project}/${place.zone}`;
-    const group = groups.get(key) ?? [place, []];
-    group[1].push(ref);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
 }
 
 function chunks<One>(all: readonly One[], size: number): One[][] {

@@ -1,5 +1,6 @@
 import { errorField, printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { withoutControls } from '../no-answer';
 
 /** What Google Cloud says in an answer or in an operation. */
 interface GoogleFailure {
@@ -37,17 +38,19 @@ const CLASSES: Readonly<Record<string, Class>> = {
   forbidden: ['denied', 'account'],
   autherror: ['denied', 'account'],
   accessnotconfigured: ['denied', 'account'],
+  // A policy of the organisation, which only its administrators can change.
+  conditionnotmet: ['denied', 'account'],
 };
 
 /** Codes of a wrong user: the project and its network are no secret, but the key and the script are. */
-export function googleFault(failure: GoogleFailure, secrets: readonly string[], cause?: unknown): ComputeDriverError {
+export function googleFault(failure: GoogleFailure, secrets: readonly string[]): ComputeDriverError {
   const { status, code, message, retryAfterMs = null } = failure;
   const [kind, scope] = classOf(failure);
   // What is not a letter may come from anybody: answers quote what they refuse.
   const name = /^[A-Za-z][\w.-]{0,79}$/.test(code) ? code : `HTTP_${status ?? 'NONE'}`;
   const words = printable(withoutControls(message), secrets) || 'Google Cloud gives no reason.';
   const reach = kind === 'quota' && /\bglobally\b/i.test(message) ? 'account' : scope;
-  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: reach, retryAfterMs, cause });
+  return new ComputeDriverError(`GOOGLE.${name}`, words, { kind, scope: reach, retryAfterMs });
 }
 
 function classOf({ status, code }: GoogleFailure): Class {
@@ -72,7 +75,7 @@ export function operationFault(
   return googleFault({ status: null, code: textOf(code), message: textOf(message) }, secrets);
 }
 
-/** The error of a call as ours. */
+/** The error of a call as ours. The SDK's own is no cause of it: that has the request, with the key's signature and the script. */
 export function callFault(error: unknown, host: string, secrets: readonly string[]): ComputeDriverError {
   if (error instanceof ComputeDriverError) return error;
   const { response } = recordOf(error);
@@ -86,7 +89,7 @@ export function callFault(error: unknown, host: string, secrets: readonly string
     message: textOf(answer['message']) || `${host} answers HTTP ${String(status)}`,
     retryAfterMs: retryAfter(headers),
   };
-  return googleFault(failure, secrets, error);
+  return googleFault(failure, secrets);
 }
 
 function connectionFault(error: unknown, host: string, secrets: readonly string[]): ComputeDriverError {
@@ -95,7 +98,7 @@ function connectionFault(error: unknown, host: string, secrets: readonly string[
   if (code === 'ERR_ADDRESS_REFUSED')
     return new ComputeDriverError('GOOGLE.ADDRESS_REFUSED', printable(message, secrets), { kind: 'invalid' });
   const words = `${host} cannot be reached (${/^[A-Z_\d]{2,40}$/.test(code) ? code : 'the connection failed'}).`;
-  return new ComputeDriverError('GOOGLE.UNAVAILABLE', words, { kind: 'transient', cause: error });
+  return new ComputeDriverError('GOOGLE.UNAVAILABLE', words, { kind: 'transient' });
 }
 
 /** Seconds, or a time, of the answer's header. */
@@ -117,8 +120,4 @@ export function listOf(value: unknown): unknown[] {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function withoutControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, (one) => (one === '\n' || one === '\r' ? one : ' '));
 }

@@ -4,7 +4,7 @@ import type { NodeDisk, NodeSpec } from '../compute-driver';
 import { diskTypeOf, imageOf, invalidInput, machineName, machineTypeOf, networkOf, zoneOf } from './google-names';
 
 const MOST_LABELS = 64;
-const LABEL_KEY = /^\p{Ll}[\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
+const LABEL_KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
 const LABEL_VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
 const NETWORK_TAG = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const IDENTITY = /^(default|[a-zA-Z0-9.-]{1,128}@[a-z0-9.-]{1,128})$/;

@@ -4,7 +4,7 @@ import { INSTALLATION_LABEL, NODE_LABEL, ownerOf } from '../cloud-driver';
 import { ComputeDriverError, type OwnershipLabels, type ProviderNode, type ProviderNodeState } from '../compute-driver';
 import type { Place } from '../place';
 import type { GoogleClient } from './google-client';
-import { listOf, operationFault, recordOf, textOf } from './google-faults';
+import { googleFault, listOf, operationFault, recordOf, textOf } from './google-faults';
 import { projectOf } from './google-names';
 
 /** Of one page: the most that Google gives. */
@@ -149,7 +149,17 @@ function scopes(
   ask: Parameters<typeof pages>[1],
 ): (filter: string) => Promise<unknown[]> {
   const list = pages(client, ask);
-  return async (filter) => (await list(filter)).flatMap((scope) => listOf(recordOf(scope)[kind]));
+  return async (filter) =>
+    (await list(filter)).flatMap((scope) => {
+      const { warning, [kind]: items } = recordOf(scope);
+      // What a zone that does not answer has is not gone.
+      if (recordOf(warning)['code'] === 'UNREACHABLE') throw unreachable(textOf(recordOf(warning)['message']));
+      return listOf(items);
+    });
+}
+
+function unreachable(words: string): ComputeDriverError {
+  return googleFault({ status: 503, code: 'UNREACHABLE', message: words || 'A zone does not answer' }, []);
 }
 
 function itemsOf(items: unknown): unknown[] {

@@ -1,6 +1,4 @@
 import { createPrivateKey } from 'node:crypto';
-import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import {
   DefaultRequestSigner,
   EndpointBuilder,
@@ -11,8 +9,10 @@ import {
 } from 'oci-common';
 import { BlockstorageClient, ComputeClient, VirtualNetworkClient } from 'oci-core';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
+import { type OutboundAnswer, sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError } from '../compute-driver';
-import { ociFault, strangeAnswer, unanswered } from './oci-faults';
+import { strangeAnswer, unanswered } from '../no-answer';
+import { ociFault } from './oci-faults';
 
 /** Credentials as users give them, each of the form that its place in a request needs. */
 export interface OciKeys {
@@ -21,12 +21,6 @@ export interface OciKeys {
   fingerprint: string;
   privateKey: string;
   compartment: string;
-}
-
-interface Answer {
-  status: number;
-  headers: IncomingMessage['headers'];
-  body: string;
 }
 
 export interface OciConnectionOptions {
@@ -46,7 +40,11 @@ const REGION = /^[a-z]{2,12}(-[a-z]{2,24}){1,3}-\d{1,2}$/;
 /** `ocid1.<kind>.<realm>.[region].<unique part>` */
 const OCID = /^ocid1\.([a-z0-9]{1,64})\.[a-z0-9-]{1,64}\.[a-z0-9-]{0,64}\.[A-Za-z0-9._-]{1,160}$/;
 
-const IDENTITY_TEMPLATE = 'https://identity.{region}.oci.{secondLevelDomain}';
+/** As the SDK has them of its own clients. */
+const TEMPLATES = {
+  identity: 'https://identity.{region}.oci.{secondLevelDomain}',
+  iaas: 'https://iaas.{region}.{secondLevelDomain}',
+} as const;
 const VERSION = '20160918';
 
 /** Machines in a list come with their user data, 32 kB each at most. */
@@ -131,15 +129,50 @@ export class OciConnection {
   /** Names of the region's availability domains: they begin differently in each tenancy. */
   async availabilityDomains(): Promise<string[]> {
     const { region, endpoint, keys } = this.options;
-    const base = endpoint === null ? identityEndpoint(region) : identityBeside(endpoint);
-    const query = `compartmentId=${encodeURIComponent(keys.tenancy)}`;
-    const uri = `${base}/${VERSION}/availabilityDomains?${query}`;
-    const transport = this.transport();
-    const answer = await transport.send({ method: 'GET', headers: new Headers(), uri });
+    const base = endpoint === null ? endpointOf('identity', region) : identityBeside(endpoint);
+    const domains = await this.list(`${base}/${VERSION}/availabilityDomains`, { compartmentId: keys.tenancy });
+    return domains.map(({ name }) => textOf(name) ?? '').filter((name) => name !== '');
+  }
+
+  /**
+   * What Oracle Cloud says of the request for an instance that failed after it was accepted, which only its work request
+   * knows; null where it did not fail, or may not be asked.
+   */
+  async launchFault(instanceId: string): Promise<ComputeDriverError | null> {
+    const { region, endpoint, keys } = this.options;
+    const base = `${endpoint?.replace(/\/+$/, '') ?? endpointOf('iaas', region)}/${VERSION}/workRequests`;
     try {
-      const domains: unknown = await answer.json();
-      if (!Array.isArray(domains)) throw new Error('no list');
-      return domains.map((one) => textOf((one as { name?: unknown } | null)?.name) ?? '').filter((name) => name !== '');
+      const requests = await this.list(base, { compartmentId: keys.compartment, resourceId: instanceId });
+      const failed = requests.find(
+        ({ operationType, status }) => /^Launch/i.test(textOf(operationType) ?? '') && status === 'FAILED',
+      );
+      if (!isOcid(failed?.['id'])) return null;
+      const [first] = await this.list(`${base}/${encodeURIComponent(failed['id'])}/errors`, {});
+      const { code, message } = first ?? {};
+      // A failure of its own, like an answer 500: its words say what it means.
+      return ociFault(
+        { status: 500, code: textOf(code), message: textOf(message) ?? '', retryAfterMs: null },
+        this.secrets,
+      );
+    } catch (error) {
+      if (error instanceof ComputeDriverError && error.kind === 'denied') return null;
+      throw error;
+    }
+  }
+
+  /** A list of a service without a client of the SDK here: the first page of it. */
+  private async list(uri: string, query: Readonly<Record<string, string>>): Promise<Record<string, unknown>[]> {
+    const parameters = new URLSearchParams(query).toString();
+    const transport = this.transport();
+    const answer = await transport.send({
+      method: 'GET',
+      headers: new Headers(),
+      uri: parameters === '' ? uri : `${uri}?${parameters}`,
+    });
+    try {
+      const items: unknown = await answer.json();
+      if (!Array.isArray(items)) throw new Error('no list');
+      return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
       throw strangeAnswer(new URL(uri).host, 'does not answer as Oracle Cloud does', error);
     }
@@ -223,12 +256,14 @@ class Transport implements HttpClient {
     this.host = url.host;
     // What is signed is what is sent.
     await this.signer.signHttpRequest({ method, headers, uri: url.href, body: textOf(body) ?? undefined });
-    const answer = await this.exchange(url, method, headers, textOf(body)).catch((error: unknown) => {
-      throw this.failed(unanswered(url.host, error, this.signal));
+    const { agents, signal } = this;
+    const request = { method, headers: Object.fromEntries(headers), body: textOf(body), agents, signal };
+    const answer = await sendOutbound(url, { ...request, maxBytes: MAX_ANSWER_BYTES }).catch((error: unknown) => {
+      throw this.failed(unanswered(url.host, error, signal));
     });
     const { status } = answer;
     if (status < 200 || status > 299) throw this.failed(ociFault(refusalIn(answer), this.secrets));
-    return new Response(status === 204 || status === 205 ? null : answer.body, {
+    return new Response(status === 204 || status === 205 ? null : answer.body.toString(), {
       status,
       headers: textHeaders(answer),
     });
@@ -243,47 +278,10 @@ class Transport implements HttpClient {
     this.failure = fault;
     return fault;
   }
-
-  private exchange(url: URL, method: string, headers: Headers, body: string | null): Promise<Answer> {
-    const secure = url.protocol === 'https:';
-    const { agents, signal } = this;
-    const options: RequestOptions = {
-      method,
-      headers: Object.fromEntries(headers),
-      agent: secure ? agents.https : agents.http,
-      signal,
-    };
-    return new Promise<Answer>((resolve, reject) => {
-      const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
-      request.on('error', reject);
-      request.on('response', (response) => {
-        collect(response, url.host).then(resolve, (error: Error) => {
-          reject(error);
-          request.destroy();
-        });
-      });
-      request.end(body ?? undefined);
-    });
-  }
 }
 
-async function collect(response: IncomingMessage, host: string): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  let received = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    received += chunk.length;
-    if (received > MAX_ANSWER_BYTES) throw strangeAnswer(host, `answers with more than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    body: Buffer.concat(chunks).toString('utf8'),
-  };
-}
-
-function refusalIn({ status, headers, body }: Answer) {
-  const said = saidIn(body);
+function refusalIn({ status, headers, body }: OutboundAnswer) {
+  const said = saidIn(body.toString());
   const seconds = Number(headers['retry-after'] ?? headers['opc-retry-after']);
   return {
     status,
@@ -302,7 +300,7 @@ function saidIn(body: string): { code?: unknown; message?: unknown } | null {
   }
 }
 
-function textHeaders({ headers }: Answer): Record<string, string> {
+function textHeaders({ headers }: OutboundAnswer): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => textOf(entry[1]) !== null),
   );
@@ -313,8 +311,8 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function identityEndpoint(region: string): string {
-  return EndpointBuilder.createEndpointFromRegionId(IDENTITY_TEMPLATE, region, 'identity');
+function endpointOf(service: keyof typeof TEMPLATES, region: string): string {
+  return EndpointBuilder.createEndpointFromRegionId(TEMPLATES[service], region, service);
 }
 
 /** The service for names beside the one for machines, which other clouds of the kind have by the same rule. */

@@ -393,6 +393,43 @@ describe('the OCI driver', () => {
       .filter(({ fields }) => fields.lifecycleState !== 'TERMINATED')
       .map(({ fields }) => fields.displayName);
 
+  it.each([
+    ['Out of host capacity.', { kind: 'capacity', scope: 'zone' }],
+    ['The image is not compatible with the shape.', { kind: 'transient' }],
+  ])('tells why a machine that was accepted could not be made: %s', async (message, fault) => {
+    fake.failLaunches = { code: 'InternalError', message };
+    for (const market of ['on-demand', 'spot'] as const) {
+      const wanted = spec({ market }, `failed-${market}`);
+      expect(await driver.provision(wanted, contextOf())).toMatchObject({ state: 'pending' });
+      const seen = async () => (await driver.describe([refOf(wanted)], contextOf()))[0];
+      await seen();
+      expect(await seen()).toMatchObject({ state: 'failed', fault: { ...fault, message } });
+      expect(await faultOf(driver.provision(wanted, contextOf()))).toMatchObject({ ...fault, message });
+    }
+  });
+
+  it('says of a machine that has gone no more than that, where the user may not ask why', async () => {
+    fake.failLaunches = { code: 'InternalError', message: 'Out of host capacity.' };
+    await driver.provision(spec(), contextOf());
+    const denied = refusal(404, 'NotAuthorizedOrNotFound', 'Authorization failed or not found');
+    fake.fail('ListWorkRequests', denied, denied);
+    const looks = async () => (await driver.describe([refOf(spec())], contextOf()))[0];
+    await looks();
+    expect(await looks()).toMatchObject({ state: 'gone', fault: null });
+  });
+
+  it.each(['TerminateInstance', 'DeleteVolume'])('says that the user may not call %s', async (operation) => {
+    await driver.provision(spec(), contextOf());
+    if (operation === 'DeleteVolume') {
+      await driver.destroy(refOf(spec()), contextOf());
+      fake.addVolume(machineName('token-1'));
+      // The machine ends first.
+      await driver.describe([refOf(spec())], contextOf());
+    }
+    fake.fail(operation, refusal(404, 'NotAuthorizedOrNotFound', 'Authorization failed or not found'));
+    expect(await faultOf(driver.destroy(refOf(spec()), contextOf()))).toMatchObject({ kind: 'denied' });
+  });
+
   it('sweeps disks of machines that have ended, and none of another installation or of a node that is wanted', async () => {
     const tags = (installation: string, node: string) => ({
       ...{ platform_installation: installation, platform_node: node, platform_cluster: '7_11', platform_attempt: '1' },

@@ -15,6 +15,7 @@ import {
   sweepMachines,
   type SweepScope,
 } from '../compute-driver';
+import { grouped } from '../grouped';
 import type { Place } from '../place';
 import { isOcid, OciConnection, ociKeys, textOf } from './oci-connection';
 import { isBusy, isMissing } from './oci-faults';
@@ -59,7 +60,8 @@ export class OciDriver implements ComputeDriver {
     if (living?.attempt === spec.attempt) return shown(living);
     if (living) throw another(living);
     const before = machines.find(({ attempt }) => attempt === spec.attempt);
-    if (before) throw stateOf(before) === 'interrupted' ? takenBack() : endedBefore();
+    if (before)
+      throw (await failedLaunch(before, oci)) ?? (stateOf(before) === 'interrupted' ? takenBack() : endedBefore());
     const place = await resolvePlace(spec.place, oci, compartmentId);
     const launchInstanceDetails = launchDetails(spec, place, compartmentId, script);
     const { instance } = await oci.compute((client) =>
@@ -80,7 +82,7 @@ export class OciDriver implements ComputeDriver {
       const running = chosen.flatMap(({ machine }) => (machine && stateOf(machine) === 'running' ? [machine.id] : []));
       const addresses = await addressesOf(running, call);
       for (const { ref, machine } of chosen)
-        byToken.set(ref.nodeToken, machine ? shown(machine, addresses.get(machine.id)) : goneNode(ref.nodeToken));
+        byToken.set(ref.nodeToken, machine ? await told(machine, addresses, call) : goneNode(ref.nodeToken));
     }
     return refs.map((ref) => byToken.get(ref.nodeToken) ?? goneNode(ref.nodeToken));
   }
@@ -205,6 +207,18 @@ function machinesIn(instances: readonly models.Instance[]): OciMachine[] {
   return instances.map(machineIn).filter((machine) => machine !== null);
 }
 
+/** A machine as its node. One that was never whole has ended for a reason, which only the request for it knows. */
+async function told(machine: OciMachine, addresses: ReadonlyMap<string, Addresses>, call: Call): Promise<ProviderNode> {
+  const node = shown(machine, addresses.get(machine.id));
+  const fault = isOver(machine) ? await failedLaunch(machine, call.oci) : null;
+  return fault === null ? node : { ...node, state: 'failed', fault };
+}
+
+/** Why the machine could not be made; null for one that was made. */
+async function failedLaunch({ id, ended }: OciMachine, oci: OciConnection): Promise<ComputeDriverError | null> {
+  return ended ? null : oci.launchFault(id);
+}
+
 /** The machine a node has, or else the one that it had in this attempt. */
 function bestOf(machines: readonly OciMachine[], { nodeToken, attempt }: NodeRef): OciMachine | null {
   const own = machines.filter(({ labels }) => labels.nodeToken === nodeToken);
@@ -262,13 +276,20 @@ async function markEnded({ id: instanceId }: OciMachine, { oci }: Call): Promise
   }
 }
 
-async function terminate({ id: instanceId }: OciMachine, { oci }: Call): Promise<void> {
+async function terminate(machine: OciMachine, call: Call): Promise<void> {
+  const { id: instanceId } = machine;
   const nothing = { preserveBootVolume: false, preserveDataVolumesCreatedAtLaunch: false };
   try {
-    await oci.compute((client) => client.terminateInstance({ instanceId, ...nothing }));
+    await call.oci.compute((client) => client.terminateInstance({ instanceId, ...nothing }));
   } catch (error) {
-    if (!isBusy(error) && !isMissing(error)) throw error;
+    if (isBusy(error)) return;
+    // The answer is the same for what has gone and for what the user may not end. What is still listed has not gone.
+    if (!isMissing(error) || (await isListed(machine, call))) throw error;
   }
+}
+
+async function isListed({ id, labels }: OciMachine, call: Call): Promise<boolean> {
+  return (await named(labels.nodeToken, call)).some((one) => one.id === id && !isOver(one));
 }
 
 async function addressesOf(instanceIds: readonly string[], call: Call): Promise<Map<string, Addresses>> {
@@ -340,22 +361,15 @@ function leftoversIn(volumes: readonly Volume[], kind: Leftover['kind']): Leftov
   });
 }
 
-async function removeDisk({ id, kind }: Leftover, { oci }: Call): Promise<void> {
+async function removeDisk({ id, kind, nodeToken }: Leftover, call: Call): Promise<void> {
+  const { oci } = call;
   try {
     if (kind === 'volume') await oci.disks((client) => client.deleteVolume({ volumeId: id }));
     else await oci.disks((client) => client.deleteBootVolume({ bootVolumeId: id }));
   } catch (error) {
     // Its machine is still letting it go, or it is on its way already.
-    if (!isBusy(error) && !isMissing(error)) throw error;
+    if (isBusy(error)) return;
+    const isThere = async () => (await disksOf(nodeToken, call)).some((one) => one.id === id);
+    if (!isMissing(error) || (kind === 'volume' && (await isThere()))) throw error;
   }
-}
-
-function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, [T, ...T[]]> {
-  const groups = new Map<string, [T, ...T[]]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }

@@ -1,5 +1,6 @@
-import { errorField, printable } from '../../object-storage/store-fault';
+import { printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind, type FaultScope } from '../compute-driver';
+import { withoutControls } from '../no-answer';
 
 /** What Oracle Cloud answers to a call that it does not do. */
 export interface OciRefusal {
@@ -45,7 +46,7 @@ const AMBIGUOUS = new Set(['NotAuthorizedOrNotFound', 'RelatedResourceNotAuthori
  */
 export function ociFault({ status, code, message, retryAfterMs }: OciRefusal, secrets: readonly string[]) {
   const { kind, scope } = meaningOf(status, code, message);
-  const reason = printable(plain(message), secrets) || `Oracle Cloud answers ${status} without a reason.`;
+  const reason = printable(withoutControls(message), secrets) || `Oracle Cloud answers ${status} without a reason.`;
   const hint =
     code !== null && AMBIGUOUS.has(code)
       ? ' Oracle Cloud does not say whether it does not exist or a policy that allows it is missing.'
@@ -65,29 +66,6 @@ function meaningOf(status: number, code: string | null, message: string): Meanin
   return { kind: 'invalid' };
 }
 
-/** The error of a call that got no answer, or one that is none of Oracle's. */
-export function unanswered(host: string, error: unknown, signal: AbortSignal): ComputeDriverError {
-  if (error instanceof ComputeDriverError) return error;
-  if (signal.aborted) {
-    const message = `${host} did not answer in the time that the call had.`;
-    return new ComputeDriverError('Timeout', message, { kind: 'transient', cause: error });
-  }
-  if (errorField(error, 'code') === 'ERR_ADDRESS_REFUSED') {
-    const message = errorField(error, 'message') ?? `${host} may not be called.`;
-    return new ComputeDriverError('AddressRefused', message, { kind: 'invalid', cause: error });
-  }
-  const code = errorField(error, 'code') ?? 'no connection';
-  return new ComputeDriverError('Unreachable', `${host} cannot be reached (${code}).`, {
-    kind: 'transient',
-    cause: error,
-  });
-}
-
-/** Something that answers, though not as Oracle Cloud does. */
-export function strangeAnswer(host: string, what: string, cause?: unknown): ComputeDriverError {
-  return new ComputeDriverError('StrangeAnswer', `${host} ${what}.`, { kind: 'transient', cause });
-}
-
 /** Whether the answer says that there is nothing of that name, or nothing that may be seen. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ComputeDriverError && error.code === 'NotAuthorizedOrNotFound';
@@ -96,9 +74,4 @@ export function isMissing(error: unknown): boolean {
 /** Whether it says that the resource is just doing something else. */
 export function isBusy(error: unknown): boolean {
   return error instanceof ComputeDriverError && ['IncorrectState', 'Conflict'].includes(error.code);
-}
-
-/** Control characters are no words. */
-function plain(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]/gu, ' ');
 }

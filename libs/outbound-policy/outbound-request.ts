@@ -1,0 +1,59 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { OutboundAgents } from './outbound-policy';
+
+export interface OutboundRequest {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+  agents: OutboundAgents;
+  /** An answer that is longer ends the request. */
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** The server sends more than anybody wants to read. */
+export class AnswerTooLongError extends Error {
+  constructor(
+    host: string,
+    readonly maxBytes: number,
+  ) {
+    super(`${host} answers with more than ${maxBytes} bytes`);
+    this.name = 'AnswerTooLongError';
+  }
+}
+
+/** One request through the agents of the outbound policy, and its whole answer. Follows no redirect. */
+export function sendOutbound(url: URL, { agents, maxBytes, body, ...rest }: OutboundRequest): Promise<OutboundAnswer> {
+  const secure = url.protocol === 'https:';
+  const options: RequestOptions = { ...rest, agent: secure ? agents.https : agents.http };
+  return new Promise((resolve, reject) => {
+    const request = secure ? httpsRequest(url, options) : httpRequest(url, options);
+    request.on('error', reject);
+    request.on('response', (response) => {
+      collect(response, url.host, maxBytes).then(resolve, (error: Error) => {
+        reject(error);
+        request.destroy();
+      });
+    });
+    request.end(body ?? undefined);
+  });
+}
+
+async function collect(response: IncomingMessage, host: string, maxBytes: number): Promise<OutboundAnswer> {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  // The length that a server announces is not trusted.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > maxBytes) throw new AnswerTooLongError(host, maxBytes);
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+}
