@@ -276,6 +276,16 @@ describe('AzureDriver', () => {
     ],
     ['trouble of Azure', { on: PUT_MACHINE, status: 503, code: 'ServerBusy' }, { kind: 'transient' }],
     ['a policy', { on: PUT_MACHINE, status: 403, code: 'RequestDisallowedByPolicy' }, { kind: 'denied' }],
+    [
+      'a subscription that does not have the service',
+      { on: PUT_MACHINE, status: 409, code: 'MissingSubscriptionRegistration' },
+      { kind: 'denied' },
+    ],
+    [
+      'a disk that another machine has',
+      { on: PUT_MACHINE, status: 409, code: 'OperationNotAllowed', message: 'Disk d is attached to VM /x/limits.' },
+      { kind: 'transient' },
+    ],
     ['a broken connection', { on: PUT_MACHINE, status: null }, { kind: 'transient' }],
   ])('tells of %s', async (_what, injected, wanted) => {
     fake.faults.push(injected);
@@ -417,6 +427,31 @@ describe('AzureDriver', () => {
     expect(left()).toEqual(NOTHING);
   });
 
+  it('removes the other parts of a node where one cannot be removed yet, and that one later', async () => {
+    fake.faults.push({ on: PUT_MACHINE, status: 500 });
+    const disk = { gib: 8, type: 'PremiumV2_LRS', iops: 3000, throughputMb: 125, encrypted: false };
+    const spec = specOf({ disks: [disk, disk] });
+    await faultOf(driver.provision(spec, context));
+    fake.faults.push(
+      { on: /^DELETE .*-nic$/, status: 400, code: 'NicInUse' },
+      { on: /^DELETE .*-data-1$/, status: 429, code: 'TooManyRequests' },
+    );
+    expect(await faultOf(driver.destroy(refOf(spec), context))).toMatchObject({ kind: 'throttled' });
+    await eventually(() => !fake.names('disks').includes(nodeNames(spec.labels.nodeToken).disk(0)), QUICKLY);
+    expect(left()).not.toEqual(NOTHING);
+    await goes(spec);
+    expect(left()).toEqual(NOTHING);
+  });
+
+  it('waits for a card that its machine has not let go of', async () => {
+    fake.faults.push({ on: PUT_MACHINE, status: 500 }, { on: /^DELETE .*-nic$/, status: 400, code: 'NicInUse' });
+    const spec = specOf();
+    await faultOf(driver.provision(spec, context));
+    expect(await driver.destroy(refOf(spec), context)).toBe('going');
+    await goes(spec);
+    expect(left()).toEqual(NOTHING);
+  });
+
   it('reports what cannot be swept, and sweeps the rest', async () => {
     const [first, second] = [specOf(), specOf()];
     for (const spec of [first, second]) await driver.provision(spec, context);
@@ -455,6 +490,16 @@ describe('AzureDriver', () => {
       expect(disk(63).length).toBeLessThan(80);
     }
     expect(new Set(names.map(({ machine }) => machine)).size).toBe(4);
+  });
+
+  it('repeats no token that Azure quotes', async () => {
+    const spec = specOf();
+    const script = `#!/bin/sh\n# ${spec.labels.nodeToken} none ${spec.boot.bootstrapToken}\n`;
+    const message = `Invalid: ${spec.boot.bootstrapToken} ${Buffer.from(script).toString('base64')}`;
+    fake.faults.push({ on: PUT_MACHINE, status: 400, code: 'InvalidParameter', message });
+    expect((await faultOf(driver.provision(spec, context))).message).toBe(
+      'Azure answers InvalidParameter: Invalid: *** ***.',
+    );
   });
 
   describe('with an endpoint that is not what it says', () => {

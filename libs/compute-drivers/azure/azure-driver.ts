@@ -18,7 +18,7 @@ import {
   type SweepScope,
   type Swept,
 } from '../compute-driver';
-import { invalidRequest, statusFault } from './azure-faults';
+import { invalidRequest, isInUse, statusFault } from './azure-faults';
 import { groupOf, nodeNames, type NodeNames, type NodeRequests, nodeRequests } from './azure-requests';
 import { type AzureEndpoints, type AzureSession, AzureSessions, type CallOptions } from './azure-session';
 
@@ -30,6 +30,8 @@ const ASKED_AT_ONCE = 8;
 const MOST_LISTED = 200_000;
 const MOST_PAGES = 5_000;
 const BUSY_MS = 5_000;
+/** No size of machines has more data disks. */
+const MOST_DISKS = 64;
 
 /** What Azure answers where a machine of the name exists already. */
 const EXISTS: ReadonlySet<string> = new Set([
@@ -76,7 +78,9 @@ export class AzureDriver implements ComputeDriver {
 
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
     const script = this.options.bootScript(spec, spec.market === 'spot' ? 'azure' : null);
-    const session = this.sessions.of(context);
+    const session = this.sessions
+      .of(context)
+      .hiding([spec.boot.bootstrapToken, Buffer.from(script).toString('base64')]);
     const requests = nodeRequests(spec, script, session.subscription);
     const existing = await this.sameAttempt(session, spec, requests.group, context);
     if (existing) return existing;
@@ -281,10 +285,14 @@ export class AzureDriver implements ComputeDriver {
       { kind: 'address', name: names.address, resource: found[1] },
       { kind: 'disk', name: names.bootDisk, resource: found[2] },
     ];
-    for (let index = 0; index < 64; index += 1) {
-      const resource = await disk(names.disk(index));
-      if (resource === null) break;
-      own.push({ kind: 'disk', name: names.disk(index), resource });
+    for (let first = 0; first < MOST_DISKS; first += ASKED_AT_ONCE) {
+      const some = Array.from({ length: ASKED_AT_ONCE }, (_, at) => names.disk(first + at));
+      const disks = await Promise.all(
+        some.map(async (name) => ({ kind: 'disk' as const, name, resource: await disk(name) })),
+      );
+      own.push(...disks);
+      // Not at the first that is missing: of several, some may be removed before the others.
+      if (disks.every(({ resource }) => resource === null)) break;
     }
     return own.filter(({ resource }) => resource !== null && ownerIn(resource)?.nodeToken === nodeToken);
   }
@@ -344,7 +352,10 @@ async function listed<T>(
   );
 }
 
-/** Removes parts: addresses only once no card holds them, which is one call later. */
+/**
+ * Removes parts: addresses only once no card holds them, which is one call later. One that cannot be removed keeps none of
+ * the others; one that is still in use is tried again with the next call.
+ */
 async function removeParts(
   session: AzureSession,
   group: string,
@@ -353,14 +364,21 @@ async function removeParts(
 ): Promise<void> {
   const { compute, network } = session;
   const hasCard = parts.some(({ kind }) => kind === 'card');
-  for (const { kind, name } of parts) {
-    if (kind === 'card')
-      await session.call(context, (options) => network.networkInterfaces.beginDelete(group, name, options));
-    else if (kind === 'disk')
-      await submitted(session, context, (options) => compute.disks.delete(group, name, options));
-    else if (!hasCard)
-      await session.call(context, (options) => network.publicIPAddresses.beginDelete(group, name, options));
-  }
+  const failures: ComputeDriverError[] = [];
+  for (const { kind, name } of parts)
+    try {
+      if (kind === 'card')
+        await session.call(context, (options) => network.networkInterfaces.beginDelete(group, name, options));
+      else if (kind === 'disk')
+        await submitted(session, context, (options) => compute.disks.delete(group, name, options));
+      else if (!hasCard)
+        await session.call(context, (options) => network.publicIPAddresses.beginDelete(group, name, options));
+    } catch (error) {
+      if (!(error instanceof ComputeDriverError) || context.signal.aborted) throw error;
+      if (!isInUse(error)) failures.push(error);
+    }
+  const [failure] = failures;
+  if (failure) throw failure;
 }
 
 function findCard(

@@ -36,6 +36,10 @@ const CODES: Readonly<Record<string, Meaning>> = {
   QuotaExceeded: QUOTA,
   ResourceQuotaExceeded: QUOTA,
   AnotherOperationInProgress: BUSY,
+  CanceledAndSupersededDueToAnotherOperation: BUSY,
+  NicInUse: BUSY,
+  PublicIPAddressCannotBeDeleted: BUSY,
+  DiskInUse: BUSY,
   OperationPreempted: BUSY,
   AttachDiskWhileBeingDetached: BUSY,
   ResourceIsBeingDeleted: BUSY,
@@ -63,7 +67,13 @@ const CODES: Readonly<Record<string, Meaning>> = {
   DisallowedOperation: DENIED,
   RequestDisallowedByPolicy: DENIED,
   ScopeLocked: DENIED,
+  // An error 409 like a conflict, and as lasting as a missing right.
+  MissingSubscriptionRegistration: DENIED,
+  SubscriptionNotRegistered: DENIED,
 };
+
+/** What Azure says of a disk that its machine has not let go of. */
+const ATTACHED = /\bis attached to VM\b/i;
 
 /** Of its directory: it is overloaded or down. */
 const DIRECTORY_TROUBLE: ReadonlySet<string> = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS50196']);
@@ -78,7 +88,10 @@ export interface AskedServer {
 
 /** What a code of Azure means; its words decide where one code has several meanings. */
 function meaningOf(code: string, words: string): Meaning | null {
-  if (code === 'OperationNotAllowed') return /quota|limit/i.test(words) ? QUOTA : INVALID;
+  if (code === 'OperationNotAllowed') {
+    if (ATTACHED.test(words)) return BUSY;
+    return /quota|limit/i.test(words) ? QUOTA : INVALID;
+  }
   if (/(LimitReached|LimitExceeded|QuotaExceeded)$/.test(code)) return QUOTA;
   return Object.hasOwn(CODES, code) ? (CODES[code] ?? null) : null;
 }
@@ -155,6 +168,17 @@ export function statusFault(code: string, message: string, secrets: readonly str
   const name = named(code, 'Failed');
   const words = shown(message, secrets);
   return fault(`AZURE.${name}`, words === '' ? name : `${name}: ${words}`, meaningOf(name, message) ?? INVALID);
+}
+
+const IN_USE: ReadonlySet<string> = new Set([
+  'AZURE.NicInUse',
+  'AZURE.PublicIPAddressCannotBeDeleted',
+  'AZURE.DiskInUse',
+]);
+
+/** Whether Azure does not remove something because of what is itself on its way to be removed. */
+export function isInUse(error: ComputeDriverError): boolean {
+  return IN_USE.has(error.code) || (error.code === 'AZURE.OperationNotAllowed' && ATTACHED.test(error.message));
 }
 
 export function invalidRequest(message: string): ComputeDriverError {

@@ -52,6 +52,12 @@ export class AzureSession {
     readonly secrets: readonly string[],
   ) {}
 
+  /** The same, whose errors repeat these no more than the principal's own secret. */
+  hiding(secrets: readonly string[]): AzureSession {
+    const { subscription, compute, network, server } = this;
+    return new AzureSession(subscription, compute, network, server, [...this.secrets, ...secrets]);
+  }
+
   /** Makes one call, until the signal ends it: the SDKs look at theirs between requests only. Throws `ComputeDriverError`. */
   async call<T>(
     { signal: callers }: Pick<DriverContext, 'signal'>,
