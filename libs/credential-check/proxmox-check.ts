@@ -41,6 +41,7 @@ function refusal(error: ProxmoxError, { endpoint, password }: ProxmoxKeys): Cred
     case 'NOT_PROXMOX':
     case 'REFUSED':
       throw new CheckUnsupportedError(error.message);
+    case 'FULL':
     case 'UNAVAILABLE':
     case 'TIMEOUT':
     case 'CANCELLED': {

@@ -49,7 +49,7 @@ export class FakeProxmoxMachines {
     { storage: 'local', content: 'iso,vztmpl,backup' },
     { storage: 'local-lvm', content: 'images,rootdir' },
   ];
-  /** Types of tasks that fail, and why. */
+  /** Types of tasks that fail, and why; `config` of changes of a configuration, which are none. */
   readonly failing = new Map<string, string>();
   readonly machines = new Map<number, FakeMachine>();
   readonly volumes = new Map<string, FakeVolume>();
@@ -127,6 +127,8 @@ export class FakeProxmoxMachines {
   private configure(machine: FakeMachine, { digest, delete: gone = '', ...options }: Options): FakeAnswer {
     if (digest !== undefined && digest !== digestOf(machine))
       return { status: 500, reason: 'detected modified configuration - file changed by other user? Try again.' };
+    const why = this.failing.get('config');
+    if (why !== undefined) return { status: 500, reason: why };
     if (machine.config['lock']) return { status: 500, reason: `VM is locked (${machine.config['lock']})` };
     for (const [key, value] of Object.entries(options)) {
       const [storage, gib] = value.split(',')[0]?.split(':') ?? [];
@@ -209,7 +211,14 @@ export class FakeProxmoxMachines {
 
   private tasksOf(node: string, query: URLSearchParams): FakeTask[] {
     const vmid = query.get('vmid');
-    return this.tasks.filter((one) => one.node === node && (vmid === null || one.id === vmid)).slice(0, 10);
+    const [type, limit] = [query.get('typefilter'), Number(query.get('limit') ?? 50)];
+    const [since, failedOnly] = [Number(query.get('since') ?? 0), query.get('errors') === '1'];
+    return this.tasks
+      .filter((one) => one.node === node && (vmid ?? one.id) === one.id && (type ?? one.type) === one.type)
+      .filter(({ starttime }) => starttime >= since)
+      .filter(({ endtime }) => query.get('source') !== 'active' || endtime === undefined)
+      .filter(({ endtime, status }) => !failedOnly || (endtime !== undefined && status !== 'OK'))
+      .slice(0, limit);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HostResources } from '../host-resources';
 import { exchange, type HttpAnswer } from './http-exchange';
 import type { ProxmoxConnections } from './proxmox-connections';
-import { ProxmoxError } from './proxmox-error';
+import { kindInWords, ProxmoxError } from './proxmox-error';
 
 /** Where Proxmox VE is, and as whom to call it. */
 export interface ProxmoxAccount {
@@ -179,11 +179,17 @@ export class ProxmoxClient {
     if (status >= 300 && status < 400)
       throw this.notProxmox(`answers with a redirect (${status}), which is not followed`);
     if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answers with status ${status}`);
-    if (status === 429 || status >= 500) throw new ProxmoxError('UNAVAILABLE', this.sentence(answer));
+    if (status === 429 || status >= 500) throw this.trouble(answer);
     if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.sentence(answer));
     const content = parsed(answer.body);
     if (!isObject(content) || !('data' in content)) throw this.notProxmox('does not answer with JSON that has data');
     return content['data'];
+  }
+
+  /** Of the server itself, or of what it does with storages and machines: it answers both in the same way. */
+  private trouble(answer: HttpAnswer): ProxmoxError {
+    const isFull = kindInWords(answer.reason) === 'capacity';
+    return new ProxmoxError(isFull ? 'FULL' : 'UNAVAILABLE', this.sentence(answer));
   }
 
   private nodeOf(entry: unknown): ProxmoxNode {

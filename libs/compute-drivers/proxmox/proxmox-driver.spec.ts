@@ -1,3 +1,4 @@
+import { eventually } from '../../testing/eventually';
 import { type FakeNode, FakeProxmox, type FakeUser } from '../../testing/fake-proxmox';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import type { BootScript } from '../cloud-driver';
@@ -130,6 +131,95 @@ describe('ProxmoxDriver', () => {
     await driver.provision(spec(), context);
     const { fault } = await until(spec(), 'failed');
     expect(fault?.message).toContain("bridge 'vmbr0' is down");
+    await destroyed();
+  });
+
+  it('says no more than people can read of what a task ends with', async () => {
+    await begin();
+    fake.machines.failing.set('qmstart', `\u001b[31mno\u0000 KVM${'!'.repeat(5000)}`);
+    await driver.provision(spec(), context);
+    const { message = '' } = (await until(spec(), 'failed')).fault ?? {};
+    expect(message).toMatch(/^Proxmox VE cannot start it: \[31mno {2}KVM!+…$/);
+    expect(message.length).toBeLessThan(700);
+    await destroyed();
+  });
+
+  it.each([
+    ["clone failed: lvcreate 'pve/vm-disk' error: Insufficient free space", 'capacity'],
+    ["clone failed: can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout", 'transient'],
+    ['clone failed: unable to parse volume ID', 'invalid'],
+  ])('says soon that the template could not be copied: %s', async (words, kind) => {
+    await begin();
+    fake.machines.failing.set('qmclone', words);
+    await driver.provision(spec(), context);
+    const { fault } = await until(spec(), 'failed');
+    expect(fault).toMatchObject({ kind, message: expect.stringContaining(words) });
+    expect(await driver.destroy(refOf(spec()), context)).toBe('gone');
+    expect([fake.machines.volumes.size, fake.machines.machines.size]).toEqual([0, 1]);
+    expect((await stateOf(spec()))?.state).toBe('gone');
+    fake.machines.failing.clear();
+    await driver.provision({ ...spec(), attempt: 2 }, context);
+    await until(spec(), 'running');
+    await destroyed();
+  });
+
+  it('tells of a failed copy that another worker asked for, where its task names the machine, and of no older one', async () => {
+    await begin();
+    const { providerRef } = await newDriver().provision(spec(), context);
+    fake.machines.failing.set('qmclone', 'no free space');
+    await destroyed();
+    const other = newDriver();
+    fake.machines.failing.set(
+      'qmclone',
+      `clone failed: zfs error: cannot create 'vm-${providerRef}-disk-0': out of space`,
+    );
+    await other.provision(spec(), context);
+    const accepted = { ...refOf(spec()), acceptedAt: new Date() };
+    const looked = async (ref = accepted) => (await driver.describe([ref], context))[0];
+    await eventually(async () => (await looked())?.state === 'failed');
+    expect(await looked()).toMatchObject({ fault: { kind: 'capacity' } });
+    expect(await looked({ ...accepted, acceptedAt: new Date(Date.now() - 7_200_000) })).toMatchObject({
+      state: 'gone',
+    });
+    expect(await looked({ ...accepted, nodeToken: 'another' })).toMatchObject({ state: 'gone' });
+  });
+
+  it('starts a machine again that was locked when it was to start', async () => {
+    await begin();
+    fake.machines.failing.set('qmstart', "can't lock file '/var/lock/qemu-server/lock-1.conf' - got timeout");
+    await driver.provision(spec(), context);
+    const starts = () => fake.calls.filter((call) => call.endsWith('/status/start')).length;
+    await eventually(async () => (await stateOf(spec()))?.state === 'pending' && starts() > 1);
+    fake.machines.failing.clear();
+    await until(spec(), 'running');
+    await destroyed();
+  });
+
+  it('says that a storage is full', async () => {
+    await begin();
+    fake.machines.failing.set('config', "unable to create image: lvcreate 'pve/vm-1' error: Insufficient free space");
+    await driver.provision(spec(), context);
+    await expect(until(spec(), 'running')).rejects.toMatchObject({
+      ...{ kind: 'capacity', scope: 'zone' },
+      message: expect.stringContaining('Insufficient free space') as string,
+    });
+    await destroyed();
+  });
+
+  it('says that a machine stays locked, instead of waiting for nobody', async () => {
+    await begin();
+    const { providerRef } = await driver.provision(spec(), context);
+    await until(spec(), 'running');
+    const { config = {} } = fake.machines.machines.get(Number(providerRef)) ?? {};
+    for (const [lock, words] of [
+      ['clone', `qm unlock ${providerRef}`],
+      ['backup', 'is locked (backup)'],
+    ] as const) {
+      config['lock'] = lock;
+      const refused = driver.destroy(refOf(spec()), context);
+      await expect(refused).rejects.toMatchObject({ kind: 'transient', message: expect.stringContaining(words) });
+    }
+    delete config['lock'];
     await destroyed();
   });
 

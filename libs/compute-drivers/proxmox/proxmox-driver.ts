@@ -21,7 +21,7 @@ import type { Place } from '../place';
 import { madeIn, type MachineNote, newNote, noteIn } from './machine-note';
 import { ProxmoxClient } from './proxmox-client';
 import type { ProxmoxConnections } from './proxmox-connections';
-import { ProxmoxError } from './proxmox-error';
+import { ProxmoxError, taskFault } from './proxmox-error';
 import { seedImage } from './seed-image';
 
 export interface ProxmoxDriverOptions {
@@ -69,6 +69,10 @@ const [FIRST_ID, IDS] = [100_000_000, 800_000_000];
 const CANDIDATES = 4;
 const PARALLEL = 8;
 const MOST_MACHINES = 20_000;
+const MOST_COPIES = 10_000;
+/** For so long after a node was asked for, a copy that failed is looked for. */
+const COPY_SECONDS = 3600;
+const LOCKED_MS = 5_000;
 const MIB = 2 ** 20;
 const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 const STORAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
@@ -85,6 +89,8 @@ const LIMITS = { callMs: 30_000, overallMs: 60_000, maxBytes: 16 * MIB };
  */
 export class ProxmoxDriver implements ComputeDriver {
   readonly name = 'proxmox';
+  /** By token of the node, the task that copies a template for it: what it fails by is no longer told by the machine. */
+  private readonly copies = new Map<string, string>();
 
   constructor(private readonly options: ProxmoxDriverOptions) {}
 
@@ -104,7 +110,7 @@ export class ProxmoxDriver implements ComputeDriver {
     }
     const vmid = idsOf(labels.nodeToken).find((id) => !all.has(id));
     if (vmid === undefined) throw fault('NO_ID', 'All ids of the node are taken by other machines.');
-    await room.create(vmid, spec, userData, all);
+    this.noteCopy(labels.nodeToken, await room.create(vmid, spec, userData, all));
     return pending(spec, vmid);
   }
 
@@ -112,9 +118,15 @@ export class ProxmoxDriver implements ComputeDriver {
     if (refs.length === 0) return [];
     const room = this.open(context);
     const all = await room.machines();
-    return inParallel(refs, async ({ nodeToken }) => {
+    const nodes = await inParallel(refs, async ({ nodeToken }) => {
       const found = await room.ofNode(nodeToken, all);
       return found ? room.advance(found, nodeToken) : goneNode(nodeToken);
+    });
+    const expected = refs.filter((ref, index) => nodes[index]?.state === 'gone' && this.isExpected(ref));
+    const failed = await room.failedCopies(expected, this.copies);
+    return nodes.map((node) => {
+      const why = failed.get(node.labels.nodeToken);
+      return why === undefined ? node : { ...node, state: 'failed', fault: why };
     });
   }
 
@@ -150,11 +162,15 @@ export class ProxmoxDriver implements ComputeDriver {
   ): Promise<'gone' | 'going'> {
     const room = this.open(context);
     const found = await room.ofNode(nodeToken, await room.machines());
+    this.copies.delete(nodeToken);
     if (!found) {
       await room.removeSeeds(nodeToken);
       return 'gone';
     }
-    if (found.note === null || isLocked(found)) return 'going';
+    if (found.note === null || isLocked(found)) {
+      await room.assertLockEnds(found);
+      return 'going';
+    }
     if (found.status !== 'stopped') {
       if (!(await room.isBusy(found, 'qmstop'))) await room.act(found, '/status/stop');
       return 'going';
@@ -204,6 +220,21 @@ export class ProxmoxDriver implements ComputeDriver {
       }
     }
     return swept;
+  }
+
+  private noteCopy(nodeToken: string, task: string | null): void {
+    if (task === null) return;
+    this.copies.set(nodeToken, task);
+    for (const oldest of this.copies.keys()) {
+      if (this.copies.size <= MOST_COPIES) break;
+      this.copies.delete(oldest);
+    }
+  }
+
+  /** Whether the node was asked for so lately that its machine may be missing because it could not be copied. */
+  private isExpected({ nodeToken, acceptedAt }: NodeRef): boolean {
+    if (this.copies.has(nodeToken)) return true;
+    return acceptedAt !== null && Date.now() - acceptedAt.getTime() < COPY_SECONDS * 1000;
   }
 
   private open({ endpoint, credentials, signal }: DriverContext): MachineRoom {
@@ -265,19 +296,23 @@ class MachineRoom {
     }
     const [last] = await this.tasks(machine);
     if (last?.isRunning) return nodeOf(machine, last.type === 'qmstart' ? 'pending' : 'stopping');
-    if (last?.type === 'qmstart' && last.status !== 'OK' && last.status !== null)
-      return {
-        ...nodeOf(machine, 'failed'),
-        fault: fault('START_FAILED', `Proxmox VE cannot start it: ${last.status}`),
-      };
-    if (note.isMade) return nodeOf(machine, 'stopped');
+    const failure = failedStart(last);
+    if (failure && failure.kind !== 'transient') return { ...nodeOf(machine, 'failed'), fault: failure };
+    // Nobody knows whether it is still to run; one that is half made is.
+    if (note.isMade) return { ...nodeOf(machine, 'stopped'), fault: failure };
     const missing = Object.entries(note.plan).filter(([key, value]) => !isSet(config[key], value));
     if (missing.length > 0) await this.configure(machine, Object.fromEntries(missing));
     else await this.act(machine, '/status/start');
     return nodeOf(machine, 'pending');
   }
 
-  async create(vmid: number, spec: NodeSpec, userData: string, all: ReadonlyMap<number, Listed>): Promise<void> {
+  /** Answers the task that does it; null where another call was first. */
+  async create(
+    vmid: number,
+    spec: NodeSpec,
+    userData: string,
+    all: ReadonlyMap<number, Listed>,
+  ): Promise<string | null> {
     const { labels, place, image } = spec;
     const template = templateOf(image, all);
     const host = await this.hostFor(spec, template);
@@ -301,11 +336,62 @@ class MachineRoom {
     const form = { newid: `${vmid}`, name: nameOf(labels), description, full: '1' };
     try {
       const target: Record<string, string> = host === template.host ? {} : { target: host };
-      await this.act(template, '/clone', { ...form, ...target });
+      return textOf(await this.act(template, '/clone', { ...form, ...target }));
     } catch (error) {
       // Another call for the node was first: what it makes is found from now on.
       if (!says(error, /already exists/i)) throw error;
+      return null;
     }
+  }
+
+  /** By token, why the machines of these nodes could not be copied: by their tasks, or by tasks that name their ids. */
+  async failedCopies(
+    refs: readonly NodeRef[],
+    tasks: ReadonlyMap<string, string>,
+  ): Promise<Map<string, ComputeDriverError>> {
+    const failed = new Map<string, ComputeDriverError>();
+    if (refs.length === 0) return failed;
+    const copies = await this.copyTasks(`errors=1&since=${Math.floor(Date.now() / 1000) - COPY_SECONDS}`);
+    for (const { nodeToken } of refs) {
+      const ids = new RegExp(`(?<!\\d)(${idsOf(nodeToken).join('|')})(?!\\d)`);
+      const task = tasks.get(nodeToken);
+      const found = copies.find(({ upid, status }) => (task === undefined ? ids.test(status) : upid === task));
+      if (!found || found.status === '' || found.status === 'OK') continue;
+      failed.set(nodeToken, taskFault('COPY_FAILED', 'Proxmox VE cannot copy the template', found.status));
+    }
+    return failed;
+  }
+
+  /**
+   * Whoever waits for a lock that nobody will release is to know of it.
+   * @throws ComputeDriverError of kind `transient`
+   */
+  async assertLockEnds(machine: Shown): Promise<void> {
+    const { config, vmid } = machine;
+    const lock = textOf(config['lock']);
+    if (lock === 'clone' && (await this.copyTasks('source=active')).length > 0) return;
+    // The lock may have ended with the task meanwhile.
+    if ((await this.show(machine))?.config['lock'] !== config['lock']) return;
+    const words =
+      lock === 'clone'
+        ? `Machine ${vmid} is locked by a copy that no longer runs: "qm unlock ${vmid}" on its host releases it.`
+        : `Machine ${vmid} is locked (${lock.replaceAll(/[^\w-]/g, ' ').slice(0, 40)}).`;
+    throw new ComputeDriverError('PROXMOX.LOCKED', words, { kind: 'transient', retryAfterMs: LOCKED_MS });
+  }
+
+  /** Tasks that copy templates, on all hosts, the newest first. */
+  private async copyTasks(query: string): Promise<{ upid: string; status: string }[]> {
+    const found = await inParallel(await this.hosts(), async (host) => {
+      const data = listOf(await this.get(`/nodes/${host}/tasks?typefilter=qmclone&limit=500&${query}`));
+      return data.map((one) => ({ upid: textOf(one['upid']), status: textOf(one['status']) }));
+    });
+    return found.flat();
+  }
+
+  /** Names of those that are online. */
+  private async hosts(): Promise<string[]> {
+    const nodes = await this.client.nodes(this.signal);
+    return nodes.filter(({ isOnline, name }) => isOnline && HOST_NAME.test(name)).map(({ name }) => name);
   }
 
   async noteMade(machine: Shown): Promise<void> {
@@ -319,8 +405,9 @@ class MachineRoom {
     return tasks.some((one) => one.isRunning && (type === undefined || one.type === type));
   }
 
-  async act(machine: Listed, path: string, form: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.client.request('POST', `${pathOf(machine)}${path}`, { form, signal: this.signal });
+  /** Answers the task that does it. */
+  act(machine: Listed, path: string, form: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    return this.client.request('POST', `${pathOf(machine)}${path}`, { form, signal: this.signal });
   }
 
   /** The image first: its name is known only as long as the machine is. */
@@ -346,10 +433,7 @@ class MachineRoom {
 
   /** The images of discs of an installation, or of all. */
   async seeds(installationId: string | null): Promise<Seed[]> {
-    const nodes = (await this.client.nodes(this.signal)).filter(
-      ({ isOnline, name }) => isOnline && HOST_NAME.test(name),
-    );
-    const found = await inParallel(nodes, async ({ name: host }) => {
+    const found = await inParallel(await this.hosts(), async (host) => {
       const storages = listOf(await this.get(`/nodes/${host}/storage?content=iso&enabled=1`));
       const names = storages.filter((one) => one['active'] !== 0).map((one) => textOf(one['storage']));
       const contents = names
@@ -457,6 +541,12 @@ class MachineRoom {
   private get(path: string): Promise<unknown> {
     return this.client.request('GET', path, { signal: this.signal });
   }
+}
+
+/** Why the machine's last start failed; null if its last task was none, or did not fail. */
+function failedStart(last: Task | undefined): ComputeDriverError | null {
+  if (last?.type !== 'qmstart' || last.status === null || last.status === 'OK') return null;
+  return taskFault('START_FAILED', 'Proxmox VE cannot start it', last.status);
 }
 
 function templateOf(image: string, all: ReadonlyMap<number, Listed>): Listed {

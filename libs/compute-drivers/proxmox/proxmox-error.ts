@@ -1,4 +1,6 @@
+import { printable } from '../../object-storage/store-fault';
 import { ComputeDriverError, type FaultKind } from '../compute-driver';
+import { withoutControls } from '../no-answer';
 
 /** Why a call to Proxmox VE failed. */
 export type ProxmoxFault =
@@ -12,6 +14,8 @@ export type ProxmoxFault =
   | 'NOT_PROXMOX'
   /** Proxmox VE does not take this request. */
   | 'REFUSED'
+  /** A storage or a host is full. */
+  | 'FULL'
   /** No connection, or the server cannot answer now. */
   | 'UNAVAILABLE'
   | 'TIMEOUT'
@@ -24,6 +28,7 @@ const KINDS: Readonly<Record<ProxmoxFault, FaultKind>> = {
   CREDENTIALS_REFUSED: 'denied',
   NOT_PROXMOX: 'invalid',
   REFUSED: 'invalid',
+  FULL: 'capacity',
   UNAVAILABLE: 'transient',
   TIMEOUT: 'transient',
   CANCELLED: 'transient',
@@ -36,9 +41,38 @@ export class ProxmoxError extends ComputeDriverError {
     message: string,
     options?: { cause?: unknown },
   ) {
-    super(`PROXMOX.${fault}`, message, { kind: KINDS[fault], cause: options?.cause });
+    const kind = KINDS[fault];
+    super(`PROXMOX.${fault}`, message, { kind, ...(kind === 'capacity' && { scope: 'zone' }), cause: options?.cause });
     this.name = 'ProxmoxError';
   }
+}
+
+/** What its storages and QEMU say, which Proxmox VE passes on as an error like any other. */
+const FULL =
+  /no space left|(not enough|insufficient) (free )?(space|memory)|out of space|disk quota exceeded|cannot allocate memory|run out of (space|memory)/i;
+/** Somebody else holds what is needed, or it took too long. */
+const BUSY = /can't lock|got (lock )?timeout|timed? ?out|\bis locked\b|cfs-lock|no quorum/i;
+const FORBIDDEN = /permission (check failed|denied)/i;
+
+/** What an error means that Proxmox VE tells in words alone; null where they say no more than that it is one. */
+export function kindInWords(words: string): FaultKind | null {
+  if (FULL.test(words)) return 'capacity';
+  if (BUSY.test(words)) return 'transient';
+  return FORBIDDEN.test(words) ? 'denied' : null;
+}
+
+/**
+ * The fault of a task that failed.
+ * @param what such as `Proxmox VE cannot start it`
+ * @param status how the task ended, in the words of Proxmox VE
+ */
+export function taskFault(code: string, what: string, status: string): ComputeDriverError {
+  const kind = kindInWords(status) ?? 'invalid';
+  const words = printable(withoutControls(status), []) || 'It gives no reason.';
+  return new ComputeDriverError(`PROXMOX.${code}`, `${what}: ${words}`, {
+    kind,
+    ...(kind === 'capacity' && { scope: 'zone' }),
+  });
 }
 
 const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
