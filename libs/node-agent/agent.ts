@@ -87,7 +87,9 @@ export class Agent {
     chmodSync(nodeDir, folderMode(confinement));
     this.log = new NodeLog(nodeDir);
     this.controlPlane = new ControlPlane(config.api_url);
-    this.journalPath = `${nodeDir}/agent.json`;
+    const stateDir = config.state_dir ?? nodeDir;
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    this.journalPath = `${stateDir}/agent.json`;
     this.journal = readJson<NodeJournal>(this.journalPath) ?? {
       agent_id: randomUUID(),
       node_id: null,

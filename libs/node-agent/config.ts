@@ -10,6 +10,8 @@ export interface AgentConfig {
   bootstrap_token: string;
   /** Disk of the node: journal, runs, logs, work folders. */
   node_dir: string;
+  /** Where the journal is if not on the disk of the node, which may come back empty. */
+  state_dir?: string;
   spark_home: string;
   java_home: string;
   python: string;

@@ -79,7 +79,7 @@ describe('a machine that boots by the script', () => {
 
     machines = [{ ...machine, state: 'stopped' }];
     await room.follow();
-    expect(existsSync(join(root, 'node', 'data', 'agent.json'))).toBe(true);
+    expect(existsSync(join(root, 'node', 'state', 'agent.json'))).toBe(true);
     await setWaiting(nodeId);
     machines = [{ ...machine, boots: 2 }];
     await eventually(ready, { timeoutMs: 90_000, what: 'the node again' });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { markedProcesses, NODE_MARK, signal } from '../../node-agent/processes';
 import { eventually } from '../../testing/eventually';
+import type { NodeSpec } from '../compute-driver';
 import { plainNodeSpec } from '../compute-driver.contract';
 import { type BootScriptOptions, makeBootScript } from './boot-script';
 
@@ -19,7 +20,7 @@ const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
 const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 process.on('SIGTERM', () => process.exit(0));
 appendFileSync(config.node_dir + '/starts', process.pid + '\\n');
-writeFileSync(config.node_dir + '/agent.json', JSON.stringify({ node_token: 'its own' }));
+writeFileSync(config.state_dir + '/agent.json', JSON.stringify({ node_token: 'its own' }));
 setInterval(() => undefined, 1000);
 `;
 
@@ -39,11 +40,14 @@ describe('makeBootScript', () => {
   let base: string;
   /** What the server has, and what it was asked. */
   let served: Map<string, Buffer | string>;
+  /** Paths whose requests get no answer. */
+  let hanging: RegExp | null;
   let asked: { path: string; authorization: string | undefined; body: string }[];
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'boot-script-'));
     root = join(folder, 'platform');
+    hanging = null;
     [served, asked] = [new Map<string, Buffer | string>([[`/agent/v1/bundle/${sha256(AGENT)}`, AGENT]]), []];
     server = createServer((request, response) => {
       const parts: Buffer[] = [];
@@ -52,6 +56,7 @@ describe('makeBootScript', () => {
         const path = request.url ?? '';
         const body = Buffer.concat(parts).toString();
         asked.push({ path, authorization: request.headers.authorization, body });
+        if (hanging?.test(path)) return;
         const content = request.method === 'POST' ? '{}' : served.get(path);
         response.writeHead(content === undefined ? 404 : 200).end(content);
       });
@@ -107,13 +112,13 @@ describe('makeBootScript', () => {
     return items;
   };
 
-  const spec = () => {
-    const plain = plainNodeSpec('a', '3.5.9');
+  const spec = (): NodeSpec => {
+    const plain = { ...plainNodeSpec('a', '3.5.9'), disks: [] };
     return { ...plain, boot: { ...plain.boot, agentApiUrl: base, bootstrapToken: 'once-only' } };
   };
 
-  const scriptOf = (options: Partial<BootScriptOptions> = {}, notice: 'aws' | null = 'aws') =>
-    makeBootScript({ agentSha256: sha256(AGENT), mirror: null, items: [], ca: null, ...options })(spec(), notice);
+  const scriptOf = (options: Partial<BootScriptOptions> = {}, wanted = spec()) =>
+    makeBootScript({ agentSha256: sha256(AGENT), mirror: null, items: [], ca: null, ...options })(wanted, 'aws');
 
   /** As the provider does it: from a file, with nothing of this process. Answers its exit code. */
   const boot = (script: string, env: Record<string, string> = {}): Promise<number | null> => {
@@ -125,6 +130,7 @@ describe('makeBootScript', () => {
       PLATFORM_ADDRESS: '127.0.0.9',
       PLATFORM_UIDS: '',
       PLATFORM_SYSTEMD: 'no',
+      PLATFORM_DISKS: 'no',
       PLATFORM_RETRY_SECONDS: '0.05',
       PLATFORM_METADATA_URL: 'http://127.0.0.9:1',
       // By which everything of the machine is found.
@@ -150,6 +156,7 @@ describe('makeBootScript', () => {
       api_url: base,
       bootstrap_token: 'spent',
       node_dir: `${root}/node/data`,
+      state_dir: `${root}/node/state`,
       spark_home: `${root}/runtime/spark-3.5.9`,
       java_home: `${root}/runtime/java`,
       python: `${root}/runtime/python/bin/python3`,
@@ -211,6 +218,116 @@ describe('makeBootScript', () => {
     expect(told()).toMatchObject([{ authorization: 'Bearer once-only' }]);
     const { error } = JSON.parse(told()[0]?.body ?? '') as { error: string };
     expect(error).toMatch(/failed at looking for what a node needs: The machine has no node \(.*not a prepared one/);
+  });
+
+  it.each(['the mirror', 'the API'])('says soon that %s hangs', async (who) => {
+    const items = who === 'the mirror' ? onMirror() : [];
+    if (who === 'the API') prepare();
+    hanging = who === 'the mirror' ? /\/mirror\/java/ : /\/bundle\//;
+    const script = scriptOf({ items, mirror: `${base}/mirror` });
+    expect(await boot(script, { PLATFORM_STALL_SECONDS: '1' })).toBe(1);
+    expect(told()[0]?.body).toMatch(/cannot be fetched: the server does not answer, or stops in the middle/);
+    expect(asked.filter(({ path }) => hanging?.test(path))).toHaveLength(2);
+  });
+
+  describe('with disks for the node', () => {
+    const GIB = 2 ** 30;
+    let fakes: string;
+    let state: string;
+
+    /** Programs that look at and change disks, and what they do here. `$STATE` holds what there is. */
+    const TOOLS: Record<string, string> = {
+      id: 'cat "$STATE/uid"',
+      udevadm: 'true',
+      lsblk: `for last; do :; done
+        case "$last" in
+          /dev/*) case "$*" in *MOUNTPOINT*) ;; *) basename "$last"; cat "$STATE/parts-$(basename "$last")" 2>/dev/null ;; esac ;;
+          *) cat "$STATE/disks" ;;
+        esac`,
+      blkid: `case "$1" in
+          -p) [ -e "$STATE/signed-$(basename "$2")" ] || exit 2 ;;
+          *) cat "$STATE/uuid" 2>/dev/null ;;
+        esac`,
+      'mkfs.ext4':
+        'echo "mkfs.ext4 $*" >>"$STATE/calls"; [ ! -e "$STATE/broken" ] || { echo "no such luck" >&2; exit 1; }; echo some-uuid >"$STATE/uuid"',
+      mdadm: 'case "$1" in --assemble) ;; *) echo "mdadm $*" >>"$STATE/calls" ;; esac',
+      mount: 'echo "mount $*" >>"$STATE/calls"; touch "$STATE/mounted"',
+      mountpoint: '[ -e "$STATE/mounted" ]',
+    };
+
+    beforeEach(() => {
+      [fakes, state] = [join(folder, 'fakes'), join(folder, 'disks')];
+      for (const dir of [fakes, state]) mkdirSync(dir);
+      for (const [name, text] of Object.entries(TOOLS))
+        writeFileSync(join(fakes, name), `#!/bin/sh\nSTATE='${state}'\n${text}\n`, { mode: 0o755 });
+      put('uid', '0');
+      prepare();
+    });
+
+    const put = (file: string, text = ''): void => writeFileSync(join(state, file), `${text}\n`);
+    const attach = (...disks: string[]): void => put('disks', disks.join('\n'));
+    const calls = (): string[] => {
+      const file = join(state, 'calls');
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    };
+    const disk = { gib: 50, type: 'gp3', iops: null, throughputMb: null, encrypted: false };
+    const onMachine = () => ({ PATH: `${fakes}:${process.env['PATH']}`, PLATFORM_DISKS: '', [NODE_MARK]: root });
+    const bootWith = (count: number) =>
+      boot(scriptOf({}, { ...spec(), disks: Array.from({ length: count }, () => disk) }), onMachine());
+    const log = (): string => readFileSync(join(root, 'boot.log'), 'utf8');
+    const mounted = () => `mount -o noatime UUID=some-uuid ${root}/node/data`;
+
+    it('puts its folder on the one that is empty, and formats none twice', async () => {
+      attach(`vda disk 0 ${80 * GIB}`, `sdb disk 0 ${50 * GIB}`, 'fd0 disk 0 4096', `sr0 rom 0 ${2 * GIB}`);
+      put('signed-vda');
+      expect(await bootWith(1)).toBe(0);
+      expect(calls()).toEqual(['mkfs.ext4 -q -m 0 -L platform-data /dev/sdb', mounted()]);
+      await holds(() => expect(starts()).toHaveLength(1));
+      for (const { pid } of processes()) signal(pid, 'SIGKILL');
+      await holds(() => expect(processes()).toEqual([]));
+      // The machine boots again: its system runs what the script left.
+      rmSync(join(state, 'mounted'));
+      spawn(join(root, 'run-agent'), { env: onMachine(), stdio: 'ignore' });
+      await holds(() => expect(starts()).toHaveLength(2));
+      expect(calls()).toEqual(['mkfs.ext4 -q -m 0 -L platform-data /dev/sdb', mounted(), mounted()]);
+    });
+
+    it.each([
+      ['has a signature', () => put('signed-sdb')],
+      ['has a partition', () => put('parts-sdb', 'sdb1')],
+    ])('formats none that %s, and is a node all the same', async (_what, use) => {
+      attach(`sdb disk 0 ${50 * GIB}`);
+      use();
+      expect(await bootWith(1)).toBe(0);
+      expect(calls()).toEqual([]);
+      expect(log()).toContain('disks: not mounted: of 1 disks, none is empty');
+    });
+
+    it('makes one of several', async () => {
+      attach(`sdb disk 0 ${50 * GIB}`, `nvme1n1 disk 0 ${60 * GIB}`);
+      expect(await bootWith(2)).toBe(0);
+      expect(calls()).toEqual([
+        'mdadm --create /dev/md/platform --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/sdb',
+        'mkfs.ext4 -q -m 0 -L platform-data /dev/md/platform',
+        mounted(),
+      ]);
+    });
+
+    it('touches none without being root, or for a node that is to have none', async () => {
+      attach(`sdb disk 0 ${50 * GIB}`);
+      expect(await bootWith(0)).toBe(0);
+      put('uid', '1000');
+      expect(await bootWith(1)).toBe(0);
+      expect(calls()).toEqual([]);
+      expect(log()).toContain('disks: not mounted: this is not root');
+    });
+
+    it('says why the machine cannot be a node where its disk cannot be formatted', async () => {
+      attach(`sdb disk 0 ${50 * GIB}`);
+      put('broken');
+      expect(await bootWith(1)).toBe(1);
+      expect(told()[0]?.body).toMatch(/failed at preparing the disks: .*no such luck/);
+    });
   });
 
   it('installs nothing whose checksum is another one', async () => {

@@ -33,7 +33,7 @@ const LONGEST_SCRIPT = 16 * 1024;
 export function makeBootScript(options: BootScriptOptions): BootScript {
   const [install, boot] = ['install.sh', 'boot.sh'].map((file) => withoutComments(join(__dirname, file)));
   return (spec, notice) => {
-    const { boot: wanted, machine } = spec;
+    const { boot: wanted, machine, disks } = spec;
     checkAccelerator(spec, options.items);
     const settings: Record<string, string> = {
       API: wanted.agentApiUrl.replace(/\/+$/, ''),
@@ -42,6 +42,7 @@ export function makeBootScript(options: BootScriptOptions): BootScript {
       SPARK: wanted.sparkVersion,
       CORES: String(machine.cores),
       MEMORY: String(machine.memoryMb),
+      DISKS: String(disks.length),
       NOTICE: notice ?? '',
       MIRROR: options.mirror ?? '',
       CA: options.ca?.trim() ?? '',

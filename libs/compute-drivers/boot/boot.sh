@@ -1,8 +1,10 @@
 # Makes the machine a node: at its first boot, or at each. Before this stand install.sh and the node's settings.
-# PLATFORM_ROOT, PLATFORM_ADDRESS, PLATFORM_UIDS, PLATFORM_METADATA_URL and PLATFORM_SYSTEMD=no replace what it finds.
+# PLATFORM_ROOT, PLATFORM_ADDRESS, PLATFORM_UIDS, PLATFORM_METADATA_URL, PLATFORM_SYSTEMD=no and PLATFORM_DISKS=no replace
+# what it finds.
 NODE_DIR=$ROOT/node
 CONFIG=$NODE_DIR/agent.json
-JOURNAL=$NODE_DIR/data/agent.json
+STATE=$NODE_DIR/state
+JOURNAL=$STATE/agent.json
 
 # Whoever waits for the node learns why there is none.
 report() {
@@ -42,7 +44,7 @@ configure() {
   [ -z "$NOTICE" ] || notice=",\"interruption_notice\":{\"kind\":\"$NOTICE\"${PLATFORM_METADATA_URL:+,\"base_url\":\"$PLATFORM_METADATA_URL\"}}"
   where=${PLATFORM_ADDRESS:-$(address)} || exit 1
   cat >"$CONFIG.new" <<END
-{"api_url":"$API","bootstrap_token":"$token","node_dir":"$NODE_DIR/data","spark_home":"$RUNTIME/spark-$SPARK",
+{"api_url":"$API","bootstrap_token":"$token","node_dir":"$NODE_DIR/data","state_dir":"$STATE","spark_home":"$RUNTIME/spark-$SPARK",
 "java_home":"$RUNTIME/java","python":"$RUNTIME/python/bin/python3","class_archive":$(optional "class-archive-$SPARK" /spark.jsa),
 "connectors":$(optional "connectors-$SPARK" ''),"scala_kernel":$(optional "scala-kernel-$SPARK" ''),
 "turbo":$(optional "turbo-$SPARK" /turbo.jar),"rapids":$(optional "rapids-$SPARK" /rapids.jar),
@@ -50,6 +52,61 @@ configure() {
 "bind_address":"$where","env":{"SPARK_LOCAL_IP":"$where"}$notice}
 END
   mv -f "$CONFIG.new" "$CONFIG"
+}
+
+# At each boot, the node's folder is on the disks that the node was given: jobs, Spark's local folders and logs are there.
+# What the agent knows of itself is not, since disks of the host itself are empty after a stop. Only a disk on which there is
+# nothing is formatted.
+write_disks() {
+  cat >"$ROOT/use-disks" <<END
+#!/bin/sh
+DATA='$NODE_DIR/data'
+WANTED=${DISKS:-0}
+END
+  cat >>"$ROOT/use-disks" <<'END'
+LABEL=platform-data
+say() { echo "disks: $1" >&2; }
+[ "$WANTED" -gt 0 ] && [ "${PLATFORM_DISKS:-}" != no ] || exit 0
+if [ "$(id -u)" != 0 ]; then say 'not mounted: this is not root'; exit 0; fi
+for tool in lsblk blkid mkfs.ext4 mount mountpoint; do
+  command -v "$tool" >/dev/null || { say "not mounted: the machine has no $tool"; exit 0; }
+done
+! mountpoint -q "$DATA" || exit 0
+! command -v udevadm >/dev/null || udevadm settle -t 10
+ours() { blkid -c /dev/null -t LABEL=$LABEL -s UUID -o value | head -n 1; }
+# Of the disks that nobody uses, the largest first.
+blank() {
+  lsblk -bdnro NAME,TYPE,RO,SIZE | sort -rnk4 | while read -r name type ro size; do
+    [ "$type" = disk ] && [ "$ro" = 0 ] && [ "$size" -ge 1073741824 ] || continue
+    [ "$(lsblk -nro NAME "/dev/$name" | wc -l)" = 1 ] || continue
+    [ -z "$(lsblk -nro MOUNTPOINT "/dev/$name")" ] || continue
+    blkid -p "/dev/$name" >/dev/null 2>&1
+    [ $? = 2 ] && echo "/dev/$name"
+  done
+}
+uuid=$(ours)
+if [ -z "$uuid" ] && command -v mdadm >/dev/null; then
+  mdadm --assemble --scan >/dev/null 2>&1
+  uuid=$(ours)
+fi
+if [ -z "$uuid" ]; then
+  found=$(blank)
+  device=$(echo "$found" | head -n 1)
+  count=$(echo "$found" | grep -c /)
+  if [ "$count" = 0 ]; then say "not mounted: of $WANTED disks, none is empty"; exit 0; fi
+  if [ "$count" -gt 1 ] && command -v mdadm >/dev/null; then
+    device=/dev/md/platform
+    # shellcheck disable=SC2086
+    mdadm --create "$device" --run --level=0 --raid-devices="$count" $found || exit 1
+  elif [ "$count" -gt 1 ]; then
+    say "only the largest of $count is used: the machine has no mdadm"
+  fi
+  mkfs.ext4 -q -m 0 -L $LABEL "$device" || exit 1
+  uuid=$(ours)
+fi
+mkdir -p "$DATA" && mount -o noatime "UUID=$uuid" "$DATA"
+END
+  chmod 700 "$ROOT/use-disks"
 }
 
 # Java and Hadoop fail for a user without a name.
@@ -67,6 +124,7 @@ write_loop() {
 umask 077
 export SPARK_NODE_UIDS='$UIDS' NODE_EXTRA_CA_CERTS='${NODE_EXTRA_CA_CERTS:-}'
 trap 'asked=1; kill -TERM "\$agent" 2>/dev/null' TERM INT HUP
+'$ROOT/use-disks' 2>>'$ROOT/boot.log'
 while [ -z "\$asked" ]; do
   '$RUNTIME/node/bin/node' '$ROOT/agent-$AGENT.js' '$CONFIG' >>'$NODE_DIR/agent.log' 2>&1 &
   agent=\$!
@@ -139,7 +197,12 @@ need "spark-$SPARK" bin/spark-submit
 STEP='fetching the agent'
 [ -f "$ROOT/agent-$AGENT.js" ] || fetch "$API/agent/v1/bundle/$AGENT" "$ROOT/agent-$AGENT.js" "$AGENT" 60
 STEP='starting the agent'
-mkdir -p "$NODE_DIR/data" && chmod 711 "$NODE_DIR" && chmod 700 "$NODE_DIR/data"
+mkdir -p "$NODE_DIR/data" "$STATE" && chmod 711 "$NODE_DIR" && chmod 700 "$STATE"
+STEP='preparing the disks'
+write_disks
+"$ROOT/use-disks" || fail 'The disks of the node cannot be used.'
+chmod 700 "$NODE_DIR/data"
+STEP='starting the agent'
 umask 077
 configure
 name_users

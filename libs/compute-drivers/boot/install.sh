@@ -22,23 +22,31 @@ trust() {
   cat "$system" "$ROOT/authorities.pem" >"$CA_FILE"
 }
 
+# For so many seconds, a server may say nothing.
+STALL=${PLATFORM_STALL_SECONDS:-15}
+
 # URL file seconds
 get() {
   if command -v curl >/dev/null; then
-    curl -fsS --connect-timeout 10 --max-time "$3" ${CA_FILE:+--cacert "$CA_FILE"} -o "$2" "$1"
+    curl -fsS --connect-timeout "$STALL" --speed-limit 1024 --speed-time "$STALL" --max-time "$3" \
+      ${CA_FILE:+--cacert "$CA_FILE"} -o "$2" "$1"
   elif command -v wget >/dev/null; then
-    timeout "$3" wget -q -T 10 -t 1 ${CA_FILE:+--ca-certificate="$CA_FILE"} -O "$2" "$1"
+    timeout "$3" wget -q -T "$STALL" -t 1 ${CA_FILE:+--ca-certificate="$CA_FILE"} -O "$2" "$1"
   else
     fail 'This machine has neither curl nor wget.'
   fi
 }
 
-# URL file sha256 tries: the file is there only once it is whole.
+# URL file sha256 tries: the file is there only once it is whole. A server that hangs is asked twice, whoever waits for the
+# machine is to know within a minute.
 fetch() {
   try=1
+  hangs=0
   while :; do
+    began=$(date +%s)
     if ! get "$1" "$2.part" 900; then
       problem="$1 cannot be fetched"
+      [ "$(($(date +%s) - began))" -lt "$STALL" ] || hangs=$((hangs + 1))
     elif [ "$(sha256sum "$2.part" | cut -d' ' -f1)" != "$3" ]; then
       problem="$1 does not have the checksum $3"
     else
@@ -46,6 +54,7 @@ fetch() {
       return 0
     fi
     rm -f "$2.part"
+    [ "$hangs" -lt 2 ] || fail "$problem: the server does not answer, or stops in the middle."
     [ "$try" -lt "$4" ] || fail "$problem."
     try=$((try + 1))
     sleep "${PLATFORM_RETRY_SECONDS:-5}"

@@ -134,6 +134,8 @@ export class MachineRoom {
         PLATFORM_ADDRESS: address,
         PLATFORM_METADATA_URL: `http://${address}:${port}`,
         PLATFORM_SYSTEMD: 'no',
+        // Nor are its disks.
+        PLATFORM_DISKS: 'no',
         // This machine's list of users is not that of the room.
         PLATFORM_UIDS: '',
         [NODE_MARK]: root,
