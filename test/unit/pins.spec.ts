@@ -53,6 +53,15 @@ describe('pins', () => {
     expect(files.filter((name) => /https?:\/\/(pypi|files\.pythonhosted|registry\.)/.test(read(name)))).toEqual([]);
   });
 
+  it('hold the SDKs of clouds: the newest want a newer Node, and what one sends changes with it', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const sdks = Object.entries(dependencies).filter(([name]) =>
+      /^(@aws-sdk|@azure|@google-cloud|@googleapis)\/|^oci-/.test(name),
+    );
+    expect(sdks.length).toBeGreaterThan(8);
+    expect(sdks.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
   it('stand nowhere else', () => {
     const scripts = filesUnder('scripts').filter((name) => name.endsWith('.mjs'));
     expect(scripts.filter((name) => /[\w\]]==\d/.test(read(name)))).toEqual([]);
