@@ -1,4 +1,4 @@
-import { machineLabels, OWNERSHIP_LABELS_COUNT, ownerOf } from './cloud-driver';
+import { machineLabels, OWNERSHIP_LABELS, ownerOf } from './cloud-driver';
 import { plainNodeSpec } from './compute-driver.contract';
 
 describe('labels of machines', () => {
@@ -7,7 +7,7 @@ describe('labels of machines', () => {
   it('say whose a machine is, whatever labels its cluster has', () => {
     const labels = machineLabels({ ...spec, attempt: 3, userLabels: { team: 'data', platform_node: 'other' } });
     expect(ownerOf(labels)).toEqual({ ...spec.labels, attempt: 3 });
-    expect(Object.keys(labels)).toHaveLength(OWNERSHIP_LABELS_COUNT + 1);
+    expect(Object.keys(labels)).toHaveLength(OWNERSHIP_LABELS.length + 1);
     expect(labels).toMatchObject({ team: 'data' });
   });
 

@@ -33,8 +33,8 @@ export const INSTALLATION_LABEL = KEYS.installation;
 /** Key of the label that is the same for all machines of a node. */
 export const NODE_LABEL = KEYS.node;
 
-/** How many labels machines have besides those of their cluster. */
-export const OWNERSHIP_LABELS_COUNT = Object.keys(KEYS).length;
+/** Keys of the labels that machines have besides those of their cluster. */
+export const OWNERSHIP_LABELS: readonly string[] = Object.values(KEYS);
 
 /** All labels of a machine: whose it is, and those of its cluster, which cannot replace them. */
 export function machineLabels({ labels, attempt, userLabels }: NodeSpec): Record<string, string> {

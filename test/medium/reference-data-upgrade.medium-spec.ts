@@ -90,7 +90,7 @@ describe.each([
     }
     expect(grown.sort()).toEqual([...grownSince].sort());
     const versions = await dataSource.query('SELECT version FROM reference_data_versions ORDER BY 1');
-    expect(versions).toEqual([{ version: old }, { version: 5 }]);
+    expect(versions).toEqual([{ version: old }, { version: 6 }]);
     await expect(seedReferenceData(dataSource)).resolves.toBe(false);
   });
 });

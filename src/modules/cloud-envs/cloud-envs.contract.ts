@@ -1,3 +1,4 @@
+import { OWNERSHIP_LABELS } from '../../../libs/compute-drivers/cloud-driver';
 import { invalid } from '../../platform/errors/domain-error';
 import { Field } from '../../platform/http/fields';
 import { productName } from '../../platform/product/product-name';
@@ -123,7 +124,7 @@ export function checkLabels(
   labels: Readonly<Record<string, unknown>>,
   pattern: LabelPattern | undefined,
 ): asserts labels is Record<string, string> {
-  const reserved = Object.keys(reservedLabels(''));
+  const reserved = [...Object.keys(reservedLabels('')), ...OWNERSHIP_LABELS];
   for (const [key, value] of Object.entries(labels)) {
     // Some providers do not distinguish upper and lower case in keys.
     if (reserved.includes(key.toLowerCase())) {

@@ -28,4 +28,13 @@ describe('labels of clusters', () => {
     const refusal = expect.objectContaining({ code: 'CLUSTER.TOO_MANY_LABELS' }) as Error;
     expect(() => labelsOf(provider, own + 1, ofEnvironment)).toThrow(refusal);
   });
+
+  it('of Azure differ by more than case, also from those of the environment', () => {
+    const cloudEnv = { cloud_provider_id: CLOUD_PROVIDER_ID.Azure, labels: { Team: 'data' } };
+    const made = (own: Record<string, string>, provider: number = CLOUD_PROVIDER_ID.Azure) =>
+      clusterLabels(own, { ...cloudEnv, cloud_provider_id: provider } as unknown as CloudEnvData, '7', referenceData);
+    expect(() => made({ team: 'data' })).toThrow(/the labels "team" and "Team" apart/);
+    expect(made({ Team: 'other' })).toMatchObject({ Team: 'other' });
+    expect(made({ team: 'data' }, CLOUD_PROVIDER_ID.AWS)).toMatchObject({ team: 'data' });
+  });
 });

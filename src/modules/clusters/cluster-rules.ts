@@ -1,4 +1,4 @@
-import { OWNERSHIP_LABELS_COUNT } from '../../../libs/compute-drivers/cloud-driver';
+import { OWNERSHIP_LABELS } from '../../../libs/compute-drivers/cloud-driver';
 import type { AcceleratorKind } from '../../../libs/contracts/agent-protocol';
 import { whyOwned } from '../../../libs/spark/owned-properties';
 import { conflict, invalid, notFound } from '../../platform/errors/domain-error';
@@ -169,7 +169,18 @@ function checkInstances(draft: ClusterDraft): void {
 
 function mostLabels(cloudProviderId: number): number {
   const ofMachine = MACHINE_LABELS[cloudProviderId] ?? Infinity;
-  return Math.min(MAX_TOTAL_LABELS, ofMachine - OWNERSHIP_LABELS_COUNT);
+  return Math.min(MAX_TOTAL_LABELS, ofMachine - OWNERSHIP_LABELS.length);
+}
+
+/** Azure's tags have one spelling each: two that differ by case alone are one, and the machine could not be made. */
+function checkAlike(keys: Iterable<string>): void {
+  const seen = new Map<string, string>();
+  for (const key of keys) {
+    const other = seen.get(key.toLowerCase());
+    if (other !== undefined)
+      throw invalid('LABEL.INVALID', `The provider does not tell the labels "${other}" and "${key}" apart.`, { key });
+    seen.set(key.toLowerCase(), key);
+  }
 }
 
 /** The labels to store: the caller's own with the reserved ones; checked against those of the environment. */
@@ -190,6 +201,7 @@ export function clusterLabels(
     );
   }
   const together = new Set([...ownKeys, ...Object.keys(cloudEnv.labels), ...Object.keys(reserved)]);
+  if (cloudEnv.cloud_provider_id === CLOUD_PROVIDER_ID.Azure) checkAlike(together);
   const most = mostLabels(cloudEnv.cloud_provider_id);
   if (together.size > most) {
     const why = most < MAX_TOTAL_LABELS ? ': its machines cannot have more' : '';
