@@ -1,22 +1,47 @@
-import { type CheckContext, type CredentialCheck, notWorking } from './credential-check';
-import { checkByToken } from './token-request';
+import { groupOf } from '../compute-drivers/azure/azure-requests';
+import { ACTIONS } from '../compute-drivers/azure/azure-rights';
+import { type CheckContext, type CredentialCheck, notWorking, working } from './credential-check';
+import { lackedRights } from './lacked-rights';
+import { checkByToken, grantedIn, send, withoutToken } from './token-request';
 
 /** Of Azure's public cloud. */
 export const AZURE_AUTHORITY = 'https://login.microsoftonline.com';
+export const AZURE_ENDPOINT = 'https://management.azure.com';
 
 /** Rights in Azure's resource manager, which clusters are made through. */
-const SCOPE = 'https://management.azure.com/.default';
+const SCOPE = `${AZURE_ENDPOINT}/.default`;
+const API_VERSION = '2022-04-01';
+const MOST_PAGES = 10;
 
 /** Id or domain of a directory. It becomes a part of a path. */
 const DIRECTORY = /^[A-Za-z0-9][A-Za-z0-9.-]{0,254}$/;
+const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Azure service principal: a token by its client credentials (RFC 6749, 4.4), which needs no permission. */
+interface AzureKeys {
+  tenantId: string;
+  clientId: string;
+  clientSecret: string;
+  subscriptionId: string;
+}
+
+/** Where Azure answers. */
+interface AzureServers {
+  authority: string;
+  management: string;
+}
+
+/**
+ * Azure service principal: a token by its client credentials (RFC 6749, 4.4), which needs no permission. Of one that works,
+ * also which actions it lacks to make nodes.
+ * @param group the resource group of the nodes; without one, the actions in the whole subscription count
+ */
 export async function checkAzurePrincipal(
-  keys: { tenantId: string; clientId: string; clientSecret: string },
-  authority: string,
+  keys: AzureKeys,
+  { authority, management }: AzureServers,
   context: CheckContext,
+  group?: string,
 ): Promise<CredentialCheck> {
-  const { tenantId, clientId, clientSecret } = keys;
+  const { tenantId, clientId, clientSecret, subscriptionId } = keys;
   if (!DIRECTORY.test(tenantId)) return notWorking('TENANT_ID is not the id of a directory.');
   const form = {
     grant_type: 'client_credentials',
@@ -24,5 +49,62 @@ export async function checkAzurePrincipal(
     client_secret: clientSecret,
     scope: SCOPE,
   };
-  return checkByToken(`${authority}/${tenantId}/oauth2/v2.0/token`, form, clientId, [clientSecret], context);
+  const login = `${authority}/${tenantId}/oauth2/v2.0/token`;
+  const checked = await checkByToken(login, form, clientId, [clientSecret], context);
+  const { token } = checked;
+  if (token === null || !SUBSCRIPTION.test(subscriptionId)) return withoutToken(checked);
+  const where = group === undefined ? `in the whole subscription ${subscriptionId}` : `in the resource group ${group}`;
+  const lacks = await lackedRights(where, async () => {
+    const path = group === undefined ? '' : `/resourceGroups/${encodeURIComponent(groupOf({ account: group }))}`;
+    const url = `/subscriptions/${subscriptionId}${path}/providers/Microsoft.Authorization/permissions`;
+    const granted = await grants(new URL(`${url}?api-version=${API_VERSION}`, management), token, context);
+    return ACTIONS.filter((action) => !granted.some((one) => isGranted(action, one)));
+  });
+  const hint = lacks !== null && group === undefined ? ' To ask for one resource group, send it as cloud_project.' : '';
+  return working(checked.checkedAs, lacks === null ? null : lacks + hint);
+}
+
+/** Actions that a role allows but for some. */
+interface Grant {
+  actions: RegExp[];
+  notActions: RegExp[];
+}
+
+async function grants(first: URL, token: string, context: CheckContext): Promise<Grant[]> {
+  const found: Grant[] = [];
+  let url: URL | null = first;
+  for (let page = 0; url !== null && page < MOST_PAGES; page += 1) {
+    const headers = { Authorization: `Bearer ${token}` };
+    const answer = await send(url, { method: 'GET', headers, body: null }, context);
+    const { value, nextLink } = grantedIn(answer, url.host, [token]);
+    for (const one of Array.isArray(value) ? (value as unknown[]) : []) {
+      const { actions, notActions } = Object(one) as { actions?: unknown; notActions?: unknown };
+      found.push({ actions: patterns(actions), notActions: patterns(notActions) });
+    }
+    const next = typeof nextLink === 'string' ? URL.parse(nextLink) : null;
+    // The token is for this server alone.
+    url = next?.origin === first.origin ? next : null;
+  }
+  return found;
+}
+
+/** Of actions whose parts may be `*`. */
+function patterns(actions: unknown): RegExp[] {
+  if (!Array.isArray(actions)) return [];
+  return actions
+    .filter((one): one is string => typeof one === 'string' && one.length < 300)
+    .map(
+      (one) =>
+        new RegExp(
+          `^${one
+            .split(/\*+/)
+            .map((part) => part.replaceAll(/[^\w/]/g, '\\$&'))
+            .join('.*')}$`,
+          'i',
+        ),
+    );
+}
+
+function isGranted(action: string, { actions, notActions }: Grant): boolean {
+  return actions.some((one) => one.test(action)) && !notActions.some((one) => one.test(action));
 }

@@ -34,12 +34,14 @@ describe('CredentialChecker', () => {
 
   afterEach(() => server?.stop());
 
-  async function check(request: CheckRequest, listener: Listener, policy = outbound) {
+  /** The first check by an SDK loads it. */
+  async function check(request: CheckRequest, listener: Listener, policy = outbound, deadlineMs = 20_000) {
     server = await serveOnLoopback((incoming, response) => void listener(incoming, response));
     const { url } = server;
-    const clouds = { awsSts: url, googleToken: `${url}/token`, googleProjects: url, azureAuthority: url };
+    const google = { googleToken: `${url}/token`, googleProjects: url };
+    const clouds = { awsSts: url, awsEc2: url, ...google, azureAuthority: url, azureManagement: url };
     const s3: Record<string, string> = request.provider === 's3-compatible' ? { S3_ENDPOINT: url } : {};
-    const checker = new CredentialChecker(policy, { clouds, deadlineMs: 2_000 });
+    const checker = new CredentialChecker(policy, { clouds, deadlineMs });
     return checker.check({ ...request, credentials: { ...s3, ...request.credentials } });
   }
 
@@ -157,6 +159,68 @@ describe('CredentialChecker', () => {
       expect(await check(wrong, azure)).toEqual({ working: false, checkedAs: null, reason });
     });
 
+    describe('with a subscription', () => {
+      const SUBSCRIPTION_ID = '0b6f7c1e-2c55-4f6a-9f0e-5b1d7a3c9e10';
+      const ofSubscription = { ...AZURE, credentials: { ...AZURE.credentials, SUBSCRIPTION_ID } };
+      const asked: string[] = [];
+      const allowing =
+        (status: number, ...pages: object[]): Listener =>
+        async (request, response) => {
+          if (request.url?.endsWith('/token')) return azure(request, response);
+          expect(request.headers.authorization).toBe('Bearer token');
+          asked.push(request.url ?? '');
+          answering(status, pages.shift() ?? {})(request, response);
+        };
+      const value = (...actions: string[]) => [{ actions, notActions: ['Microsoft.Compute/*/delete'] }];
+
+      beforeEach(() => asked.splice(0));
+
+      it('says nothing where it may make nodes', async () => {
+        const all = allowing(200, { value: [{ actions: ['*'], notActions: ['Microsoft.Authorization/*/Write'] }] });
+        expect(await check(ofSubscription, all)).toEqual({ working: true, checkedAs: 'app-1', reason: null });
+        expect(asked).toEqual([
+          `/subscriptions/${SUBSCRIPTION_ID}/providers/Microsoft.Authorization/permissions?api-version=2022-04-01`,
+        ]);
+      });
+
+      it('names the actions that it lacks in a resource group, over all roles that it has', async () => {
+        const some = allowing(200, {
+          value: [
+            ...value('microsoft.compute/*', 'Microsoft.Network/*/read'),
+            ...value('Microsoft.Network/networkInterfaces/*'),
+            { actions: ['Microsoft.Compute/disks/delete'] },
+            null,
+            { actions: 7 },
+          ],
+        });
+        expect(await check({ ...ofSubscription, cloudProject: 'nodes(1)' }, some)).toMatchObject({
+          working: true,
+          reason: 'To make nodes in the resource group nodes(1), they lack Microsoft.Compute/virtualMachines/delete.',
+        });
+        expect(asked[0]).toContain('/resourceGroups/nodes(1)/providers/');
+      });
+
+      it('says how to ask for one group where the subscription as a whole is not allowed', async () => {
+        const { reason } = await check(ofSubscription, allowing(200, { value: [] }));
+        expect(reason).toMatch(/^To make nodes in the whole subscription .*virtualMachines\/read,.*cloud_project\.$/);
+      });
+
+      it.each([
+        ['is told nothing', allowing(403, { error: { message: 'No role here' } }), 'is not known: No role here.'],
+        ['is sent elsewhere', allowing(200, { value: [], nextLink: 'http://evil.example/' }), 'they lack'],
+        ['gets nonsense', allowing(200, { value: 'x' }), 'they lack'],
+      ])('survives that it %s', async (_what, listener, words) => {
+        expect((await check(ofSubscription, listener)).reason).toContain(words);
+        expect(asked).toHaveLength(1);
+      });
+
+      it('asks for no group whose name leads elsewhere', async () => {
+        const told = await check({ ...ofSubscription, cloudProject: '../x' }, allowing(200));
+        expect(told).toMatchObject({ working: true, reason: expect.stringContaining('is not known') as string });
+        expect(asked).toEqual([]);
+      });
+    });
+
     it('a code of the server is none of the credentials, whatever its status', async () => {
       const busy = answering(400, { error: 'temporarily_unavailable' });
       await expect(check(AZURE, busy)).rejects.toThrow(ProviderUnreachableError);
@@ -167,6 +231,70 @@ describe('CredentialChecker', () => {
       const wrong = { ...AZURE, credentials: { ...AZURE.credentials, TENANT_ID } };
       expect(await check(wrong, asked)).toMatchObject({ working: false });
       expect(asked).not.toHaveBeenCalled();
+    });
+  });
+
+  describe('of a key pair of AWS', () => {
+    const AWS: CheckRequest = { provider: 'aws', credentials: { ...S3_KEYS, AWS_DEFAULT_REGION: 'eu-west-1' } };
+    const xml = (name: string, content: string) => `<${name}>${content}</${name}>`;
+    const identity = xml(
+      'GetCallerIdentityResponse',
+      '<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/spark</Arn></GetCallerIdentityResult>',
+    );
+    const image = xml('DescribeImagesResponse', '<imagesSet><item><imageId>ami-1</imageId></item></imagesSet>');
+    /** EC2's answers to dry runs: by action, its code and words; a run that it would do by default. */
+    const aws =
+      (refusals: Record<string, [code: string, words: string, status?: number]>): Listener =>
+      async (request, response) => {
+        const form = new URLSearchParams(await bodyOf(request));
+        const action = form.get('Action') ?? '';
+        if (action === 'GetCallerIdentity') return answering(200, identity, 'text/xml')(request, response);
+        asked.push(form);
+        if (form.get('DryRun') !== 'true') return answering(200, image, 'text/xml')(request, response);
+        const [code, words, status = 403] = refusals[action] ?? [
+          'DryRunOperation',
+          'Request would have succeeded',
+          412,
+        ];
+        const error = `<Errors><Error><Code>${code}</Code><Message>${words}</Message></Error></Errors><RequestID>1</RequestID>`;
+        answering(status, xml('Response', error), 'text/xml')(request, response);
+      };
+    const asked: URLSearchParams[] = [];
+
+    beforeEach(() => asked.splice(0));
+
+    it('says nothing where it may make nodes, and makes none', async () => {
+      expect(await check(AWS, aws({}))).toEqual({
+        ...{ working: true, checkedAs: 'arn:aws:iam::1:user/spark', reason: null },
+      });
+      const changes = asked.filter((form) => !form.get('Action')?.startsWith('Describe'));
+      expect(changes.map((form) => [form.get('Action'), form.get('DryRun'), form.get('ImageId')])).toEqual([
+        ['RunInstances', 'true', 'ami-1'],
+      ]);
+    });
+
+    it('names the rights that it lacks', async () => {
+      const denied = (words = 'You are not authorized.'): [string, string] => ['UnauthorizedOperation', words];
+      const some = aws({
+        DescribeVolumes: denied(),
+        DescribeVpcs: denied(),
+        RunInstances: denied('User is not authorized to perform: ec2:CreateTags on resource x'),
+      });
+      const reason = 'To make nodes in eu-west-1, they lack ec2:DescribeVpcs, ec2:DescribeVolumes, ec2:CreateTags.';
+      expect(await check(AWS, some)).toMatchObject({ working: true, reason });
+      await server?.stop();
+      expect((await check(AWS, aws({ RunInstances: denied() }))).reason).toContain('lack ec2:RunInstances.');
+    });
+
+    it('takes it for no missing right that there is no usual network', async () => {
+      const none = aws({ RunInstances: ['VPCIdNotSpecified', 'No default VPC for this user', 400] });
+      expect(await check(AWS, none)).toMatchObject({ working: true, reason: null });
+    });
+
+    it('says so where EC2 does not tell', async () => {
+      const busy = aws({ DescribeInstances: ['RequestLimitExceeded', 'Slow down.', 503] });
+      const reason = 'Whether they may make nodes in eu-west-1 is not known: RequestLimitExceeded: Slow down.';
+      expect(await check(AWS, busy)).toMatchObject({ working: true, reason });
     });
   });
 
@@ -249,7 +377,8 @@ describe('CredentialChecker', () => {
   describe.each(everyProvider)('of %s', (_name, request) => {
     it('a server that never answers is not waited for', async () => {
       const started = Date.now();
-      await expect(check(request, () => undefined)).rejects.toThrow(/does not answer within 2 seconds/);
+      const waiting = check(request, () => undefined, outbound, 2_000);
+      await expect(waiting).rejects.toThrow(/does not answer within 2 seconds/);
       expect(Date.now() - started).toBeLessThan(4_000);
     });
 
@@ -280,7 +409,7 @@ describe('CredentialChecker', () => {
     let cloud: FakeOci;
     const region = 'eu-frankfurt-1';
     const ask = (change: Record<string, string> = {}, asked: string | undefined = region, policy = outbound) => {
-      const checker = new CredentialChecker(policy, { clouds: { oci: cloud.url }, deadlineMs: 2_000 });
+      const checker = new CredentialChecker(policy, { clouds: { oci: cloud.url }, deadlineMs: 5_000 });
       return checker.check({ provider: 'oci', credentials: { ...cloud.credentials, ...change }, region: asked });
     };
     const refused = (status: number, code: string) => ({ status, code, message: 'Oracle says so.' });
@@ -339,7 +468,7 @@ describe('CredentialChecker', () => {
   describe('of a hypervisor', () => {
     let hypervisor: FakeProxmox;
     const PASSWORD = 'the secret of root';
-    const ask = (password: string, deadlineMs = 2_000) => {
+    const ask = (password: string, deadlineMs = 20_000) => {
       const credentials = { USERNAME: 'root@pam', PASSWORD: password };
       const outbound = new OutboundPolicy({ schemes: ['http'], allowedClasses: ['loopback'] });
       const checker = new CredentialChecker(outbound, { deadlineMs });
@@ -360,6 +489,23 @@ describe('CredentialChecker', () => {
         reason: expect.stringContaining('authentication failure'),
       });
       expect(refused.reason).not.toContain('the secret');
+    });
+
+    it('names the privileges that the account has on no path', async () => {
+      const { host } = new URL(hypervisor.url);
+      await hypervisor.stop();
+      const privileges = {
+        '/': ['Sys.Audit', 'VM.Audit', 'VM.Monitor', 'SDN.Use'],
+        '/vms': ['VM.Clone', 'VM.Allocate', 'VM.PowerMgmt', 'VM.Config.CDROM', 'VM.Config.CPU', 'VM.Config.Disk'],
+        '/pool/x': ['VM.Config.Memory', 'VM.Config.Network', 'VM.Config.Options'],
+        '/storage/a': ['Datastore.Audit', 'Datastore.AllocateSpace'],
+      };
+      hypervisor = await FakeProxmox.start({ users: [{ name: 'root@pam', password: PASSWORD, privileges }] });
+      const told = await ask(PASSWORD);
+      expect(told.reason?.replace(/127\.0\.0\.1:\d+/, host)).toBe(
+        `To make nodes at ${host}, they lack Datastore.AllocateTemplate.`,
+      );
+      expect(told.working).toBe(true);
     });
 
     it('says once who cannot be reached', async () => {

@@ -2,7 +2,7 @@ import { withDeadline } from '../object-storage/store-deadline';
 import { ObjectStoreError } from '../object-storage/object-store';
 import { ProxmoxConnections, type ProxmoxTrust } from '../compute-drivers/proxmox/proxmox-connections';
 import type { OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { AZURE_AUTHORITY, checkAzurePrincipal } from './azure-check';
+import { AZURE_AUTHORITY, AZURE_ENDPOINT, checkAzurePrincipal } from './azure-check';
 import type * as AwsModule from './aws-check';
 import type * as OciModule from './oci-check';
 import type * as S3Module from './s3-check';
@@ -33,24 +33,30 @@ export interface CheckRequest {
   endpoint?: string;
   /** Where to ask; of `oci` only, whose credentials do not say. */
   region?: string;
+  /** The resource group in which nodes would be made; of `azure` only. */
+  cloudProject?: string;
 }
 
 /** Where the public clouds answer; tests give others. */
 export interface CloudEndpoints {
   /** Null for the endpoint of the region. */
   awsSts: string | null;
+  awsEc2: string | null;
   googleToken: string;
   googleProjects: string;
   azureAuthority: string;
+  azureManagement: string;
   /** Null for the endpoints of the region. */
   oci: string | null;
 }
 
 const CLOUDS: CloudEndpoints = {
   awsSts: null,
+  awsEc2: null,
   googleToken: GOOGLE_TOKEN_ENDPOINT,
   googleProjects: GOOGLE_PROJECTS_ENDPOINT,
   azureAuthority: AZURE_AUTHORITY,
+  azureManagement: AZURE_ENDPOINT,
   oci: null,
 };
 
@@ -89,7 +95,7 @@ export class CredentialChecker {
   }
 
   private async ask(
-    { provider, credentials, endpoint, region }: CheckRequest,
+    { provider, credentials, endpoint, region, cloudProject }: CheckRequest,
     context: CheckContext,
   ): Promise<CredentialCheck> {
     const key = (name: string) => credentials[name] ?? '';
@@ -97,7 +103,8 @@ export class CredentialChecker {
     switch (provider) {
       case 'aws': {
         const { checkAwsKeys } = aws();
-        return checkAwsKeys({ ...awsKeys, region: key('AWS_DEFAULT_REGION') }, this.clouds.awsSts, context);
+        const { awsSts: sts, awsEc2: ec2 } = this.clouds;
+        return checkAwsKeys({ ...awsKeys, region: key('AWS_DEFAULT_REGION') }, { sts, ec2 }, context);
       }
       case 'gcp': {
         const [clientEmail, privateKey] = [key('CLIENT_EMAIL'), key('PRIVATE_KEY')];
@@ -106,8 +113,10 @@ export class CredentialChecker {
         return checkGoogleAccount({ clientEmail, privateKey, privateKeyId, projectId }, { token, projects }, context);
       }
       case 'azure': {
-        const keys = { tenantId: key('TENANT_ID'), clientId: key('CLIENT_ID'), clientSecret: key('CLIENT_SECRET') };
-        return checkAzurePrincipal(keys, this.clouds.azureAuthority, context);
+        const principal = { tenantId: key('TENANT_ID'), clientId: key('CLIENT_ID') };
+        const keys = { ...principal, clientSecret: key('CLIENT_SECRET'), subscriptionId: key('SUBSCRIPTION_ID') };
+        const { azureAuthority: authority, azureManagement: management } = this.clouds;
+        return checkAzurePrincipal(keys, { authority, management }, context, cloudProject);
       }
       case 's3-compatible': {
         const { checkS3Keys } = s3();

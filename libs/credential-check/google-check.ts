@@ -1,15 +1,9 @@
 import { sign } from 'jsonwebtoken';
 import { isProject } from '../compute-drivers/google/google-names';
 import { NODE_RIGHTS } from '../compute-drivers/google/google-rights';
-import { printable } from '../object-storage/store-fault';
-import {
-  type CheckContext,
-  type CredentialCheck,
-  notWorking,
-  ProviderUnreachableError,
-  working,
-} from './credential-check';
-import { checkByToken, parsedObject, post } from './token-request';
+import { type CheckContext, type CredentialCheck, notWorking, working } from './credential-check';
+import { lackedRights } from './lacked-rights';
+import { checkByToken, grantedIn, send, withoutToken } from './token-request';
 
 /** Google's own, whatever TOKEN_URI says: a signed assertion belongs in nobody else's hands. */
 export const GOOGLE_TOKEN_ENDPOINT = 'https://oauth2.googleapis.com/token';
@@ -48,32 +42,21 @@ export async function checkGoogleAccount(
   const form = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
   // The assertion counts only as its issuer's, so that is who was checked.
   const checked = await checkByToken(token, form, keys.clientEmail, [keys.privateKey, assertion], context);
-  if (!checked.working || !isProject(keys.projectId)) return checked;
-  return working(checked.checkedAs, await lackedRights(keys, projects, context));
+  if (!checked.working || !isProject(keys.projectId)) return withoutToken(checked);
+  const lacks = await lackedRights(`in ${keys.projectId}`, () => missingRights(keys, projects, context));
+  return working(checked.checkedAs, lacks);
 }
 
-/** What the account lacks to make nodes, for people; null for nothing. Who uses it for a bucket alone needs none of it. */
-async function lackedRights(keys: GoogleKeys, endpoint: string, context: CheckContext): Promise<string | null> {
+async function missingRights(keys: GoogleKeys, endpoint: string, context: CheckContext): Promise<string[]> {
   const bearer = signed(keys, { scope: RIGHTS_SCOPE, sub: keys.clientEmail }) ?? '';
   const url = new URL(`/v1/projects/${encodeURIComponent(keys.projectId)}:testIamPermissions`, endpoint);
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${bearer}` };
-  const where = `make nodes in ${keys.projectId}`;
-  try {
-    const { status, text } = await post(url, JSON.stringify({ permissions: NODE_RIGHTS }), headers, context);
-    const { permissions, error } = parsedObject(text);
-    if (status !== 200) {
-      const { message } = Object(error) as { message?: unknown };
-      const words = typeof message === 'string' ? printable(message, [keys.privateKey, bearer]) : '';
-      return `Whether they may ${where} is not known: ${words || `HTTP ${status}.`}`;
-    }
-    // An answer without any leaves the list out.
-    const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
-    const lacking = NODE_RIGHTS.filter((right) => !granted.has(right));
-    return lacking.length === 0 ? null : `To ${where}, they lack ${lacking.join(', ')}.`;
-  } catch (error) {
-    if (!(error instanceof ProviderUnreachableError)) throw error;
-    return `Whether they may ${where} is not known: ${error.message}.`;
-  }
+  const body = JSON.stringify({ permissions: NODE_RIGHTS });
+  const answer = await send(url, { method: 'POST', headers, body }, context);
+  const { permissions } = grantedIn(answer, url.host, [keys.privateKey, bearer]);
+  // An answer without any leaves the list out.
+  const granted = new Set<unknown>(Array.isArray(permissions) ? permissions : []);
+  return NODE_RIGHTS.filter((right) => !granted.has(right));
 }
 
 function signed(keys: GoogleKeys, claims: { scope: string; aud?: string; sub?: string }): string | null {

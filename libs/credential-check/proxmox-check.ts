@@ -1,6 +1,7 @@
 import { ProxmoxClient } from '../compute-drivers/proxmox/proxmox-client';
 import type { ProxmoxConnections } from '../compute-drivers/proxmox/proxmox-connections';
 import { ProxmoxError } from '../compute-drivers/proxmox/proxmox-error';
+import { PRIVILEGES } from '../compute-drivers/proxmox/proxmox-rights';
 import { AddressRefusedError } from '../outbound-policy/outbound-policy';
 import {
   CheckUnsupportedError,
@@ -10,25 +11,38 @@ import {
   working,
 } from './credential-check';
 
+import { lackedRights } from './lacked-rights';
+
 export interface ProxmoxKeys {
   endpoint: string;
   username: string;
   password: string;
 }
 
-/** Logs in and asks for the version, which every account may see. */
+/** Logs in, and asks for the account's own privileges, which every account may see. */
 export async function checkProxmoxAccount(
   keys: ProxmoxKeys,
   connections: ProxmoxConnections,
   signal: AbortSignal,
 ): Promise<CredentialCheck> {
   try {
-    await new ProxmoxClient(connections, keys).request('GET', '/version', { signal });
-    return working(keys.username);
+    const client = new ProxmoxClient(connections, keys);
+    await client.request('GET', '/version', { signal });
+    return working(
+      keys.username,
+      await lackedRights(`at ${new URL(keys.endpoint).host}`, () => missing(client, signal)),
+    );
   } catch (error) {
     if (!(error instanceof ProxmoxError)) throw error;
     return refusal(error, keys);
   }
+}
+
+/** Where on some path an account has a privilege, it may be enough: which hosts and storages are used is not known here. */
+async function missing(client: ProxmoxClient, signal: AbortSignal): Promise<string[]> {
+  const paths = Object.values(Object(await client.request('GET', '/access/permissions', { signal })) as object);
+  const granted = new Set(paths.flatMap((privileges) => Object.keys(Object(privileges) as object)));
+  return PRIVILEGES.filter((names) => !names.some((name) => granted.has(name))).map(([name]) => name);
 }
 
 function refusal(error: ProxmoxError, { endpoint, password }: ProxmoxKeys): CredentialCheck {

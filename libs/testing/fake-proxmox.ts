@@ -20,6 +20,8 @@ export interface FakeUser {
   secondFactor?: boolean;
   /** Whether it has Sys.Audit; true unless given. */
   mayAudit?: boolean;
+  /** By path, what it may; everything unless given. */
+  privileges?: Readonly<Record<string, readonly string[]>>;
   /** Calls that are refused, such as `POST /clone`, by the privilege that the account lacks for them. */
   lacks?: Readonly<Record<string, string>>;
 }
@@ -51,9 +53,13 @@ export interface FakeProxmoxOptions {
   identity?: ServerIdentity;
 }
 
-type Caller = Pick<FakeUser, 'mayAudit' | 'lacks'>;
+type Caller = Pick<FakeUser, 'mayAudit' | 'lacks' | 'privileges'>;
 
 const ROOT = '/api2/json';
+const ALL =
+  'Sys.Audit VM.Audit VM.Clone VM.Allocate VM.Config.CDROM VM.Config.CPU VM.Config.Disk VM.Config.Memory VM.Config.Network VM.Config.Options VM.PowerMgmt VM.GuestAgent.Audit SDN.Use Datastore.Audit Datastore.AllocateSpace Datastore.AllocateTemplate'.split(
+    ' ',
+  );
 
 /**
  * A stand-in for Proxmox VE, which tests cannot have. Written from the published description of its REST API (the API
@@ -126,6 +132,7 @@ export class FakeProxmox {
     const form = new URLSearchParams(body.toString());
     const { pathname, searchParams } = new URL(url, this.url);
     const path = pathname.slice(ROOT.length);
+    if (method === 'GET' && path === '/access/permissions') return answer(response, permissionsOf(caller));
     const lacking = Object.entries(caller.lacks ?? {}).find(([call]) => {
       const [wanted = '', end = ''] = call.split(' ');
       return method === wanted && path.endsWith(end);
@@ -197,4 +204,10 @@ function uploadIn({ headers }: IncomingMessage, body: Buffer): { fields: Record<
 function answer(response: ServerResponse, data: unknown, status = 200, reason = 'OK'): void {
   response.writeHead(status, reason, { 'Content-Type': 'application/json;charset=UTF-8' });
   response.end(JSON.stringify({ data }));
+}
+
+/** Privileges of the role in the documentation, and who else has it below the path (1) or not (0). */
+function permissionsOf({ privileges = { '/': ALL } }: Caller): object {
+  const of = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 1]));
+  return Object.fromEntries(Object.entries(privileges).map(([path, names]) => [path, of(names)]));
 }

@@ -135,7 +135,7 @@ describe('checkCredentialsConf', () => {
     }
   });
 
-  it('needs a region for a key of Oracle Cloud, and takes none for another', async () => {
+  it('needs a region for a key of Oracle Cloud, and takes none for another, nor a resource group', async () => {
     const { id } = await credentials(TYPE.ociApiKey, { ...OCI_KEY, OCI_PRIVATE_KEY: rsaPair().privateKey });
     const query = `credentials_conf_id=${id}`;
     expect(refusal(await check(query))).toEqual([400, 'CREDENTIALS_CONF.CHECK_UNSUPPORTED']);
@@ -144,6 +144,8 @@ describe('checkCredentialsConf', () => {
     const s3 = await credentials(TYPE.customS3, keysOf('right'));
     const unexpected = await check(`credentials_conf_id=${s3.id}&region=eu-frankfurt-1`);
     expect(refusal(unexpected)).toEqual([400, 'CREDENTIALS_CONF.REGION_UNEXPECTED']);
+    const project = await check(`credentials_conf_id=${s3.id}&cloud_project=nodes`);
+    expect(refusal(project)).toEqual([400, 'CREDENTIALS_CONF.CLOUD_PROJECT_UNEXPECTED']);
   });
 
   it('asks the hypervisor that is named', async () => {

@@ -42,11 +42,15 @@ export class CredentialsCheckService {
     outbound: OutboundPolicy,
     { compute }: Config,
   ) {
-    const { oci } = compute.clouds;
-    this.checker = new CredentialChecker(outbound, { clouds: { oci }, onPremTrust: compute.onPremTrust });
+    const { ec2: awsEc2, oci, azure, azureAuthority } = compute.clouds;
+    const clouds = { awsEc2, oci, ...(azure && { azureManagement: azure }), ...(azureAuthority && { azureAuthority }) };
+    this.checker = new CredentialChecker(outbound, { clouds, onPremTrust: compute.onPremTrust });
   }
 
-  /** @param where `endpoint` of a hypervisor, only for OnPrem basic auth; `region`, only for Oracle's API keys */
+  /**
+   * @param where `endpoint` of a hypervisor, only for OnPrem basic auth; `region`, only for Oracle's API keys; `cloudProject`,
+   * a resource group, only for Azure's service principals
+   */
   async check(scope: TenantScope, selector: RecordSelector, where: Where): Promise<CredentialsCheckResult> {
     const { provider, values } = await this.reveal(scope, selector, where);
     const { working, checkedAs, reason } = await translated(() =>
@@ -74,9 +78,9 @@ export class CredentialsCheckService {
   }
 }
 
-type Where = Pick<CheckRequest, 'endpoint' | 'region'>;
+type Where = Pick<CheckRequest, 'endpoint' | 'region' | 'cloudProject'>;
 
-function assertPlaceFits(provider: CredentialProvider, { endpoint, region }: Where): void {
+function assertPlaceFits(provider: CredentialProvider, { endpoint, region, cloudProject }: Where): void {
   if (provider === 'proxmox' && endpoint === undefined) {
     throw invalid('CREDENTIALS_CONF.ENDPOINT_REQUIRED', 'OnPrem basic auth is checked at a hypervisor: send endpoint.');
   }
@@ -85,6 +89,12 @@ function assertPlaceFits(provider: CredentialProvider, { endpoint, region }: Whe
   }
   if (provider !== 'oci' && region !== undefined) {
     throw invalid('CREDENTIALS_CONF.REGION_UNEXPECTED', 'region is for API keys of Oracle Cloud only.');
+  }
+  if (provider !== 'azure' && cloudProject !== undefined) {
+    throw invalid(
+      'CREDENTIALS_CONF.CLOUD_PROJECT_UNEXPECTED',
+      'cloud_project is for service principals of Azure only.',
+    );
   }
 }
 

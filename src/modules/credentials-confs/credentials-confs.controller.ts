@@ -55,6 +55,7 @@ export class CredentialsConfsController extends ResourceController({
     answer: Answers.one(CredentialsCheckResult),
   })
   check(@CurrentScope() scope: TenantScope, @Query() query: CredentialsCheckQuery): Promise<CredentialsCheckResult> {
-    return this.checks.check(scope, query.selector(), { endpoint: query.endpoint, region: query.region });
+    const { endpoint, region, cloud_project: cloudProject } = query;
+    return this.checks.check(scope, query.selector(), { endpoint, region, cloudProject });
   }
 }

@@ -13,6 +13,10 @@ export class CredentialsConfSelector extends RecordSelectorQuery('credentials_co
 export class CredentialsCheckQuery extends CredentialsConfSelector {
   @Param.text({ description: 'OnPrem basic auth: address of the hypervisor' }) endpoint?: string;
   @Param.text({ description: 'OCI API key: a region that its tenancy has subscribed to' }) region?: string;
+  @Param.text({
+    description: 'Azure service principal: the resource group of the nodes, in which its rights are asked for',
+  })
+  cloud_project?: string;
 }
 
 export class CredentialsConfListQuery extends PageOrAllQuery {
