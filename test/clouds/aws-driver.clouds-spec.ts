@@ -104,6 +104,16 @@ describe('AwsDriver', () => {
   const owned = async () => (await driver.listOwned(scope(), context)).length;
   const launch = () => Object.fromEntries(proxy.callsOf('RunInstances').at(-1) ?? []);
 
+  it('tells the zones in which a network has the subnet', async () => {
+    const { place } = spec();
+    const all = await driver.zones(place, context);
+    expect(all).toEqual(expect.arrayContaining(['us-east-1a', 'us-east-1b']));
+    expect(new Set(all).size).toBe(all.length);
+    await driver.provision(spec(), context);
+    const subnet = String(launch()['NetworkInterface.1.SubnetId']);
+    expect(await driver.zones({ ...place, subnet, zone: 'us-east-1b' }, context)).toEqual(['us-east-1a']);
+  });
+
   it('asks for a machine whose metadata needs tokens, whose disks go with it, and whose parts all bear its labels', async () => {
     await driver.provision(spec({ enablePublicIp: true }), context);
     expect(launch()).toMatchObject({

@@ -297,7 +297,8 @@ describe('zones without room', () => {
       [tenancy.clusterId],
     );
     provider.full.add(A);
-    await expect(brought(await planned())).rejects.toThrow('no room in land-1a');
+    const words = /is to be had in land-1a, where the disk of the node is\. no room in land-1a/;
+    await expect(brought(await planned())).rejects.toThrow(words);
     expect(await where()).toEqual([[0, 1, A]]);
     expect(provider.machines).toHaveLength(1);
   });

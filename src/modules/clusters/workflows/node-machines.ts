@@ -11,9 +11,9 @@ import type { WorkflowContext } from '../../../platform/workflows/workflow-defin
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { type ClusterFacts, ClusterFactsReader, nodeRef } from './cluster-facts';
 import { type Bringing, NodePlaces } from './node-places';
-import { namingQuota } from './node-zones';
+import { inFull } from './node-zones';
 import { afterFault } from './provider-faults';
-import type { ClusterNode } from '../entities/cluster-node.entity';
+import { type ClusterNode, hasReported } from '../entities/cluster-node.entity';
 
 /**
  * - `elsewhere`: nothing of it is to be waited for where it was to be; it is to be asked for again, at another place
@@ -92,8 +92,25 @@ export class NodeMachines {
     } catch (error) {
       if (!(error instanceof ComputeDriverError)) return { kind: 'failed', error: asError(error) };
       if (await this.places.heed(facts, node, error)) return { kind: 'elsewhere', why: error.message, isGoing: false };
-      return { kind: 'failed', error: namingQuota(error, nodeRef(facts, node).place, facts.machine.type) };
+      return { kind: 'failed', error: this.inFull(facts, node, error) };
     }
+  }
+
+  private whyDown(
+    facts: ClusterFacts,
+    node: ClusterNode,
+    state: 'failed' | 'stopped' | 'interrupted',
+    fault: ComputeDriverError | null,
+  ): string {
+    const isTakenBack = state === 'interrupted';
+    const told = fault !== null && !isTakenBack ? this.inFull(facts, node, fault) : fault;
+    const what = isTakenBack ? 'been interrupted' : state;
+    return `Node ${node.node_number} has ${what} at the provider: ${told?.message ?? 'no detail'}`;
+  }
+
+  private inFull(facts: ClusterFacts, node: ClusterNode, fault: ComputeDriverError): ComputeDriverError {
+    const { type } = facts.machine;
+    return inFull(fault, nodeRef(facts, node).place, { type, hasDisk: hasReported(node) });
   }
 
   private async keepWords(nodeId: number, error: Error): Promise<void> {
@@ -118,10 +135,7 @@ export class NodeMachines {
       const node = byToken.get(labels.nodeToken);
       if (!node || (state !== 'failed' && state !== 'stopped' && state !== 'interrupted')) continue;
       if (fault !== null && (await this.places.heed(facts, node, fault))) continue;
-      const what = state === 'interrupted' ? 'been interrupted' : state;
-      const { place } = nodeRef(facts, node);
-      const detail = fault === null ? 'no detail' : namingQuota(fault, place, facts.machine.type).message;
-      problems.set(node.node_id, `Node ${node.node_number} has ${what} at the provider: ${detail}`);
+      problems.set(node.node_id, this.whyDown(facts, node, state, fault));
     }
     await this.noteShown(byToken, machines);
     const missing = machines.filter(({ state }) => state === 'gone').map(({ labels }) => labels.nodeToken);

@@ -1,7 +1,7 @@
 import { ComputeDriverError, type FaultKind, type FaultScope } from '../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../libs/compute-drivers/place';
 import { CLOUD_PROVIDER_ID } from '../../reference-data/reference-data.contract';
-import { blockedForMs, type Choice, namingQuota, nextZone, noRoom, nowhere } from './node-zones';
+import { blockedForMs, type Choice, inFull, nextZone, noRoom, nowhere } from './node-zones';
 
 const PLACE: Place = {
   ...{ account: null, region: 'r', zone: 'ra', networkAccount: null, network: null, subnet: null },
@@ -102,15 +102,23 @@ describe('the words', () => {
     ],
   ])('for the quota %s name it and the region', (code, message, scope, expected) => {
     const fault = new ComputeDriverError(code, message, { kind: 'quota', scope });
-    const named = namingQuota(fault, PLACE, 'm5.large');
+    const named = inFull(fault, PLACE, { type: 'm5.large', hasDisk: false });
     expect(named.message).toBe(expected);
     expect(named).toMatchObject({ code, kind: 'quota', scope });
   });
 
+  it('for a machine whose disk keeps it in a zone without room name that', () => {
+    const fault = new ComputeDriverError('X', 'none left', { kind: 'capacity', scope: 'zone' });
+    const words = 'No machine m5.large is to be had in ra, where the disk of the node is. none left';
+    expect(inFull(fault, PLACE, { type: 'm5.large', hasDisk: true })).toMatchObject({ message: words, scope: 'zone' });
+    expect(inFull(fault, PLACE, { type: 'm5.large', hasDisk: false })).toBe(fault);
+  });
+
   it('for anything else, or without a region, are those of the provider', () => {
+    const machine = { type: 'm5.large', hasDisk: true };
     const quota = new ComputeDriverError('X', 'x', { kind: 'quota' });
-    expect(namingQuota(quota, { ...PLACE, region: null }, 'm5.large')).toBe(quota);
+    expect(inFull(quota, { ...PLACE, region: null }, machine)).toBe(quota);
     const denied = new ComputeDriverError('X', 'x', { kind: 'denied' });
-    expect(namingQuota(denied, PLACE, 'm5.large')).toBe(denied);
+    expect(inFull(denied, PLACE, machine)).toBe(denied);
   });
 });

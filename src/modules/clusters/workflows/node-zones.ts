@@ -61,14 +61,25 @@ export function nowhere({ place, tries, zones, blocked }: Choice, type: string, 
   return `No ${machine} is to be had in the region ${place.region ?? ''}. ${[...said, ...rest].join('; ')}`;
 }
 
-/** The fault with the region and the type of a quota that is used up, which not every provider names. */
-export function namingQuota(fault: ComputeDriverError, { region }: Place, type: string): ComputeDriverError {
+/**
+ * The fault, with what not every provider names: of a quota that is used up, the region and the type of machine; of a zone
+ * without room for a machine that stays there, because its disk is kept, the zone.
+ */
+export function inFull(
+  fault: ComputeDriverError,
+  { region, zone }: Pick<Place, 'region' | 'zone'>,
+  { type, hasDisk }: { type: string; hasDisk: boolean },
+): ComputeDriverError {
   const { kind, scope, code, message, retryAfterMs } = fault;
-  if (kind !== 'quota' || region === null) return fault;
+  const renamed = (words: string) =>
+    new ComputeDriverError(code, `${words} ${message}`, { kind, scope, retryAfterMs, cause: fault });
+  if (region === null) return fault;
+  if (kind === 'capacity' && hasDisk)
+    return renamed(`No machine ${type} is to be had in ${zone ?? region}, where the disk of the node is.`);
+  if (kind !== 'quota') return fault;
   // Some begin their words with the code, and Google and Oracle Cloud name the quota in them.
   const name = code.split('.').at(-1) ?? code;
   const which = message.includes(name) ? 'A quota' : `A quota (${name})`;
   const whose = scope === 'account' ? 'of the account, in all regions,' : 'of the account';
-  const words = `${which} ${whose} does not allow a machine ${type} in the region ${region}. ${message}`;
-  return new ComputeDriverError(code, words, { kind, scope, retryAfterMs, cause: fault });
+  return renamed(`${which} ${whose} does not allow a machine ${type} in the region ${region}.`);
 }
