@@ -22,6 +22,7 @@ import { percentile } from './bench/percentile.mjs';
 import { Recovery } from './bench/recovery.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
 import { measureDestroy, measureReads } from './bench/stored-runs.mjs';
+import { measureSweep } from './bench/sweep.mjs';
 import { prepareTransfer } from './bench/transfer.mjs';
 import { prepareCopies, preparePermissions } from './bench/workspaces.mjs';
 import { ApiError } from './demo/session.mjs';
@@ -41,7 +42,7 @@ const OF_NODES = ['agent', 'growth', 'restart'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
 /** Those that need no platform, or platforms of their own. */
-const ALONE = ['autoscaler', 'recovery'];
+const ALONE = ['autoscaler', 'recovery', 'sweep'];
 /** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
@@ -82,7 +83,8 @@ class Bench {
     await ensureBuild(install);
     /** @type {Result[]} */
     const results = this.only.includes('autoscaler') ? [measureAutoscaler(this)] : [];
-    if (this.only.every((name) => name === 'autoscaler')) return results;
+    if (this.only.includes('sweep')) results.push(...(await measureSweep(this)));
+    if (this.only.every((name) => name === 'autoscaler' || name === 'sweep')) return results;
     // Its own services, whatever the environment names: others would be neither idle nor known.
     const env = { ...process.env };
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];

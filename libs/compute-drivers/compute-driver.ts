@@ -235,29 +235,3 @@ export function goneNode(nodeToken: string): ProviderNode {
     ...{ providerRef: '', state: 'gone', privateIp: null, publicIp: null, createdAt: null, fault: null },
   };
 }
-
-/** Destroys the machines among these that are old enough and that no wanted node has; one that fails keeps none of the others. */
-export async function sweepMachines(
-  driver: Pick<ComputeDriver, 'destroy'>,
-  machines: readonly ProviderNode[],
-  scope: SweepScope,
-  context: DriverContext,
-): Promise<Swept> {
-  const { place, olderThan } = scope;
-  const aged = machines.filter(({ createdAt }) => createdAt !== null && createdAt < olderThan);
-  const swept: Swept = { removed: [], failed: [] };
-  if (aged.length === 0) return swept;
-  const tokens = aged.map(({ labels }) => labels.nodeToken);
-  const live = await scope.liveAmong(tokens);
-  for (const nodeToken of new Set(tokens)) {
-    if (live.has(nodeToken)) continue;
-    if (context.signal.aborted) break;
-    try {
-      await driver.destroy({ nodeToken, place }, context);
-      swept.removed.push(nodeToken);
-    } catch (error) {
-      swept.failed.push({ nodeToken, error });
-    }
-  }
-  return swept;
-}

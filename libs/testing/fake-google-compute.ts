@@ -204,6 +204,17 @@ export class FakeGoogleCompute {
     this.things.push({ kind, users: [], created: now(), ...thing });
   }
 
+  /** A machine that runs and came about in some other way. */
+  addInstance({
+    name,
+    zone,
+    labels,
+    createdAt,
+  }: Pick<FakeInstance, 'name' | 'zone' | 'labels'> & { createdAt: string }): void {
+    const made = { name, zone, labels, status: 'RUNNING', boots: 1, startupScript: '', request: {} };
+    this.instances.set(name, { ...made, created: createdAt, shownFrom: 0 });
+  }
+
   /** Google takes a spot instance back. */
   preempt(name: string): void {
     this.settle();

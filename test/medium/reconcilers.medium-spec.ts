@@ -3,14 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
-import {
-  type ComputeDriver,
-  type DriverContext,
-  type NodeRef,
-  type ProviderNode,
-  sweepMachines,
-  type SweepScope,
-} from '../../libs/compute-drivers/compute-driver';
+import { type ComputeDriver, type DriverContext, type SweepScope } from '../../libs/compute-drivers/compute-driver';
+import { sweepFound } from '../../libs/compute-drivers/sweep';
 import { eventually } from '../../libs/testing/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
@@ -74,12 +68,13 @@ describe('reconcilers, where one thing goes on being wrong', () => {
 
   function reconciler(): ClusterReconciler {
     const away = () => Promise.reject(new Error('the provider does not answer'));
-    const machines = orphans.map((nodeToken) => ({ labels: { nodeToken }, createdAt: new Date(0) }));
+    const machines = orphans.map((nodeToken) => ({ nodeToken, createdAt: new Date(0) }));
     const driver = {
-      destroy: ({ nodeToken }: NodeRef) =>
-        nodeToken === stubborn ? away() : Promise.resolve(void destroyed.push(nodeToken)),
       sweep: (scope: SweepScope, call: DriverContext) =>
-        sweepMachines(driver, machines as unknown as ProviderNode[], scope, call),
+        sweepFound(machines, scope, call, {
+          remove: ([one]) =>
+            one?.nodeToken === stubborn ? away() : Promise.resolve(destroyed.push(one?.nodeToken ?? '')),
+        }),
     } as unknown as ComputeDriver;
     const facts = { read: () => Promise.resolve({}), withDriver: away } as unknown as ClusterFactsReader;
     const drivers = { serves: () => true, withoutCredentials: () => Promise.resolve([driver]) } as unknown as Drivers;

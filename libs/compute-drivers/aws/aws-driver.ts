@@ -26,12 +26,12 @@ import {
   type OwnedScope,
   type ProviderNode,
   type Swept,
-  sweepMachines,
   type SweepScope,
 } from '../compute-driver';
 import { grouped } from '../grouped';
 import { strangeAnswer } from '../no-answer';
 import type { Place } from '../place';
+import { both, sweepFound } from '../sweep';
 import { AwsConnection } from './aws-connection';
 import { isBusy, isMissing, refused } from './aws-faults';
 import { assertLaunchable, imageOf, launchRequest } from './aws-launch';
@@ -41,6 +41,8 @@ import { is, resolvePlace, zonesOf } from './aws-place';
 /** So many values may a filter have. */
 const FILTER_VALUES = 200;
 const PAGE = 1000;
+/** EC2 takes a thousand. */
+const ENDED_PER_CALL = 500;
 
 /** What is left of a machine that has ended. */
 interface Leftover {
@@ -152,43 +154,22 @@ export class AwsDriver implements ComputeDriver {
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
     const aws = this.connection(scope.place, context);
     const machines = await owned(scope, aws);
-    const byToken = grouped(machines, ({ labels }) => labels.nodeToken);
-    // By what was listed: thousands of machines are not asked for one by one.
-    const destroy = ({ nodeToken }: { nodeToken: string }) => end(byToken.get(nodeToken) ?? [], aws);
-    const ending = ({ lifecycle }: AwsMachine) => lifecycle === 'shutting-down';
-    const candidates = machines.filter((machine) => !ending(machine)).map(shown);
-    const swept = await sweepMachines({ destroy }, candidates, scope, context);
-    const left = await this.sweepLeftovers(scope, aws, context, new Set(byToken.keys()));
-    return {
-      removed: [...new Set([...swept.removed, ...left.removed])],
-      failed: [...swept.failed, ...left.failed],
-    };
-  }
-
-  /** Disks, network cards and addresses that no machine has. Of those whose age EC2 does not tell, the owner decides. */
-  private async sweepLeftovers(
-    scope: SweepScope,
-    aws: AwsConnection,
-    context: DriverContext,
-    withMachine: ReadonlySet<string>,
-  ): Promise<Swept> {
-    const swept: Swept = { removed: [], failed: [] };
-    const left = (await leftovers(is(`tag:${INSTALLATION_LABEL}`, scope.installationId), aws)).filter(
-      ({ nodeToken, createdAt }) => !withMachine.has(nodeToken) && (createdAt === null || createdAt < scope.olderThan),
-    );
-    if (left.length === 0) return swept;
-    const live = await scope.liveAmong([...new Set(left.map(({ nodeToken }) => nodeToken))]);
-    for (const { nodeToken, remove } of left) {
-      if (live.has(nodeToken)) continue;
-      if (context.signal.aborted) break;
-      try {
-        await unlessBusy(remove());
-        swept.removed.push(nodeToken);
-      } catch (error) {
-        swept.failed.push({ nodeToken, error });
-      }
-    }
-    return swept;
+    const running = machines.filter(({ lifecycle }) => lifecycle !== 'shutting-down').map(swept);
+    const ended = await sweepFound(running, scope, context, {
+      perCall: ENDED_PER_CALL,
+      // EC2 ends all of them or none.
+      mayBlameOne: (error) => error instanceof ComputeDriverError && (!error.retryable || isBusy(error)),
+      remove: (some) => terminate(some, aws),
+    });
+    const withMachine = new Set(machines.map(({ labels }) => labels.nodeToken));
+    const left = await leftovers(is(`tag:${INSTALLATION_LABEL}`, scope.installationId), aws);
+    const unused = left.filter(({ nodeToken }) => !withMachine.has(nodeToken));
+    const removed = await sweepFound(unused, scope, context, {
+      // EC2 tells no age of network cards and addresses.
+      ageless: true,
+      remove: async ([one]) => one && (await unlessBusy(one.remove())),
+    });
+    return both(ended, removed);
   }
 
   private connection({ region }: Place, context: DriverContext, secrets: string[] = []): AwsConnection {
@@ -232,12 +213,13 @@ async function owned({ installationId }: OwnedScope, aws: AwsConnection): Promis
 }
 
 async function listed(Filters: Filter[], aws: AwsConnection): Promise<AwsMachine[]> {
-  const reservations = await aws.all(
+  return aws.all(
     (client, page, options) =>
       client.send(new DescribeInstancesCommand({ Filters, MaxResults: PAGE, ...page }), options),
-    ({ Reservations }) => Reservations,
+    // Of each page, what is used of it: an instance has some kilobytes.
+    ({ Reservations = [] }) =>
+      Reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null),
   );
-  return reservations.flatMap(({ Instances = [] }) => Instances.map(machineIn)).filter((machine) => machine !== null);
 }
 
 /** The machine a node has, or else the one that it had in this attempt. */
@@ -257,11 +239,7 @@ function isMismatch(error: unknown): boolean {
 /** Ends the machines of a node. One that ended by itself is no longer shown as its machine, since it has been dealt with. */
 async function end(machines: readonly AwsMachine[], aws: AwsConnection): Promise<'gone' | 'going'> {
   const living = machines.filter((machine) => !isOver(machine));
-  for (const { id, lifecycle } of living)
-    if (lifecycle !== 'shutting-down')
-      await unlessBusy(
-        aws.call((client, options) => client.send(new TerminateInstancesCommand({ InstanceIds: [id] }), options)),
-      );
+  for (const machine of living) if (machine.lifecycle !== 'shutting-down') await terminate([machine], aws);
   for (const machine of machines)
     if (isOver(machine) && stateOf(machine) !== 'gone')
       await unlessBusy(
@@ -270,6 +248,17 @@ async function end(machines: readonly AwsMachine[], aws: AwsConnection): Promise
         ),
       );
   return living.length > 0 ? 'going' : 'gone';
+}
+
+/** Of one that is gone, or just changing, the next look tells more. */
+async function terminate(machines: readonly Pick<AwsMachine, 'id'>[], aws: AwsConnection): Promise<void> {
+  const InstanceIds = machines.map(({ id }) => id);
+  const call = aws.call((client, options) => client.send(new TerminateInstancesCommand({ InstanceIds }), options));
+  await (machines.length === 1 ? unlessBusy(call) : call);
+}
+
+function swept({ id, labels, createdAt }: AwsMachine) {
+  return { id, nodeToken: labels.nodeToken, createdAt };
 }
 
 /** What is gone, or just changing, is looked at again. */
@@ -289,7 +278,12 @@ async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]>
         new DescribeVolumesCommand({ Filters: [label, is('status', 'available', 'error')], ...page }),
         options,
       ),
-    ({ Volumes }) => Volumes,
+    ({ Volumes = [] }) =>
+      Volumes.flatMap(({ VolumeId, Tags, CreateTime }) =>
+        leftover(label, VolumeId, Tags, CreateTime, () =>
+          aws.call((client, options) => client.send(new DeleteVolumeCommand({ VolumeId }), options)),
+        ),
+      ),
   );
   const cards = await aws.all(
     (client, page, options) =>
@@ -297,28 +291,24 @@ async function leftovers(label: Filter, aws: AwsConnection): Promise<Leftover[]>
         new DescribeNetworkInterfacesCommand({ Filters: [label, is('status', 'available')], ...page }),
         options,
       ),
-    ({ NetworkInterfaces }) => NetworkInterfaces,
+    ({ NetworkInterfaces = [] }) =>
+      NetworkInterfaces.flatMap(({ NetworkInterfaceId, TagSet }) =>
+        leftover(label, NetworkInterfaceId, TagSet, null, () =>
+          aws.call((client, options) =>
+            client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }), options),
+          ),
+        ),
+      ),
   );
   const { Addresses = [] } = await aws.call((client, options) =>
     client.send(new DescribeAddressesCommand({ Filters: [label] }), options),
   );
-  return [
-    ...volumes.flatMap(({ VolumeId, Tags, CreateTime }) =>
-      leftover(label, VolumeId, Tags, CreateTime, () =>
-        aws.call((client, options) => client.send(new DeleteVolumeCommand({ VolumeId }), options)),
-      ),
+  const addresses = Addresses.filter(({ AssociationId }) => !AssociationId).flatMap(({ AllocationId, Tags }) =>
+    leftover(label, AllocationId, Tags, null, () =>
+      aws.call((client, options) => client.send(new ReleaseAddressCommand({ AllocationId }), options)),
     ),
-    ...cards.flatMap(({ NetworkInterfaceId, TagSet }) =>
-      leftover(label, NetworkInterfaceId, TagSet, null, () =>
-        aws.call((client, options) => client.send(new DeleteNetworkInterfaceCommand({ NetworkInterfaceId }), options)),
-      ),
-    ),
-    ...Addresses.filter(({ AssociationId }) => !AssociationId).flatMap(({ AllocationId, Tags }) =>
-      leftover(label, AllocationId, Tags, null, () =>
-        aws.call((client, options) => client.send(new ReleaseAddressCommand({ AllocationId }), options)),
-      ),
-    ),
-  ];
+  );
+  return [...volumes, ...cards, ...addresses];
 }
 
 /** Nothing unless it bears the label that was asked for: an answer may have more. */

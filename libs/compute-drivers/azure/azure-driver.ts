@@ -14,10 +14,10 @@ import {
   type OwnershipLabels,
   type ProviderNode,
   type ProviderNodeState,
-  sweepMachines,
   type SweepScope,
   type Swept,
 } from '../compute-driver';
+import { both, sweepFound } from '../sweep';
 import { invalidRequest, isInUse, statusFault } from './azure-faults';
 import { groupOf, nodeNames, type NodeNames, type NodeRequests, nodeRequests } from './azure-requests';
 import { type AzureEndpoints, type AzureSession, AzureSessions, type CallOptions } from './azure-session';
@@ -54,6 +54,14 @@ interface ListedPart extends Part {
   labels: OwnershipLabels;
   /** Azure tells it of disks only. */
   createdAt: Date | null;
+}
+
+/** A machine that a list shows. */
+interface ListedMachine {
+  node: ProviderNode;
+  isEnding: boolean;
+  /** Whether it has the name of its node's machine: a copy that somebody made has the same tags. */
+  isNamed: boolean;
 }
 
 /** A resource as far as it is read; what answers is not trusted to have the shape. */
@@ -147,10 +155,7 @@ export class AzureDriver implements ComputeDriver {
     const machine = await this.ownMachine(session, ref, context);
     if (machine !== null) {
       // Its card, address and disks go with it, as they were made.
-      if (machine.provisioningState !== 'Deleting')
-        await submitted(session, context, (options) =>
-          session.compute.virtualMachines.delete(group, names.machine, { ...options, forceDeletion: true }),
-        );
+      if (machine.provisioningState !== 'Deleting') await this.endMachine(session, group, ref.nodeToken, context);
       return 'going';
     }
     const parts = await this.partsOf(session, group, names, ref.nodeToken, context);
@@ -162,39 +167,71 @@ export class AzureDriver implements ComputeDriver {
   async listOwned({ installationId, place }: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
     const session = this.sessions.of(context);
     const group = groupOf(place);
-    const machines = await listed(session, context, (options) => session.compute.virtualMachines.list(group, options));
-    return machines
-      .filter((machine) => ownerIn(machine)?.installationId === installationId)
-      .map((machine) => machineNode(session, group, machine, null));
+    const machines = await this.listMachines(session, group, installationId, context);
+    return machines.map(({ node }) => node);
   }
 
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
+    const { installationId } = scope;
     const session = this.sessions.of(context);
     const group = groupOf(scope.place);
     // The parts first: what is made meanwhile has its machine on the second list, and its node among those that live.
-    const parts = await this.listParts(session, group, scope.installationId, context);
-    const machines = await this.listOwned(scope, context);
-    const swept = await sweepMachines(this, machines, scope, context);
-    const withMachine = new Set(machines.map(({ labels }) => labels.nodeToken));
-    const left = new Map<string, ListedPart[]>();
+    const parts = await this.listParts(session, group, installationId, context);
+    const machines = await this.listMachines(session, group, installationId, context);
+    const ended = await sweepFound(
+      machines.filter(({ isEnding, isNamed }) => isNamed && !isEnding).map(swept),
+      scope,
+      context,
+      { remove: async ([one]) => one && (await this.endMachine(session, group, one.nodeToken, context)) },
+    );
+    const withMachine = new Set(machines.map(({ node }) => node.labels.nodeToken));
+    const left = new Map<string, { nodeToken: string; createdAt: Date | null; parts: ListedPart[] }>();
     for (const part of parts) {
       const { nodeToken } = part.labels;
       if (withMachine.has(nodeToken) || (part.createdAt !== null && part.createdAt >= scope.olderThan)) continue;
-      left.set(nodeToken, [...(left.get(nodeToken) ?? []), part]);
+      const ofNode = left.get(nodeToken) ?? { nodeToken, createdAt: null, parts: [] };
+      ofNode.parts.push(part);
+      left.set(nodeToken, ofNode);
     }
-    if (left.size === 0) return swept;
-    const live = await scope.liveAmong([...left.keys()]);
-    for (const [nodeToken, ofNode] of left) {
-      if (live.has(nodeToken)) continue;
-      if (context.signal.aborted) break;
-      try {
-        await removeParts(session, group, ofNode, context);
-        swept.removed.push(nodeToken);
-      } catch (error) {
-        swept.failed.push({ nodeToken, error });
-      }
-    }
-    return swept;
+    const removed = await sweepFound([...left.values()], scope, context, {
+      // Each of them is old enough, or of a kind whose age Azure does not tell.
+      ageless: true,
+      remove: async ([one]) => one && (await removeParts(session, group, one.parts, context)),
+    });
+    return both(ended, removed);
+  }
+
+  private async endMachine(
+    session: AzureSession,
+    group: string,
+    nodeToken: string,
+    context: DriverContext,
+  ): Promise<void> {
+    await submitted(session, context, (options) =>
+      session.compute.virtualMachines.delete(group, nodeNames(nodeToken).machine, { ...options, forceDeletion: true }),
+    );
+  }
+
+  private async listMachines(
+    session: AzureSession,
+    group: string,
+    installationId: string,
+    context: DriverContext,
+  ): Promise<ListedMachine[]> {
+    return listed(
+      session,
+      context,
+      (options) => session.compute.virtualMachines.list(group, options),
+      (machine) => {
+        const owner = ownerIn(machine);
+        if (owner?.installationId !== installationId) return null;
+        return {
+          node: machineNode(session, group, machine, null),
+          isEnding: machine.provisioningState === 'Deleting',
+          isNamed: String(machine.name).toLowerCase() === nodeNames(owner.nodeToken).machine.toLowerCase(),
+        };
+      },
+    );
   }
 
   /** The requests in order: each refers to what the ones before have made, and either may be repeated. */
@@ -304,20 +341,25 @@ export class AzureDriver implements ComputeDriver {
     context: DriverContext,
   ): Promise<ListedPart[]> {
     const { compute, network } = session;
-    const [cards, addresses, disks] = await Promise.all([
-      listed(session, context, (options) => network.networkInterfaces.list(group, options)),
-      listed(session, context, (options) => network.publicIPAddresses.list(group, options)),
-      listed(session, context, (options) => compute.disks.listByResourceGroup(group, options)),
-    ]);
-    const parts = (kind: Kind, resources: readonly (Resource & { timeCreated?: unknown })[]): ListedPart[] =>
-      resources.flatMap((resource) => {
+    const partIn =
+      (kind: Kind) =>
+      (resource: Resource & { timeCreated?: unknown }): ListedPart | null => {
         const labels = ownerIn(resource);
         const { name, timeCreated } = resource;
-        if (labels?.installationId !== installationId || !isPartName(name)) return [];
-        return [{ kind, name, labels, createdAt: dateOf(timeCreated) }];
-      });
-    return [...parts('card', cards), ...parts('address', addresses), ...parts('disk', disks)];
+        if (labels?.installationId !== installationId || !isPartName(name)) return null;
+        return { kind, name, labels, createdAt: dateOf(timeCreated) };
+      };
+    const found = await Promise.all([
+      listed(session, context, (options) => network.networkInterfaces.list(group, options), partIn('card')),
+      listed(session, context, (options) => network.publicIPAddresses.list(group, options), partIn('address')),
+      listed(session, context, (options) => compute.disks.listByResourceGroup(group, options), partIn('disk')),
+    ]);
+    return found.flat();
   }
+}
+
+function swept({ node }: ListedMachine) {
+  return { nodeToken: node.labels.nodeToken, createdAt: node.createdAt };
 }
 
 /** An SDK's operation, whose end nobody here waits for: its promise would. */
@@ -329,23 +371,29 @@ async function submitted(
   await session.call(context, (options) => begin(options).submitted());
 }
 
-/** All of a list, within bounds. */
-async function listed<T>(
+/** What is read of all of a list, within bounds, without what is none; nothing else of a page is kept. */
+async function listed<T, R>(
   session: AzureSession,
   context: DriverContext,
   list: (options: CallOptions) => { byPage(): AsyncIterableIterator<T[]> },
-): Promise<T[]> {
-  const all: T[] = [];
+  read: (one: T) => R | null,
+): Promise<R[]> {
+  const found: R[] = [];
   let pages: AsyncIterableIterator<T[]> | null = null;
+  let length = 0;
   for (let count = 0; count < MOST_PAGES; count += 1) {
     const page: IteratorResult<T[], unknown> | null = await session.find(context, (options) => {
       pages ??= list(options).byPage();
       return pages.next();
     });
-    if (page === null || page.done) return all;
+    if (page === null || page.done) return found;
     if (!Array.isArray(page.value)) throw unreadable();
-    if (all.length + page.value.length > MOST_LISTED) break;
-    for (const one of page.value) all.push(one);
+    length += page.value.length;
+    if (length > MOST_LISTED) break;
+    for (const one of page.value) {
+      const what = read(one);
+      if (what !== null) found.push(what);
+    }
   }
   throw invalidRequest(
     `The resource group has more than ${MOST_LISTED} resources of a kind, or lists them without an end.`,

@@ -9,10 +9,10 @@ import {
   type OwnedScope,
   type ProviderNode,
   type Swept,
-  sweepMachines,
   type SweepScope,
 } from '../compute-driver';
 import { grouped } from '../grouped';
+import { both, sweepFound } from '../sweep';
 import { GoogleClient } from './google-client';
 import { googleFault, operationFault } from './google-faults';
 import { machineOf } from './google-machine';
@@ -157,32 +157,18 @@ export class GoogleDriver implements ComputeDriver {
   }
 
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
-    const { installationId, place, olderThan } = scope;
+    const { installationId, place } = scope;
     const client = this.client(context);
     const machines = await this.ownedMachines(client, installationId, place);
-    const destroy = async ({ nodeToken }: Pick<NodeRef, 'nodeToken'>): Promise<'going'> => {
-      for (const machine of machines.filter(of(nodeToken))) await this.deleteMachine(client, place, machine);
-      return 'going';
-    };
-    const swept = await sweepMachines({ destroy }, machines.map(nodeFrom), scope, context);
-    const leftOvers = (await regionLeftOvers(client, place, installationFilter(installationId))).filter(
-      ({ owner, inUse, createdAt }) =>
-        owner.installationId === installationId && !inUse && createdAt !== null && createdAt < olderThan,
-    );
-    if (leftOvers.length === 0) return swept;
-    const live = await scope.liveAmong(leftOvers.map(({ owner }) => owner.nodeToken));
-    for (const one of leftOvers) {
-      const { nodeToken } = one.owner;
-      if (live.has(nodeToken)) continue;
-      if (context.signal.aborted) break;
-      try {
-        await this.deleteLeftOver(client, place, one);
-        if (!swept.removed.includes(nodeToken)) swept.removed.push(nodeToken);
-      } catch (error) {
-        swept.failed.push({ nodeToken, error });
-      }
-    }
-    return swept;
+    const ended = await sweepFound(machines.map(swept), scope, context, {
+      remove: async ([one]) => one && (await this.deleteMachine(client, place, one.found)),
+    });
+    const leftOvers = await regionLeftOvers(client, place, installationFilter(installationId));
+    const unused = leftOvers.filter(({ owner, inUse }) => owner.installationId === installationId && !inUse);
+    const removed = await sweepFound(unused.map(swept), scope, context, {
+      remove: async ([one]) => one && (await this.deleteLeftOver(client, place, one.found)),
+    });
+    return both(ended, removed);
   }
 
   private client(context: DriverContext): GoogleClient {
@@ -328,6 +314,10 @@ function machineFor(ref: NodeRef, machines: ReadonlyMap<string, Machine>): Machi
 
 function placeOf({ place }: NodeRef): { project: string; zone: string } {
   return { project: projectOf(place), zone: zoneOf(place) };
+}
+
+function swept<One extends Pick<Machine, 'owner' | 'createdAt'>>(found: One) {
+  return { found, nodeToken: found.owner.nodeToken, createdAt: found.createdAt };
 }
 
 function of(nodeToken: string): (one: Pick<Machine, 'owner'>) => boolean {

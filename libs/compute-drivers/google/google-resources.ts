@@ -73,33 +73,42 @@ export async function zoneMachines(
   zone: string,
   filter: string,
 ): Promise<Machine[]> {
-  const found = pages(client, (api, query, options) => api.instances.list({ project, zone, ...query }, options));
-  const machines = (await found(filter)).map(machineFrom);
-  return machines.filter((one): one is Machine => one?.where === zone);
+  const machines = await pages(
+    client,
+    filter,
+    (api, query, options) => api.instances.list({ project, zone, ...query }, options),
+    (items) => itemsOf(items).map(machineFrom),
+  );
+  return machines.filter((one) => one.where === zone);
 }
 
 /** Machines of all zones of the place's region. */
 export async function regionMachines(client: GoogleClient, place: Place, filter: string): Promise<Machine[]> {
-  const found = scopes(client, 'instances', (api, query, options) =>
-    api.instances.aggregatedList({ project: projectOf(place), ...query }, options),
+  const machines = await pages(
+    client,
+    filter,
+    (api, query, options) => api.instances.aggregatedList({ project: projectOf(place), ...query }, options),
+    (scopes) => inScopes(scopes, 'instances').map(machineFrom),
   );
-  return within(place, (await found(filter)).map(machineFrom));
+  return within(place, machines);
 }
 
 /** Disks of all zones of the place's region, and addresses of the region. */
 export async function regionLeftOvers(client: GoogleClient, place: Place, filter: string): Promise<LeftOver[]> {
   const project = projectOf(place);
-  const disks = scopes(client, 'disks', (api, query, options) =>
-    api.disks.aggregatedList({ project, ...query }, options),
+  const disks = await pages(
+    client,
+    filter,
+    (api, query, options) => api.disks.aggregatedList({ project, ...query }, options),
+    (scopes) => inScopes(scopes, 'disks').map((item) => leftOverFrom('disk', item)),
   );
-  const addresses = scopes(client, 'addresses', (api, query, options) =>
-    api.addresses.aggregatedList({ project, ...query }, options),
+  const addresses = await pages(
+    client,
+    filter,
+    (api, query, options) => api.addresses.aggregatedList({ project, ...query }, options),
+    (scopes) => inScopes(scopes, 'addresses').map((item) => leftOverFrom('address', item)),
   );
-  const found = [
-    ...(await disks(filter)).map((item) => leftOverFrom('disk', item)),
-    ...(await addresses(filter)).map((item) => leftOverFrom('address', item)),
-  ];
-  return within(place, found);
+  return within(place, [...disks, ...addresses]);
 }
 
 /** What was done to machines of the zone whose name begins so, the newest first. */
@@ -122,40 +131,34 @@ export async function doings(client: GoogleClient, project: string, zone: string
     .sort((one, other) => (other.at?.getTime() ?? 0) - (one.at?.getTime() ?? 0));
 }
 
-/** All items of a list, within bounds. */
-function pages(
+/** What is read of all pages of a list, within bounds; nothing else of a page is kept. */
+async function pages<One>(
   client: GoogleClient,
+  filter: string,
   ask: (api: compute_v1.Compute, query: Query, options: { signal: AbortSignal }) => Promise<{ data: Page }>,
-): (filter: string) => Promise<unknown[]> {
-  return async (filter) => {
-    const all: unknown[] = [];
-    let pageToken: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
-      const answer = await client.call((api, options) => ask(api, query, options));
-      for (const item of itemsOf(answer.items)) all.push(item);
-      pageToken = textOf(answer.nextPageToken) || undefined;
-      if (pageToken === undefined) return all;
-    }
-    const words = `Compute Engine lists more than ${MOST_PAGES} pages.`;
-    throw new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
-  };
+  read: (items: unknown) => (One | null)[],
+): Promise<One[]> {
+  const all: One[] = [];
+  let pageToken: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
+    const answer = await client.call((api, options) => ask(api, query, options));
+    for (const one of read(answer.items)) if (one !== null) all.push(one);
+    pageToken = textOf(answer.nextPageToken) || undefined;
+    if (pageToken === undefined) return all;
+  }
+  const words = `Compute Engine lists more than ${MOST_PAGES} pages.`;
+  throw new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
 }
 
-/** The same of all zones and regions, by each of which the items stand. */
-function scopes(
-  client: GoogleClient,
-  kind: 'instances' | 'disks' | 'addresses',
-  ask: Parameters<typeof pages>[1],
-): (filter: string) => Promise<unknown[]> {
-  const list = pages(client, ask);
-  return async (filter) =>
-    (await list(filter)).flatMap((scope) => {
-      const { warning, [kind]: items } = recordOf(scope);
-      // What a zone that does not answer has is not gone.
-      if (recordOf(warning)['code'] === 'UNREACHABLE') throw unreachable(textOf(recordOf(warning)['message']));
-      return listOf(items);
-    });
+/** In a list of all zones and regions, the items stand by each of them. */
+function inScopes(scopes: unknown, kind: 'instances' | 'disks' | 'addresses'): unknown[] {
+  return itemsOf(scopes).flatMap((scope) => {
+    const { warning, [kind]: items } = recordOf(scope);
+    // What a zone that does not answer has is not gone.
+    if (recordOf(warning)['code'] === 'UNREACHABLE') throw unreachable(textOf(recordOf(warning)['message']));
+    return listOf(items);
+  });
 }
 
 function unreachable(words: string): ComputeDriverError {
@@ -166,11 +169,8 @@ function itemsOf(items: unknown): unknown[] {
   return Array.isArray(items) ? items : Object.values(recordOf(items));
 }
 
-function within<One extends Labelled>({ region }: Place, found: readonly (One | null)[]): One[] {
-  return found.filter(
-    (one): one is One =>
-      one !== null && (region === null || one.where === region || one.where.replace(/-[^-]*$/, '') === region),
-  );
+function within<One extends Labelled>({ region }: Place, found: readonly One[]): One[] {
+  return found.filter(({ where }) => region === null || where === region || where.replace(/-[^-]*$/, '') === region);
 }
 
 /** Null for what has no labels of a node, or no name. */

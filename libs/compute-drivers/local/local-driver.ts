@@ -31,10 +31,10 @@ import {
   type OwnershipLabels,
   type ProviderNode,
   type ProviderNodeState,
-  sweepMachines,
   type SweepScope,
   type Swept,
 } from '../compute-driver';
+import { sweepFound } from '../sweep';
 
 /** Where the local driver finds what nodes need. Paths are absolute. */
 export interface LocalDriverOptions {
@@ -219,7 +219,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
    * is no installation's.
    */
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
-    const swept = await sweepMachines(this, await this.listOwned(scope), scope, context);
+    const machines = (await this.listOwned(scope)).map(({ labels, createdAt }) => ({ ...labels, createdAt }));
+    const swept = await sweepFound(machines, scope, context, {
+      remove: async ([one]) => one && (await this.destroy(one, context)),
+    });
     for (const nodeToken of await this.leftovers(scope)) {
       if (context.signal.aborted) break;
       try {

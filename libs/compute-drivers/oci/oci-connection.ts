@@ -23,6 +23,8 @@ export interface OciKeys {
   compartment: string;
 }
 
+type PageOf<T> = (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>;
+
 export interface OciConnectionOptions {
   keys: OciKeys;
   /** Becomes a host name. */
@@ -179,10 +181,13 @@ export class OciConnection {
   }
 
   /** All items of a list, which comes in pages. */
-  async all<T extends { id: string }>(
-    page: (page: { limit: number; page?: string }) => Promise<{ items: T[]; opcNextPage?: string }>,
-  ) {
-    const items: T[] = [];
+  all<T extends { id: string }>(page: PageOf<T>): Promise<T[]> {
+    return this.allOf(page, (item) => item);
+  }
+
+  /** What is read of each item of a list, without those that are none; nothing else of a page is kept. */
+  async allOf<T extends { id: string }, R>(page: PageOf<T>, read: (item: T) => R | null): Promise<R[]> {
+    const found: R[] = [];
     let next: string | undefined;
     for (let count = 0; count < MAX_PAGES; count += 1) {
       const answer = await page({
@@ -192,8 +197,11 @@ export class OciConnection {
       // The SDK gives what was sent, whatever that is.
       if (!Array.isArray(answer.items)) throw this.strange('does not answer with a list');
       if (!answer.items.every(({ id }) => textOf(id) !== null)) throw this.strange('lists something without an id');
-      items.push(...answer.items);
-      if (!answer.opcNextPage) return items;
+      for (const item of answer.items) {
+        const one = read(item);
+        if (one !== null) found.push(one);
+      }
+      if (!answer.opcNextPage) return found;
       if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
       next = answer.opcNextPage;
     }

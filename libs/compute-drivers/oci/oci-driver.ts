@@ -12,11 +12,11 @@ import {
   type OwnedScope,
   type ProviderNode,
   type Swept,
-  sweepMachines,
   type SweepScope,
 } from '../compute-driver';
 import { grouped } from '../grouped';
 import type { Place } from '../place';
+import { both, sweepFound } from '../sweep';
 import { isOcid, OciConnection, ociKeys, textOf } from './oci-connection';
 import { isBusy, isMissing } from './oci-faults';
 import { assertLaunchable, launchDetails, machineName, refused, retryToken, tokenInName } from './oci-launch';
@@ -135,48 +135,19 @@ export class OciDriver implements ComputeDriver {
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
     const call = this.callTo(scope.place, context);
     const own = (await allMachines(call)).filter(({ labels }) => labels.installationId === scope.installationId);
-    const byToken = grouped(own, ({ labels }) => labels.nodeToken);
-    const living = own.filter((machine) => !isOver(machine));
+    const living = own.filter((machine) => !isOver(machine) && machine.lifecycle !== 'TERMINATING');
     // By what was listed: a machine that somebody renamed is found by its tags only.
-    const destroy = (node: { nodeToken: string }) => end(node.nodeToken, byToken.get(node.nodeToken) ?? [], call);
-    const swept = await sweepMachines(
-      { destroy },
-      living.map((machine) => shown(machine)),
-      scope,
-      context,
-    );
-    const left = await this.sweepLeftovers(scope, call, context, leftBehind(byToken));
-    return {
-      removed: [...new Set([...swept.removed, ...left.removed])],
-      failed: [...swept.failed, ...left.failed],
-    };
-  }
-
-  /** Disks of machines that have ended. They bear no tags, but the name of a machine, which is listed for some time. */
-  private async sweepLeftovers(
-    scope: SweepScope,
-    call: Call,
-    context: DriverContext,
-    ended: ReadonlySet<string>,
-  ): Promise<Swept> {
-    const swept: Swept = { removed: [], failed: [] };
-    if (ended.size === 0) return swept;
-    const left = (await allDisks(call)).filter(
-      ({ nodeToken, createdAt }) => ended.has(nodeToken) && createdAt !== null && createdAt < scope.olderThan,
-    );
-    if (left.length === 0) return swept;
-    const live = await scope.liveAmong([...new Set(left.map(({ nodeToken }) => nodeToken))]);
-    for (const disk of left) {
-      if (live.has(disk.nodeToken)) continue;
-      if (context.signal.aborted) break;
-      try {
-        await removeDisk(disk, call);
-        swept.removed.push(disk.nodeToken);
-      } catch (error) {
-        swept.failed.push({ nodeToken: disk.nodeToken, error });
-      }
-    }
-    return swept;
+    const ended = await sweepFound(living.map(swept), scope, context, {
+      remove: async ([one]) => one && (await endMachine(one.machine, call)),
+    });
+    const left = leftBehind(grouped(own, ({ labels }) => labels.nodeToken));
+    if (left.size === 0) return ended;
+    // Disks of machines that have ended bear no tags, but the name of a machine, which is listed for some time.
+    const disks = (await allDisks(call)).filter(({ nodeToken }) => left.has(nodeToken));
+    const removed = await sweepFound(disks, scope, context, {
+      remove: async ([disk]) => disk && (await removeDisk(disk, call)),
+    });
+    return both(ended, removed);
   }
 
   private callTo({ region, account }: Place, { credentials, signal }: DriverContext, secrets: string[] = []): Call {
@@ -193,18 +164,15 @@ export class OciDriver implements ComputeDriver {
 /** Machines of the node, those that have ended among them as long as they are listed. */
 async function named(nodeToken: string, { oci, compartmentId }: Call): Promise<OciMachine[]> {
   const displayName = encodeURIComponent(machineName(nodeToken));
-  const instances = await oci.all((page) =>
-    oci.compute((client) => client.listInstances({ compartmentId, displayName, ...page })),
+  const machines = await oci.allOf(
+    (page) => oci.compute((client) => client.listInstances({ compartmentId, displayName, ...page })),
+    machineIn,
   );
-  return machinesIn(instances).filter(({ labels }) => labels.nodeToken === nodeToken);
+  return machines.filter(({ labels }) => labels.nodeToken === nodeToken);
 }
 
-async function allMachines({ oci, compartmentId }: Call): Promise<OciMachine[]> {
-  return machinesIn(await oci.all((page) => oci.compute((client) => client.listInstances({ compartmentId, ...page }))));
-}
-
-function machinesIn(instances: readonly models.Instance[]): OciMachine[] {
-  return instances.map(machineIn).filter((machine) => machine !== null);
+function allMachines({ oci, compartmentId }: Call): Promise<OciMachine[]> {
+  return oci.allOf((page) => oci.compute((client) => client.listInstances({ compartmentId, ...page })), machineIn);
 }
 
 /** A machine as its node. One that was never whole has ended for a reason, which only the request for it knows. */
@@ -258,12 +226,21 @@ async function act({ id: instanceId }: OciMachine, action: 'START' | 'SOFTSTOP',
 /** Ends the machines of a node, and removes the disks that are left of them. */
 async function end(nodeToken: string, machines: readonly OciMachine[], call: Call): Promise<'gone' | 'going'> {
   const living = machines.filter((machine) => !isOver(machine));
-  for (const machine of machines) if (machine.spot && !machine.ended) await markEnded(machine, call);
-  for (const machine of living) if (machine.lifecycle !== 'TERMINATING') await terminate(machine, call);
+  for (const machine of machines) if (isOver(machine) && machine.spot && !machine.ended) await markEnded(machine, call);
+  for (const machine of living) await endMachine(machine, call);
   if (living.length > 0) return 'going';
   const disks = await disksOf(nodeToken, call);
   for (const disk of disks) await removeDisk(disk, call);
   return disks.length > 0 ? 'going' : 'gone';
+}
+
+async function endMachine(machine: OciMachine, call: Call): Promise<void> {
+  if (machine.spot && !machine.ended) await markEnded(machine, call);
+  if (machine.lifecycle !== 'TERMINATING') await terminate(machine, call);
+}
+
+function swept(machine: OciMachine) {
+  return { machine, nodeToken: machine.labels.nodeToken, createdAt: machine.createdAt };
 }
 
 /** Says that it was not taken back. It is no reason to keep the machine if Oracle Cloud does not take the note. */
@@ -341,24 +318,29 @@ function leftBehind(byToken: ReadonlyMap<string, readonly OciMachine[]>): Set<st
 
 async function disksOf(nodeToken: string, { oci, compartmentId }: Call): Promise<Leftover[]> {
   const displayName = encodeURIComponent(machineName(nodeToken));
-  const volumes = await oci.all((page) =>
-    oci.disks((client) => client.listVolumes({ compartmentId, displayName, ...page })),
+  const disks = await oci.allOf(
+    (page) => oci.disks((client) => client.listVolumes({ compartmentId, displayName, ...page })),
+    (volume) => leftoverIn(volume, 'volume'),
   );
-  return leftoversIn(volumes, 'volume').filter((disk) => disk.nodeToken === nodeToken);
+  return disks.filter((disk) => disk.nodeToken === nodeToken);
 }
 
 async function allDisks({ oci, compartmentId }: Call): Promise<Leftover[]> {
-  const volumes = await oci.all((page) => oci.disks((client) => client.listVolumes({ compartmentId, ...page })));
-  const boot = await oci.all((page) => oci.disks((client) => client.listBootVolumes({ compartmentId, ...page })));
-  return [...leftoversIn(volumes, 'volume'), ...leftoversIn(boot, 'boot volume')];
+  const volumes = await oci.allOf(
+    (page) => oci.disks((client) => client.listVolumes({ compartmentId, ...page })),
+    (volume) => leftoverIn(volume, 'volume'),
+  );
+  const boot = await oci.allOf(
+    (page) => oci.disks((client) => client.listBootVolumes({ compartmentId, ...page })),
+    (volume) => leftoverIn(volume, 'boot volume'),
+  );
+  return [...volumes, ...boot];
 }
 
-function leftoversIn(volumes: readonly Volume[], kind: Leftover['kind']): Leftover[] {
-  return volumes.flatMap(({ id, displayName, lifecycleState, timeCreated }) => {
-    const nodeToken = tokenInName(textOf(displayName) ?? '');
-    if (nodeToken === null || !isOcid(id) || lifecycleState === 'TERMINATED') return [];
-    return [{ id, nodeToken, createdAt: dateIn(timeCreated), kind }];
-  });
+function leftoverIn({ id, displayName, lifecycleState, timeCreated }: Volume, kind: Leftover['kind']): Leftover | null {
+  const nodeToken = tokenInName(textOf(displayName) ?? '');
+  if (nodeToken === null || !isOcid(id) || lifecycleState === 'TERMINATED') return null;
+  return { id, nodeToken, createdAt: dateIn(timeCreated), kind };
 }
 
 async function removeDisk({ id, kind, nodeToken }: Leftover, call: Call): Promise<void> {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { type BootScript } from '../cloud-driver';
 import {
@@ -15,9 +14,10 @@ import {
   type ProviderNodeState,
   type Swept,
   type SweepScope,
-  sweepMachines,
 } from '../compute-driver';
 import type { Place } from '../place';
+import { both, sweepFound } from '../sweep';
+import { idsOf, isIdOf, nameOf, prefixOf, seedMark } from './machine-names';
 import { madeIn, type MachineNote, newNote, noteIn } from './machine-note';
 import { ProxmoxClient } from './proxmox-client';
 import type { ProxmoxConnections } from './proxmox-connections';
@@ -37,14 +37,21 @@ interface Listed {
   host: string;
   name: string;
   isTemplate: boolean;
+  /** Of the list, which is some seconds old. */
+  status: string;
 }
 
 /** A machine as its host shows it. */
 interface Shown extends Listed {
   config: Json;
-  status: string;
   /** Null where it is somebody else's, or its description is not written yet. */
   note: MachineNote | null;
+}
+
+/** A machine of an installation. */
+interface Owned {
+  machine: Shown;
+  node: ProviderNode;
 }
 
 /** The image of a disc that a machine boots by. */
@@ -63,10 +70,6 @@ interface Task {
   isRunning: boolean;
 }
 
-/** Ids of machines: high ones, which nobody gets who takes the next free one. */
-const [FIRST_ID, IDS] = [100_000_000, 800_000_000];
-/** How many ids a node may have, the next where the one before is somebody else's machine. */
-const CANDIDATES = 4;
 const PARALLEL = 8;
 const MOST_MACHINES = 20_000;
 const MOST_COPIES = 10_000;
@@ -167,59 +170,31 @@ export class ProxmoxDriver implements ComputeDriver {
       await room.removeSeeds(nodeToken);
       return 'gone';
     }
-    if (found.note === null || isLocked(found)) {
-      await room.assertLockEnds(found);
-      return 'going';
-    }
-    if (found.status !== 'stopped') {
-      if (!(await room.isBusy(found, 'qmstop'))) await room.act(found, '/status/stop');
-      return 'going';
-    }
-    await room.remove(found);
+    if (found.note === null || isLocked(found)) await room.assertLockEnds(found);
+    else await room.end(found);
     return 'going';
   }
 
   async listOwned({ installationId }: OwnedScope, context: DriverContext): Promise<ProviderNode[]> {
     const room = this.open(context);
-    const all = await room.machines();
-    const named = [...all.values()].filter(({ name }) => name.startsWith(prefixOf(installationId)));
-    const shown = (await inParallel(named, (one) => room.show(one))).filter((one) => one !== null);
-    const own = shown
-      .filter(({ note }) => note?.owner.installationId === installationId)
-      .map((one) => nodeOf(one, one.status === 'stopped' ? 'stopped' : 'running'));
-    const known = new Set(own.map(({ labels }) => labels.nodeToken));
-    // A machine that is being copied has no name yet; the image that it is to boot by has one.
-    const seeds = (await room.seeds(installationId)).filter(({ token }) => !known.has(token));
-    const copied = await inParallel(seeds, async ({ token, createdAt }): Promise<ProviderNode[]> => {
-      const found = await room.ofNode(token, all);
-      if (found === null || found.note !== null) return [];
-      const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
-      return [{ ...goneNode(token), ...pendingOf(found), labels, createdAt }];
-    });
-    return [...own, ...copied.flat()];
+    return (await room.owned(installationId, await room.seeds(installationId))).map(({ node }) => node);
   }
 
   async sweep(scope: SweepScope, context: DriverContext): Promise<Swept> {
-    const machines = await this.listOwned(scope, context);
-    const swept = await sweepMachines(this, machines, scope, context);
-    // Images whose machine was never made.
     const room = this.open(context);
-    const having = new Set(machines.map(({ labels }) => labels.nodeToken));
-    const seeds = (await room.seeds(scope.installationId)).filter(
-      ({ token, createdAt }) => !having.has(token) && createdAt < scope.olderThan,
-    );
-    if (seeds.length === 0) return swept;
-    const live = await scope.liveAmong(seeds.map(({ token }) => token));
-    for (const { token } of seeds) {
-      if (live.has(token) || context.signal.aborted) continue;
-      try {
-        await room.removeSeeds(token);
-        swept.removed.push(token);
-      } catch (error) {
-        swept.failed.push({ nodeToken: token, error });
-      }
-    }
-    return swept;
+    // Before the machines: an image whose machine is made meanwhile is not taken for one without.
+    const seeds = await room.seeds(scope.installationId);
+    const machines = await room.owned(scope.installationId, seeds);
+    const ended = await sweepFound(machines.map(swept), scope, context, {
+      remove: async ([one]) => one && (await room.end(one.machine)),
+    });
+    const having = new Set(machines.map(({ node }) => node.labels.nodeToken));
+    // Images whose machine was never made.
+    const left = seeds.filter(({ token }) => !having.has(token)).map((seed) => ({ ...seed, nodeToken: seed.token }));
+    const removed = await sweepFound(left, scope, context, {
+      remove: async ([seed]) => seed && (await room.removeVolume(seed.host, seed.volume)),
+    });
+    return both(ended, removed);
   }
 
   private noteCopy(nodeToken: string, task: string | null): void {
@@ -253,9 +228,10 @@ class MachineRoom {
 
   async machines(): Promise<Map<number, Listed>> {
     const data = await this.get('/cluster/resources?type=vm');
-    const listed = listOf(data).flatMap(({ vmid, node, name, template }): Listed[] => {
+    const listed = listOf(data).flatMap(({ vmid, node, name, template, status }): Listed[] => {
       if (!Number.isSafeInteger(vmid) || typeof node !== 'string' || !HOST_NAME.test(node)) return [];
-      return [{ vmid: vmid as number, host: node, name: textOf(name), isTemplate: template === 1 }];
+      const [isTemplate, power] = [template === 1, textOf(status)];
+      return [{ vmid: vmid as number, host: node, name: textOf(name), isTemplate, status: power }];
     });
     return new Map(listed.map((one) => [one.vmid, one]));
   }
@@ -273,12 +249,47 @@ class MachineRoom {
     return null;
   }
 
-  /** Null if it has disappeared since it was listed. */
-  async show(listed: Listed): Promise<Shown | null> {
+  /** The machines of an installation, with those that are just being copied. */
+  async owned(installationId: string, seeds: readonly Seed[]): Promise<Owned[]> {
+    const all = await this.machines();
+    // Of a host that is down, nothing can be read, and nothing ended.
+    const online = new Set(await this.hosts());
+    const named = [...all.values()].filter(
+      ({ name, host }) => name.startsWith(prefixOf(installationId)) && online.has(host),
+    );
+    const shown = (await inParallel(named, (one) => this.show(one, one.status))).filter((one) => one !== null);
+    const own = shown
+      // A copy that somebody made of a machine has its description, and another id.
+      .filter(({ note, vmid }) => note?.owner.installationId === installationId && isIdOf(note.owner.nodeToken, vmid))
+      .map((machine) => ({ machine, node: nodeOf(machine, machine.status === 'stopped' ? 'stopped' : 'running') }));
+    const known = new Set(own.map(({ node }) => node.labels.nodeToken));
+    // A machine that is being copied has no name yet; the image that it is to boot by has one.
+    const unknown = seeds.filter(({ token }) => !known.has(token) && idsOf(token).some((id) => all.has(id)));
+    const copied = await inParallel(unknown, async ({ token, createdAt }): Promise<Owned[]> => {
+      const machine = await this.ofNode(token, all);
+      if (machine === null || machine.note !== null) return [];
+      const labels = { installationId, tenantId: '', clusterId: '', nodeToken: token };
+      return [{ machine, node: { ...goneNode(token), ...pendingOf(machine), labels, createdAt } }];
+    });
+    return [...own, ...copied.flat()];
+  }
+
+  /** Does what is next to be done to end the machine. */
+  async end(machine: Shown): Promise<void> {
+    if (machine.note === null || isLocked(machine)) return;
+    if (machine.status === 'stopped') return this.remove(machine);
+    if (!(await this.isBusy(machine, 'qmstop'))) await this.act(machine, '/status/stop');
+  }
+
+  /**
+   * Null if it has disappeared since it was listed.
+   * @param status as it was listed; asked for if it is not given
+   */
+  async show(listed: Listed, status?: string): Promise<Shown | null> {
     try {
       const config = objectOf(await this.get(`${pathOf(listed)}/config?current=1`));
-      const { status } = objectOf(await this.get(`${pathOf(listed)}/status/current`));
-      return { ...listed, config, status: textOf(status), note: noteIn(config['description']) };
+      const current = status || textOf(objectOf(await this.get(`${pathOf(listed)}/status/current`))['status']);
+      return { ...listed, config, status: current, note: noteIn(config['description']) };
     } catch (error) {
       if (says(error, /does not exist|no such vm/i)) return null;
       throw error;
@@ -445,14 +456,14 @@ class MachineRoom {
       return (await Promise.all(contents)).flat().flatMap(({ volume, ctime }) => {
         const [, prefix, attempt, token] = SEED.exec(volume) ?? [];
         if (token === undefined || !Number.isFinite(ctime)) return [];
-        if (installationId !== null && prefix !== digest(installationId).slice(0, 8)) return [];
+        if (installationId !== null && prefix !== seedMark(installationId)) return [];
         return [{ host, volume, token, attempt: Number(attempt), createdAt: new Date(ctime * 1000) }];
       });
     });
     return found.flat();
   }
 
-  private async removeVolume(host: string, volume: string): Promise<void> {
+  async removeVolume(host: string, volume: string): Promise<void> {
     const [storage = ''] = volume.split(':');
     try {
       const path = `/nodes/${host}/storage/${storage}/content/${encodeURIComponent(volume)}`;
@@ -598,27 +609,11 @@ function seedVolume({ note }: Shown): string | null {
 const SEED = /^[A-Za-z][A-Za-z0-9._-]{0,99}:iso\/platform-seed-([0-9a-f]{8})-(\d{1,9})-([A-Za-z0-9-]{1,80})\.iso$/;
 
 function seedName({ labels, attempt }: NodeSpec): string {
-  return `platform-seed-${digest(labels.installationId).slice(0, 8)}-${attempt}-${labels.nodeToken}.iso`;
+  return `platform-seed-${seedMark(labels.installationId)}-${attempt}-${labels.nodeToken}.iso`;
 }
 
-function prefixOf(installationId: string): string {
-  return `platform-${digest(installationId).slice(0, 8)}-`;
-}
-
-function nameOf({ installationId, nodeToken }: NodeSpec['labels']): string {
-  return prefixOf(installationId) + digest(nodeToken).slice(0, 16);
-}
-
-/** The same ids each time, so that two who make a node at once want the same one, which only one of them gets. */
-function idsOf(nodeToken: string): number[] {
-  return Array.from(
-    { length: CANDIDATES },
-    (_, n) => FIRST_ID + (parseInt(digest(`${n}:${nodeToken}`).slice(0, 12), 16) % IDS),
-  );
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function swept({ machine, node }: Owned) {
+  return { machine, nodeToken: node.labels.nodeToken, createdAt: node.createdAt };
 }
 
 function pathOf({ host, vmid }: Listed): string {
@@ -682,12 +677,23 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 65_536) : '';
 }
 
-/** Some at a time, in the order of the items. */
+/** Some at a time, in the order of the items; none further once one has failed. */
 async function inParallel<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += PARALLEL) {
-    results.push(...(await Promise.all(items.slice(at, at + PARALLEL).map(call))));
-    await setImmediate();
-  }
+  const results = new Array<R>(items.length);
+  const open = items.entries();
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    for (const [index, item] of open) {
+      if (hasFailed) return;
+      results[index] = await call(item);
+      if (index % PARALLEL === 0) await setImmediate();
+    }
+  };
+  const noted = () =>
+    work().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    });
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, noted));
   return results;
 }

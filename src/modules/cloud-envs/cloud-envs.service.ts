@@ -85,6 +85,7 @@ export class CloudEnvsService extends ResourceService<
     tx: Tx,
   ): Promise<Values<CloudEnv>> {
     await this.references.assertFree(tx, scope, CloudEnv, row.cloud_env_id);
+    if (leadsElsewhere(row, body)) await this.references.assertDisowned(tx, scope, CloudEnv, row.cloud_env_id);
     const { name, description } = body;
     const columns = await this.checkedColumns(scope, row.cloud_provider_id, body, tx, row);
     return { name, description, ...columns };
@@ -193,4 +194,18 @@ export class CloudEnvsService extends ResourceService<
     checkLabels(labels, this.referenceData.labelPattern(provider.cloud_provider_id));
     return { ...labels, ...reservedLabels(scope.tenantId) };
   }
+}
+
+/** Whether what the environment has made is not found by it any more after the change. */
+function leadsElsewhere(row: CloudEnvRow, body: UpdateCloudEnv): boolean {
+  const { credential_config_id: credentials, network_conf_id: network, availability_zone_id: zone } = body;
+  const { cloud_project: project, endpoint } = body;
+  return (
+    (credentials !== undefined && credentials !== row.credentials_conf_id) ||
+    // Zone of nodes where the environment has none.
+    (network !== undefined && network !== row.network_conf_id) ||
+    (zone !== undefined && zone !== row.availability_zone_id) ||
+    (project !== undefined && project !== row.cloud_project) ||
+    (endpoint !== undefined && endpoint !== row.endpoint)
+  );
 }

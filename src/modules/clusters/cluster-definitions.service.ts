@@ -18,6 +18,7 @@ import { CLOUD_PROVIDER_ID, type CloudProviderName, ReferenceData } from '../ref
 import { readCluster, summarizeCluster, writeCluster } from './cluster-answers';
 import { ClusterMountsService } from './cluster-mounts.service';
 import { ClusterLifecycle } from './cluster-lifecycle';
+import { ClusterNodesRepository } from './cluster-nodes.repository';
 import { changedDraft, newClusterColumns, newDraft, restrictedColumns } from './cluster-draft';
 import {
   assertEnabled,
@@ -64,6 +65,7 @@ export class ClusterDefinitionsService {
     private readonly openTenants: OpenTenantsService,
     private readonly objectStorageManagers: ObjectStorageManagersService,
     private readonly lifecycle: ClusterLifecycle,
+    private readonly nodes: ClusterNodesRepository,
     private readonly mounts: ClusterMountsService,
     private readonly dependencies: DependencyRepositoriesService,
     private readonly metastoreCatalogs: MetastoreCatalogsService,
@@ -133,6 +135,8 @@ export class ClusterDefinitionsService {
           EDITABLE_STATUSES,
         );
       }
+      if (body.cloud_env_id !== undefined && body.cloud_env_id !== row.cloud_env_id)
+        await this.assertNoMachines(row, tx);
       await this.dependencies.check('CLUSTER', scope, body.spark_config ?? {}, tx);
       if (body.mount_ids) await this.mounts.replace(tx, scope, row.cluster_id, body.mount_ids);
       const values = await this.changedColumns(scope, row, body, restricted.length > 0, tx);
@@ -236,6 +240,16 @@ export class ClusterDefinitionsService {
       ...always,
       ...restrictedColumns(body, draft, clusterLabels(labels, cloudEnv, scope.tenantId, this.referenceData)),
     };
+  }
+
+  /** A cluster in ERROR may have machines, which are out of reach in another environment. */
+  private async assertNoMachines(row: ClusterRow, tx: Tx): Promise<void> {
+    if (await this.nodes.hasNodes(tx, row.cluster_id))
+      throw invalidState(
+        row,
+        'it may still have machines in its cloud environment: destroy it before it gets another one',
+        ['DESTROYED'],
+      );
   }
 
   /** 404 unless the tenant has the manager that the request names; it is locked until the transaction ends. */

@@ -8,6 +8,7 @@ import { wakeAfterCommit } from '../../platform/wakeups/after-commit';
 import type { NodeStatus } from './cluster-state';
 import { ClusterNode, hasReported, TAKES_RUNS } from './entities/cluster-node.entity';
 import { type Cluster, givesSlots } from './entities/cluster.entity';
+import { isNodeToken } from './node-token';
 import type { ClusterStateEntry } from './entities/cluster-state.entity';
 import { NodeStateEntry } from './entities/node-state.entity';
 
@@ -25,6 +26,9 @@ export interface Silence {
 
 /** How long a provider may not show a machine that it has accepted, milliseconds; see ADR 0041. */
 const APPEARS_WITHIN_MS = 5 * 60_000;
+
+/** Tokens in one question. */
+const TOKENS_AT_ONCE = 1000;
 
 /** A node that can be given runs, and how many it has. */
 export type NodeSlots = Pick<ClusterNode, 'node_id' | 'busy_slots'>;
@@ -132,6 +136,12 @@ export class ClusterNodesRepository {
          AND (bootstrap_expires_at IS NULL OR bootstrap_expires_at > platform_now()) ${lock ? 'FOR UPDATE' : ''}`,
       [tokenHash],
     );
+  }
+
+  /** Whether the cluster has nodes that are not destroyed, and so may have machines. */
+  async hasNodes(tx: Tx, clusterId: number): Promise<boolean> {
+    const sql = `SELECT 1 FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity' LIMIT 1`;
+    return (await firstRow(tx, sql, [clusterId])) !== null;
   }
 
   /** Version of what the node should do; null when there is no such node. */
@@ -400,14 +410,19 @@ export class ClusterNodesRepository {
     );
   }
 
-  /** The tokens whose node is not destroyed. */
+  /** The tokens whose node is not destroyed. They may be many, and texts that are no tokens at all. */
   async liveAmong(tokens: readonly string[]): Promise<Set<string>> {
-    const live = await rows<Pick<ClusterNode, 'token'>>(
-      this.dataSource.manager,
-      `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' AND token::text = ANY($1)`,
-      [tokens],
-    );
-    return new Set(live.map(({ token }) => token));
+    const asked = tokens.filter(isNodeToken);
+    const live = new Set<string>();
+    for (let at = 0; at < asked.length; at += TOKENS_AT_ONCE) {
+      const found = await rows<Pick<ClusterNode, 'token'>>(
+        this.dataSource.manager,
+        `SELECT token FROM cluster_nodes WHERE token = ANY($1::uuid[]) AND to_date = 'infinity'`,
+        [asked.slice(at, at + TOKENS_AT_ONCE)],
+      );
+      for (const { token } of found) live.add(token);
+    }
+    return live;
   }
 
   /** The nodes with these tokens that ought to run. */
@@ -415,8 +430,8 @@ export class ClusterNodesRepository {
     return rows<ClusterNode>(
       this.dataSource.manager,
       `SELECT n.* FROM cluster_nodes n JOIN clusters c ON c.cluster_id = n.cluster_id
-       WHERE ${OUGHT_TO_RUN} AND n.token::text = ANY($1)`,
-      [tokens],
+       WHERE ${OUGHT_TO_RUN} AND n.token = ANY($1::uuid[])`,
+      [tokens.filter(isNodeToken)],
     );
   }
 

@@ -6,6 +6,7 @@ import { ReferenceDataModule } from '../reference-data/reference-data.module';
 import { ClustersModule } from './clusters.module';
 import { BlockedOfferSweeper } from './workflows/blocked-offer-sweeper';
 import { BlockedOffersRepository } from './workflows/blocked-offers.repository';
+import { MachinePlacesRepository } from './machine-places.repository';
 import { CloudRegistrations } from './workflows/cloud-registrations';
 import { ClusterFactsReader } from './workflows/cluster-facts';
 import { ClusterReconciler } from './workflows/cluster-reconciler';
@@ -21,6 +22,7 @@ import { NodePlaces } from './workflows/node-places';
 import { NodePlanner } from './workflows/node-planner';
 import { ClusterScaler } from './workflows/cluster-scaler';
 import { ResizeClusterDownWorkflow, ResizeClusterUpWorkflow } from './workflows/resize-cluster.workflow';
+import { OrphanSweeper } from './workflows/orphan-sweeper';
 import { ScalingReconciler } from './workflows/scaling-reconciler';
 import { ScalingRepository } from './workflows/scaling.repository';
 import { StartClusterWorkflow } from './workflows/start-cluster.workflow';
@@ -45,6 +47,8 @@ import { StopClusterWorkflow } from './workflows/stop-cluster.workflow';
     ClusterScaler,
     ScalingReconciler,
     ClusterReconciler,
+    MachinePlacesRepository,
+    OrphanSweeper,
     DownedNodeReconciler,
     IdleClustersRepository,
     IdleClusterReconciler,

@@ -14,6 +14,8 @@ interface DriverEntry {
   lacksSpot?: boolean;
   /** Whether its spot machines cannot be stopped, as its driver's `canStop` says. */
   endsSpot?: boolean;
+  /** By what of a place its provider shows machines together; absent where nodes are found without credentials. */
+  showsBy?: readonly ('account' | 'region')[];
 }
 
 /** Every compute driver of this release. Only a worker has the drivers themselves: `workflows/drivers.ts`. */
@@ -24,22 +26,41 @@ const COMPUTE_DRIVERS = {
     description: `OnPrem environments with the endpoint ${LOCAL_ENDPOINT}`,
     lacks: ['cuda'],
   },
-  aws: { cloudProviderId: CLOUD_PROVIDER_ID.AWS, serves: () => true, description: 'AWS environments', endsSpot: true },
+  aws: {
+    cloudProviderId: CLOUD_PROVIDER_ID.AWS,
+    serves: () => true,
+    description: 'AWS environments',
+    endsSpot: true,
+    showsBy: ['region'],
+  },
   proxmox: {
     cloudProviderId: CLOUD_PROVIDER_ID.OnPrem,
     serves: (endpoint) => endpoint?.startsWith('https://') ?? false,
     description: 'OnPrem environments with the endpoint of a Proxmox VE (https://…)',
     lacks: ['cuda'],
     lacksSpot: true,
+    showsBy: [],
   },
   azure: {
     cloudProviderId: CLOUD_PROVIDER_ID.Azure,
     serves: () => true,
     description: 'Azure environments',
     endsSpot: true,
+    showsBy: ['account'],
   },
-  google: { cloudProviderId: CLOUD_PROVIDER_ID.GCP, serves: () => true, description: 'GCP environments' },
-  oci: { cloudProviderId: CLOUD_PROVIDER_ID.OCI, serves: () => true, description: 'OCI environments', endsSpot: true },
+  google: {
+    cloudProviderId: CLOUD_PROVIDER_ID.GCP,
+    serves: () => true,
+    description: 'GCP environments',
+    showsBy: ['account', 'region'],
+  },
+  oci: {
+    cloudProviderId: CLOUD_PROVIDER_ID.OCI,
+    serves: () => true,
+    description: 'OCI environments',
+    endsSpot: true,
+    showsBy: ['account', 'region'],
+  },
 } as const satisfies Record<string, DriverEntry>;
 
 export type ComputeDriverName = keyof typeof COMPUTE_DRIVERS;
@@ -75,6 +96,16 @@ export function endsSpot(cloudProviderId: number, endpoint: string | null): bool
   const name = computeDriverName(cloudProviderId, endpoint);
   const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
   return entry?.endsSpot ?? false;
+}
+
+/** What of a place decides which machines the provider shows together; null where nodes are found without credentials. */
+export function shownTogetherBy(
+  cloudProviderId: number,
+  endpoint: string | null,
+): readonly ('account' | 'region')[] | null {
+  const name = computeDriverName(cloudProviderId, endpoint);
+  const entry: DriverEntry | undefined = name === null ? undefined : COMPUTE_DRIVERS[name];
+  return entry?.showsBy ?? null;
 }
 
 /** The environments that this release makes nodes for, for people. */

@@ -53,6 +53,21 @@ const CREDENTIAL_KEYS: Readonly<Record<number, CredentialKeys>> = {
   },
 };
 
+/** Keys that say whose account the others open, or which part of it, where an environment does not say that. */
+const ACCOUNT_KEYS: Readonly<Record<number, readonly string[]>> = {
+  [CREDENTIAL_TYPE_ID.azureServicePrincipal]: ['SUBSCRIPTION_ID'],
+  [CREDENTIAL_TYPE_ID.ociApiKey]: ['OCI_TENANCY_OCID', 'OCI_COMPARTMENT_OCID'],
+};
+
+/** Whether credentials of the type open another account than those before them, in which nothing of the first is found. */
+export function opensAnotherAccount(
+  credentialTypeId: number,
+  values: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>>,
+): boolean {
+  return (ACCOUNT_KEYS[credentialTypeId] ?? []).some((key) => values[key]?.trim() !== before[key]?.trim());
+}
+
 /**
  * Reads base64 of a JSON object that has exactly the keys of the credential type. Throws 400s that name keys and never
  * contain a value; parser errors are dropped, since they quote what they failed on.

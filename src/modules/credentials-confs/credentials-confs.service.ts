@@ -14,7 +14,7 @@ import type { ResourceFilter } from '../../platform/resources/resource-repositor
 import { ResourceService } from '../../platform/resources/resource-service';
 import { askedProviderId, type CredentialTypeInfo, ReferenceData } from '../reference-data/reference-data.contract';
 import { TenantSecretsService } from '../secrets/tenant-secrets.service';
-import { ENDPOINT_REFUSED, parseCredentials } from './credential-content';
+import { ENDPOINT_REFUSED, opensAnotherAccount, parseCredentials } from './credential-content';
 import type { RevealedCredentials } from './credentials-confs.contract';
 import { type CredentialsConfRow, CredentialsConfsRepository } from './credentials-confs.repository';
 import type {
@@ -95,11 +95,29 @@ export class CredentialsConfsService extends ResourceService<
   ): Promise<Values<CredentialsConf>> {
     const { name, description, base64_encoded_credentials: credentials } = body;
     if (credentials === undefined) return { name, description };
+    await this.assertFindsItsMachines(scope, row, credentials.encoded, tx);
     return { name, description, sealed: await this.seal(tx, scope, row, credentials.encoded) };
   }
 
   protected async assertDeletable(scope: TenantScope, row: CredentialsConfRow, tx: Tx): Promise<void> {
     await this.references.assertUnused(tx, scope.tenantId, CredentialsConf, row.credentials_conf_id);
+  }
+
+  /** New secrets are always taken, since they expire; those of another account only while the first has no machines. */
+  private async assertFindsItsMachines(
+    { tenantId }: TenantScope,
+    { credentials_conf_id: id, credential_type_id: typeId }: CredentialsConfRow,
+    encoded: string,
+    tx: Tx,
+  ): Promise<void> {
+    const values = this.acceptedValues(typeId, encoded);
+    const before = await this.reveal(tx, tenantId, id).catch((error: unknown) => {
+      // Unreadable ones are replaced by whatever is sent.
+      if (error instanceof DomainError && error.kind === 'damaged') return null;
+      throw error;
+    });
+    if (before && opensAnotherAccount(typeId, values, before.values))
+      await this.references.assertNotKept(tx, CredentialsConf, id);
   }
 
   protected read(row: CredentialsConfRow): CredentialsConfRead {

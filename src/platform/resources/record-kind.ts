@@ -16,6 +16,10 @@ export interface HolderRule {
   toFree: string;
   /** What to do before a part can be deleted, in a sentence. */
   toRelease: string;
+  /** Table whose current rows, by the column, are what a record has that is only reached by its parts: in any state. */
+  owns: { table: string; column: string };
+  /** What to do before such a part can lead elsewhere, in a sentence. */
+  toDisown: string;
 }
 
 /** Rows that keep what they refer to from being deleted, where the foreign key alone does not say which. */

@@ -13,6 +13,7 @@ const NAMED = 20;
 interface Holder {
   name: string;
   status: string;
+  owns: boolean;
 }
 
 type ForeignKey = EntityMetadata['foreignKeys'][number];
@@ -96,6 +97,21 @@ export class References {
     }
   }
 
+  /**
+   * Throws a conflict that names the holders while any of them has something that is reached by the record, whatever its
+   * state: with the record leading elsewhere, it would be lost.
+   */
+  async assertDisowned(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
+    for (const { rule, holders } of await this.lockedHolders(tx, scope, entity, id)) {
+      refuse(
+        entity,
+        rule.entity,
+        holders.filter(({ owns }) => owns),
+        rule.toDisown,
+      );
+    }
+  }
+
   /** Throws a conflict that names the holders while the record is a part of any, whatever its state. */
   async assertReleased(tx: Tx, scope: TenantScope, entity: EntityClass, id: number): Promise<void> {
     for (const { rule, holders } of await this.lockedHolders(tx, scope, entity, id)) {
@@ -110,7 +126,9 @@ export class References {
       if (paths.length === 0) continue;
       const holders = await rows<Holder>(
         tx,
-        `SELECT h.${rule.key}, h.name, h.status FROM ${rule.table} h
+        `SELECT h.${rule.key}, h.name, h.status,
+           EXISTS (SELECT 1 FROM ${rule.owns.table} o WHERE o.${rule.owns.column} = h.${rule.key} AND o.to_date = 'infinity') AS owns
+         FROM ${rule.table} h
          WHERE ${ofTenant('h', '$1')} AND (${paths.join(' OR ')}) AND h.to_date = 'infinity'
          ORDER BY h.${rule.key} FOR SHARE OF h`,
         [scope.tenantId, id],
@@ -189,7 +207,7 @@ function onlyOwn(names: readonly string[]): string {
 /** @param way what to do about it, in a sentence */
 function refuse(part: EntityClass, holder: EntityClass, using: Holder[], way: string): void {
   if (using.length === 0) return;
-  const named = using.slice(0, NAMED);
+  const named = using.slice(0, NAMED).map(({ owns: _owns, ...holder }) => holder);
   const names = named.map(({ name, status }) => `"${name}" (${status})`).join(', ');
   throw inUse(kindOf(part).label, kindOf(holder), names, named, ` ${way}`);
 }

@@ -24,6 +24,7 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 @Index('ix_cluster_nodes_cluster', ['cluster_id', 'to_date'])
 @Index('ix_cluster_nodes_dead', ['node_id'], { where: `busy_slots > 0 AND ${IS_DEAD}` })
 @Index('ix_cluster_nodes_logs', ['to_date'], { where: 'logs_kept' })
+@Index('ix_cluster_nodes_place', ['machine_place_id'], { where: `to_date = 'infinity'` })
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
 @Check('ck_cluster_nodes_status', oneOf('status', NODE_STATUSES))
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
@@ -46,6 +47,10 @@ export class ClusterNode extends ValidityColumns {
   @Col.text({ nullable: true }) no_room: string | null;
   /** What the provider said in each zone, or the region, that had no room for it since it was planned or last resumed. */
   @Col.json({ default: () => `'{}'` }) tries: Record<string, string>;
+  /** Where its machine is looked for if nobody knows of it any more; null where no credentials are needed for that. */
+  @ForeignKey('MachinePlace', { name: 'fk_cluster_nodes_machine_place' })
+  @Col.bigint({ nullable: true })
+  machine_place_id: number | null;
   /** When the provider accepted the request for its machine. */
   @Col.time({ nullable: true }) accepted_at: Date | null;
   /** When the provider first showed it. */

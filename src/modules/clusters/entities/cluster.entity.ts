@@ -45,6 +45,8 @@ export const givesSlots = (cluster: string) => oneOf(`${cluster}.status`, GIVES_
   free: ['DESTROYED', 'ERROR'],
   toFree: 'Each must be DESTROYED or in ERROR first.',
   toRelease: 'First destroy each of them, then give it another one or disable it.',
+  owns: { table: 'cluster_nodes', column: 'cluster_id' },
+  toDisown: 'They may still have machines there, which would be out of reach: destroy them first.',
 })
 @KeepsInUse({
   kept: 'Tenant',

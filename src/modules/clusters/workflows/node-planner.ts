@@ -6,6 +6,8 @@ import { agentTokenHash, BootstrapTokens } from '../bootstrap-tokens';
 import { ClusterLifecycle } from '../cluster-lifecycle';
 import { ClusterNodesRepository } from '../cluster-nodes.repository';
 import { ClusterSecretsService } from '../cluster-secrets.service';
+import { shownTogetherBy } from '../compute-support';
+import { MachinePlacesRepository } from '../machine-places.repository';
 import type { PlannedNode } from '../node-plan';
 import type { ClusterFacts } from './cluster-facts';
 
@@ -26,6 +28,7 @@ interface Plan {
 export class NodePlanner {
   constructor(
     private readonly nodes: ClusterNodesRepository,
+    private readonly places: MachinePlacesRepository,
     private readonly lifecycle: ClusterLifecycle,
     private readonly secrets: ClusterSecretsService,
     private readonly bootstrapTokens: BootstrapTokens,
@@ -34,6 +37,7 @@ export class NodePlanner {
   /** Plans nodes of a locked cluster, whose environment and machine type are as in the facts. */
   async plan(tx: Tx, facts: ClusterFacts, planned: readonly PlannedNode[], plan: Plan): Promise<void> {
     const { reason, userId, workflowInstanceId } = plan;
+    const machine_place_id = planned.length > 0 ? await this.holdPlace(tx, facts) : null;
     for (const { nodeNumber, role } of planned) {
       const identity = { token: randomUUID(), attempt: 1 };
       const node = {
@@ -43,6 +47,7 @@ export class NodePlanner {
         node_number: nodeNumber,
         role,
         place: facts.place,
+        machine_place_id,
         cores: facts.machine.cores,
         memory_mb: facts.machine.memoryMb,
         machine_type_id: facts.machineTypeId,
@@ -56,5 +61,20 @@ export class NodePlanner {
     }
     await this.nodes.renewBootstrapTokens(tx, facts.clusterId, plan.registerWithinMs);
     await this.secrets.ensure(tx, facts.tenantId, facts.clusterId);
+  }
+
+  /** Notes where machines will be, and as whom they are asked for: whatever becomes of the cluster, they can be found. */
+  private async holdPlace(tx: Tx, facts: ClusterFacts): Promise<number | null> {
+    const { tenantId, credentialsConfId, cloudProviderId, endpoint, place } = facts;
+    const by = shownTogetherBy(cloudProviderId, endpoint);
+    if (by === null) return null;
+    return this.places.hold(tx, {
+      tenant_id: tenantId,
+      credentials_conf_id: credentialsConfId,
+      cloud_provider_id: cloudProviderId,
+      endpoint: endpoint ?? '',
+      account: (by.includes('account') && place.account) || '',
+      region: (by.includes('region') && place.region) || '',
+    });
   }
 }

@@ -1,0 +1,341 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import {
+  ComputeDriverError,
+  type ComputeDriver,
+  type DriverContext,
+  type Swept,
+  type SweepScope,
+} from '../../libs/compute-drivers/compute-driver';
+import { sweepFound } from '../../libs/compute-drivers/sweep';
+import { eventually } from '../../libs/testing/eventually';
+import { createDataSource } from '../../src/database/data-source';
+import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
+import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { OrphanSweeper } from '../../src/modules/clusters/workflows/orphan-sweeper';
+import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import { CLOUD_PROVIDER_ID } from '../../src/modules/reference-data/reference-data.contract';
+import { Installation } from '../../src/platform/installation/installation';
+import { createLogger } from '../../src/platform/logging/logger';
+import { setClock } from './harness/clock';
+import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { putNode } from './harness/statuses';
+import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
+
+const DEADLINE_MS = 30_000;
+const MINUTE_MS = 60_000;
+const OLD = new Date(Date.now() - 11 * MINUTE_MS);
+const YOUNG = new Date(Date.now() - 9 * MINUTE_MS);
+
+interface Machine {
+  nodeToken: string;
+  createdAt: Date;
+}
+
+/** Accounts of a provider by region, each with its machines; a test may have one of them hang or refuse. */
+class Provider {
+  readonly machines = new Map<string, Machine[]>();
+  readonly asked: string[] = [];
+  readonly calls: DriverContext[] = [];
+  readonly scopes: SweepScope[] = [];
+  before: (region: string, context: DriverContext) => Promise<void> = () => Promise.resolve();
+
+  readonly driver = {
+    sweep: async (scope: SweepScope, context: DriverContext): Promise<Swept> => {
+      const region = scope.place.region ?? '';
+      this.asked.push(region);
+      this.calls.push(context);
+      this.scopes.push(scope);
+      await this.before(region, context);
+      const machines = this.machines.get(region) ?? [];
+      return sweepFound(machines, scope, context, {
+        remove: ([one]) => {
+          this.machines.set(
+            region,
+            (this.machines.get(region) ?? []).filter((each) => each !== one),
+          );
+          return Promise.resolve();
+        },
+      });
+    },
+  } as unknown as ComputeDriver;
+
+  tokensIn(region: string): string[] {
+    return (this.machines.get(region) ?? []).map(({ nodeToken }) => nodeToken);
+  }
+}
+
+// Real: PostgreSQL, the places and their rounds. Left out: the provider, and the secrets of credentials.
+describe('machines that no cluster owns', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let tenancy: Tenancy;
+  let places: MachinePlacesRepository;
+  let provider: Provider;
+  let served = true;
+  const logger = createLogger('test', 'silent');
+  let warnings: jest.SpiedFunction<typeof logger.warn>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url);
+    await prepare(config);
+    dataSource = await createDataSource(config.database, 'test').initialize();
+    tenancy = await makeTenancy(dataSource.manager, 'mine');
+    places = new MachinePlacesRepository(dataSource);
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  beforeEach(async () => {
+    await setClock(dataSource, '0 seconds');
+    await dataSource.query('UPDATE cluster_nodes SET machine_place_id = NULL');
+    await dataSource.query('DELETE FROM machine_places');
+    provider = new Provider();
+    served = true;
+    warnings = jest.spyOn(logger, 'warn');
+  });
+
+  const hold = (region: string, of = tenancy) =>
+    places.hold(dataSource.manager, {
+      tenant_id: of.tenantId,
+      credentials_conf_id: of.credentialsConfId,
+      cloud_provider_id: CLOUD_PROVIDER_ID.AWS,
+      endpoint: '',
+      account: '',
+      region,
+    });
+
+  /** A place that is due now. */
+  async function due(region: string, of = tenancy): Promise<number> {
+    const id = await hold(region, of);
+    await dataSource.query(
+      `UPDATE machine_places SET due_at = now() - interval '1 second' WHERE machine_place_id = $1`,
+      [id],
+    );
+    return id;
+  }
+
+  function sweeper(on = dataSource): OrphanSweeper {
+    const reveal = () => Promise.resolve({ credentialTypeId: 1, values: { KEY: 'hush-hush' } });
+    const drivers = { serves: () => served, forEnvironment: () => Promise.resolve(provider.driver) };
+    return new OrphanSweeper(
+      on,
+      new MachinePlacesRepository(on),
+      new ClusterNodesRepository(on),
+      { reveal } as unknown as CredentialsConfsService,
+      drivers as unknown as Drivers,
+      new Installation(on),
+      logger,
+    );
+  }
+
+  const round = () => sweeper().reconcile(AbortSignal.timeout(DEADLINE_MS));
+
+  /** Takes the clock on until every place that is not quiet for good is due. */
+  const later = (interval: string) => setClock(dataSource, interval);
+
+  async function placeOf(id: number) {
+    const [place] = await dataSource.query<
+      { failures: number; orphans: number; waits: number; is_over: boolean; is_quiet: boolean }[]
+    >(
+      `SELECT failures, orphans, due_at = 'infinity' AS is_over, quiet_since IS NOT NULL AS is_quiet,
+         round(CASE WHEN due_at < 'infinity' THEN extract(epoch FROM due_at - platform_now()) END)::int AS waits
+       FROM machine_places WHERE machine_place_id = $1`,
+      [id],
+    );
+    if (!place) throw new Error(`There is no place ${id}`);
+    return place;
+  }
+
+  async function liveNode(placeId: number, number: number): Promise<{ nodeId: number; token: string }> {
+    const nodeId = await makeNode(dataSource.manager, tenancy, number);
+    const [row] = await dataSource
+      .query<[{ token: string }]>(`UPDATE cluster_nodes SET machine_place_id = $2 WHERE node_id = $1 RETURNING token`, [
+        nodeId,
+        placeId,
+      ])
+      .then(([updated]) => updated as unknown as [{ token: string }]);
+    return { nodeId, token: row.token };
+  }
+
+  it('are removed after ten minutes, and nothing that a live node has, that is younger or that bears a strange token', async () => {
+    const id = await due('eu-west-1');
+    const [live, gone] = [await liveNode(id, 1), await liveNode(id, 2)];
+    await putNode(dataSource.manager, gone.nodeId, 'DESTROYED');
+    const [orphan, young] = [randomUUID(), randomUUID()];
+    const strange = [
+      "'; DROP TABLE cluster_nodes; --",
+      '../../etc',
+      'x'.repeat(100_000),
+      randomUUID().toUpperCase(),
+      '',
+    ];
+    const old = [live.token, gone.token, orphan, ...strange].map((nodeToken) => ({ nodeToken, createdAt: OLD }));
+    provider.machines.set('eu-west-1', [...old, { nodeToken: young, createdAt: YOUNG }]);
+    await round();
+    expect(provider.tokensIn('eu-west-1')).toEqual([live.token, ...strange, young]);
+    const [[told] = []] = warnings.mock.calls;
+    expect(told).toMatchObject({
+      machine_place_id: id,
+      region: 'eu-west-1',
+      removed: 2,
+      node_tokens: [gone.token, orphan],
+    });
+    expect(provider.calls[0]?.credentials).toEqual({ KEY: 'hush-hush' });
+    expect(provider.scopes[0]?.installationId).toBe(await new Installation(dataSource).id());
+    // What is left of them is looked for soon.
+    expect(await placeOf(id)).toMatchObject({ orphans: 2, waits: 120, is_quiet: false });
+  });
+
+  it('are not those of a node that ended while they were listed, as long as it was live when it was asked', async () => {
+    const id = await due('eu-west-1');
+    const node = await liveNode(id, 3);
+    provider.machines.set('eu-west-1', [{ nodeToken: node.token, createdAt: OLD }]);
+    await round();
+    expect(provider.tokensIn('eu-west-1')).toEqual([node.token]);
+    provider.before = () => putNode(dataSource.manager, node.nodeId, 'DESTROYED');
+    await later('11 minutes');
+    await round();
+    expect(provider.tokensIn('eu-west-1')).toEqual([]);
+  });
+
+  it('are found among ten thousand machines', async () => {
+    await due('eu-west-1');
+    const rows = await dataSource.query<{ token: string }[]>(
+      `WITH made AS (INSERT INTO cluster_nodes (tenant_id, cluster_id, node_number, role, status, token, cores, memory_mb,
+           machine_type_id, machine_price_ycu, is_spot, labels)
+         SELECT tenant_id, cluster_id, 1000 + g, role, status, gen_random_uuid(), cores, memory_mb, machine_type_id,
+           machine_price_ycu, is_spot, labels
+         FROM (SELECT * FROM cluster_nodes LIMIT 1) one, generate_series(1, 9000) g RETURNING node_id, cluster_id, status, token),
+       entry AS (INSERT INTO node_states (node_id, cluster_id, sequence, status, reason, start_time)
+         SELECT node_id, cluster_id, 1, status, 'As a test has it', platform_clock() FROM made)
+       SELECT token FROM made`,
+    );
+    const live = rows.map(({ token }) => token);
+    const orphans = Array.from({ length: 1000 }, () => randomUUID());
+    provider.machines.set(
+      'eu-west-1',
+      [...live, ...orphans].map((nodeToken) => ({ nodeToken, createdAt: OLD })),
+    );
+    await round();
+    expect(provider.tokensIn('eu-west-1')).toEqual(live);
+  });
+
+  it('are looked for at every place in its turn, by two workers at once in none twice', async () => {
+    const regions = Array.from({ length: 40 }, (_, number) => `region-${number}`);
+    for (const region of regions) await due(region);
+    const other = await createDataSource(configure(database.url).database, 'test').initialize();
+    try {
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      await Promise.all([sweeper().reconcile(signal), sweeper(other).reconcile(signal)]);
+    } finally {
+      await other.destroy();
+    }
+    expect(provider.asked.toSorted()).toEqual(regions.toSorted());
+    await later('9 minutes');
+    await round();
+    expect(provider.asked).toHaveLength(40);
+    await later('11 minutes');
+    await round();
+    expect(provider.asked).toHaveLength(80);
+  });
+
+  it('are looked for by others once a worker has died over them', async () => {
+    await due('eu-west-1');
+    const taken = await places.take([]);
+    expect(taken).toMatchObject({ region: 'eu-west-1' });
+    expect(await places.take([])).toBeNull();
+    await later('6 minutes');
+    await round();
+    expect(provider.asked).toEqual(['eu-west-1']);
+  });
+
+  it('are looked for elsewhere while accounts of a tenant hang or refuse, which have their turn ever more rarely', async () => {
+    const theirs = await makeTenancy(dataSource.manager, 'theirs');
+    const hanging = [await due('hangs-1', theirs), await due('hangs-2', theirs), await due('hangs-3', theirs)];
+    const refusing = await due('refuses');
+    await due('works');
+    provider.machines.set('works', [{ nodeToken: randomUUID(), createdAt: OLD }]);
+    provider.before = (region, { signal }) => {
+      if (region === 'refuses') throw new ComputeDriverError('Denied', 'the key is not valid', { kind: 'denied' });
+      if (!region.startsWith('hangs')) return Promise.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
+    };
+    const pass = new AbortController();
+    const running = sweeper().reconcile(pass.signal);
+    await eventually(() => Promise.resolve(provider.tokensIn('works').length === 0 && warnings.mock.calls.length >= 2));
+    // No more than two of one tenant hold places at once.
+    expect(provider.asked.filter((region) => region.startsWith('hangs'))).toHaveLength(2);
+    pass.abort();
+    await running;
+    const told = warnings.mock.calls.map(([fields]) => fields as object);
+    const mine = { tenant_id: tenancy.tenantId, credentials_conf_id: tenancy.credentialsConfId };
+    expect(told).toContainEqual(
+      expect.objectContaining({ ...mine, region: 'refuses', failures: 1, problem: 'the key is not valid' }),
+    );
+    expect(JSON.stringify(told)).not.toContain('hush');
+    // A pass that was cut is no fault of theirs.
+    expect((await placeOf(hanging[0] ?? 0)).failures).toBe(0);
+    const waits = [(await placeOf(refusing)).waits];
+    provider.before = () => Promise.reject(new Error('still refuses'));
+    for (const interval of ['11 minutes', '1 day', '2 days', '3 days', '4 days', '5 days', '6 days', '7 days']) {
+      await later(interval);
+      await round();
+      waits.push((await placeOf(refusing)).waits);
+    }
+    expect(waits).toEqual([600, 1200, 2400, 4800, 9600, 19_200, 21_600, 21_600, 21_600]);
+    provider.before = () => Promise.resolve();
+    await later('8 days');
+    await round();
+    expect(await placeOf(refusing)).toMatchObject({ failures: 0, waits: 600 });
+  });
+
+  it('are looked for more rarely where none of them can be removed', async () => {
+    const id = await due('locked');
+    provider.machines.set('locked', [{ nodeToken: randomUUID(), createdAt: OLD }]);
+    provider.driver.sweep = (scope, context) =>
+      sweepFound(provider.machines.get('locked') ?? [], scope, context, {
+        remove: () => Promise.reject(new Error('it is locked')),
+      });
+    await round();
+    await later('11 minutes');
+    await round();
+    expect(await placeOf(id)).toMatchObject({ failures: 2, orphans: 1, waits: 1200 });
+    expect(warnings.mock.calls.at(-1)?.[0]).toMatchObject({ failed: 1, region: 'locked' });
+  });
+
+  it('are no longer looked for where there was nothing for an hour, until a node is planned there', async () => {
+    const id = await due('eu-west-1');
+    const node = await liveNode(id, 4);
+    for (const interval of ['11 minutes', '2 hours']) {
+      await later(interval);
+      await round();
+      expect(await placeOf(id)).toMatchObject({ is_over: false, is_quiet: false });
+    }
+    await putNode(dataSource.manager, node.nodeId, 'DESTROYED');
+    await later('3 hours');
+    await round();
+    expect(await placeOf(id)).toMatchObject({ is_over: false, is_quiet: true });
+    await later('5 hours');
+    await round();
+    expect(await placeOf(id)).toMatchObject({ is_over: true });
+    await later('5 days');
+    await round();
+    expect(provider.asked).toHaveLength(4);
+    expect(await hold('eu-west-1')).toBe(id);
+    expect(await placeOf(id)).toMatchObject({ is_over: false, is_quiet: false, waits: 600 });
+  });
+
+  it('are left to workers that have the driver', async () => {
+    const id = await due('eu-west-1');
+    served = false;
+    await round();
+    expect(provider.asked).toEqual([]);
+    expect(await placeOf(id)).toMatchObject({ failures: 0, waits: 60 });
+  });
+});
