@@ -211,7 +211,8 @@ export class FakeGoogleCompute {
     labels,
     createdAt,
   }: Pick<FakeInstance, 'name' | 'zone' | 'labels'> & { createdAt: string }): void {
-    const made = { name, zone, labels, status: 'RUNNING', boots: 1, startupScript: '', request: {} };
+    const request = { labels, networkInterfaces: [{}], disks: [] };
+    const made = { name, zone, labels, status: 'RUNNING', boots: 1, startupScript: '', request };
     this.instances.set(name, { ...made, created: createdAt, shownFrom: 0 });
   }
 
