@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../../libs/testing/loopback-server';
 
 /** What happens to a call in place of its answer. */
@@ -11,7 +12,26 @@ export type Ec2Fault =
   /** Machines are not shown yet. */
   | 'unseen'
   /** A page that is not EC2's. */
-  | 'page';
+  | 'page'
+  /** The call is done, and there is no room for its machines after all. */
+  | 'stillborn'
+  /** The call is on its way for longer than its caller waits, and done then. */
+  | 'late'
+  /** The call is done, then this happens, and its answer does not arrive. */
+  | (() => Promise<void>);
+
+/** Which of the calls of an action have a fault: the next ones, unless it says more. */
+export interface Ec2FaultPlace {
+  /** Only calls with this access key. */
+  key?: string;
+  /** So many calls are spared first. */
+  skip?: number;
+}
+
+type RefusedCall = Extract<Ec2Fault, { status: number }>;
+
+/** How long a late call is on its way, milliseconds. */
+const LATE_MS = 1_200;
 
 interface Answer {
   status: number;
@@ -26,8 +46,9 @@ export class Ec2Proxy {
   /** Every call that arrived, as it was sent. */
   readonly calls: URLSearchParams[] = [];
   private readonly tokens = new Map<string, { body: string; answer: Promise<Answer> }>();
-  private readonly faults: { action: string; fault: Ec2Fault }[] = [];
-  private readonly takenBack = new Set<string>();
+  private faults: { action: string; fault: Ec2Fault; key: string | undefined; skip: number }[] = [];
+  /** Why machines ended that nobody ended, in EC2's words. */
+  private readonly ends = new Map<string, { code: string; message: string }>();
   private server: LoopbackServer | null = null;
 
   private constructor(private readonly moto: string) {}
@@ -43,8 +64,15 @@ export class Ec2Proxy {
   }
 
   /** The next calls of this action have this fault. */
-  fail(action: string, fault: Ec2Fault, times = 1): void {
-    for (let at = 0; at < times; at += 1) this.faults.push({ action, fault });
+  fail(action: string, fault: Ec2Fault, times = 1, { key, skip = 0 }: Ec2FaultPlace = {}): void {
+    for (let at = 0; at < times; at += 1) this.faults.push({ action, fault, key, skip: at === 0 ? skip : 0 });
+  }
+
+  /** Faults of calls with the key that have not come are called off; answers how many they were. */
+  spare(key: string): number {
+    const before = this.faults.length;
+    this.faults = this.faults.filter((one) => one.key !== key);
+    return before - this.faults.length;
   }
 
   /** Parameters of the calls of an action. */
@@ -54,7 +82,8 @@ export class Ec2Proxy {
 
   /** EC2 takes a spot machine back. */
   async interrupt(instanceId: string): Promise<void> {
-    this.takenBack.add(instanceId);
+    const code = 'Server.SpotInstanceTermination';
+    this.ends.set(instanceId, { code, message: `${code}: Instance terminated` });
     await this.ask({ Action: 'TerminateInstances', 'InstanceId.1': instanceId });
   }
 
@@ -73,16 +102,31 @@ export class Ec2Proxy {
     const call = new URLSearchParams(body);
     const action = call.get('Action') ?? '';
     this.calls.push(call);
-    const at = this.faults.findIndex((one) => one.action === action);
-    const fault = at < 0 ? null : this.faults.splice(at, 1)[0]?.fault;
+    const fault = this.faultOf(action, keyOf(request));
     if (fault === 'hangs') return;
+    if (fault === 'late') {
+      request.socket.destroy();
+      await delay(LATE_MS);
+    }
     const answer = await this.answer(fault, action, call, body, request);
-    if (fault === 'lost') request.socket.destroy();
+    if (typeof fault === 'function') await fault();
+    if (fault === 'lost' || typeof fault === 'function') request.socket.destroy();
     else response.writeHead(answer.status, { 'content-type': 'text/xml' }).end(answer.text);
   }
 
+  private faultOf(action: string, by: string): Ec2Fault | null {
+    const planned = this.faults.find((one) => one.action === action && (one.key === undefined || one.key === by));
+    if (!planned) return null;
+    if (planned.skip > 0) {
+      planned.skip -= 1;
+      return null;
+    }
+    this.faults.splice(this.faults.indexOf(planned), 1);
+    return planned.fault;
+  }
+
   private answer(
-    fault: Exclude<Ec2Fault, 'hangs'> | null | undefined,
+    fault: Exclude<Ec2Fault, 'hangs'> | null,
     action: string,
     call: URLSearchParams,
     body: string,
@@ -90,9 +134,13 @@ export class Ec2Proxy {
   ): Promise<Answer> | Answer {
     if (fault === 'page') return { status: 200, text: '<html><body>Sign in</body></html>' };
     if (fault === 'unseen') return { status: 200, text: NOTHING };
-    if (fault && fault !== 'lost') return errorAnswer(fault);
+    if (isRefusal(fault)) return errorAnswer(fault);
     const token = call.get('ClientToken');
-    const work = () => this.forward(body, headersOf(request), request.headers.authorization ?? SETUP);
+    const work = async () => {
+      const answer = await this.forward(body, headersOf(request), request.headers.authorization ?? SETUP);
+      if (fault === 'stillborn') await this.endAll(answer);
+      return answer;
+    };
     if (token !== null) return this.once(`${action} ${token}`, body, work);
     return action === 'DescribeInstances' ? work().then((answer) => this.withReasons(answer)) : work();
   }
@@ -114,15 +162,24 @@ export class Ec2Proxy {
     return answer;
   }
 
+  /** Machines that EC2 took on, and has no room for. */
+  private async endAll({ text }: Answer): Promise<void> {
+    const code = 'Server.InsufficientInstanceCapacity';
+    for (const [, id = ''] of text.matchAll(/<instanceId>([^<]+)<\/instanceId>/g)) {
+      this.ends.set(id, { code, message: `${code}: Insufficient capacity to satisfy instance request` });
+      await this.ask({ Action: 'TerminateInstances', 'InstanceId.1': id });
+    }
+  }
+
   private withReasons({ status, text }: Answer): Answer {
     // moto tells the reason of an instance before its id.
     const items = text.split(/(?<=<\/instanceId>)/).map((item) => {
       const [, id = ''] = /<instanceId>([^<]+)<\/instanceId>$/.exec(item) ?? [];
-      const words = 'Server.SpotInstanceTermination';
-      return this.takenBack.has(id)
+      const end = this.ends.get(id);
+      return end
         ? item
-            .replaceAll('Client.UserInitiatedShutdown: User initiated shutdown', `${words}: Instance terminated`)
-            .replaceAll('Client.UserInitiatedShutdown', words)
+            .replaceAll('Client.UserInitiatedShutdown: User initiated shutdown', end.message)
+            .replaceAll('Client.UserInitiatedShutdown', end.code)
         : item;
     });
     return { status, text: items.join('') };
@@ -139,12 +196,21 @@ const SETUP = 'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/ec2/aws4_req
 const NOTHING =
   '<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><reservationSet/></DescribeInstancesResponse>';
 
-function errorAnswer({ status, code, message }: { status: number; code: string; message: string }): Answer {
+function isRefusal(fault: Ec2Fault | null): fault is RefusedCall {
+  return typeof fault === 'object' && fault !== null;
+}
+
+function errorAnswer({ status, code, message }: RefusedCall): Answer {
   const error = `<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return {
     status,
     text: `<?xml version="1.0"?><Response><Errors>${error}</Errors><RequestID>r</RequestID></Response>`,
   };
+}
+
+/** The access key that a call is signed with. */
+function keyOf({ headers: { authorization = '' } }: IncomingMessage): string {
+  return /Credential=([^/]+)\//.exec(authorization)?.[1] ?? '';
 }
 
 function headersOf({ headers }: IncomingMessage): Record<string, string> {

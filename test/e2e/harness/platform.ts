@@ -118,6 +118,8 @@ export class PlatformUnderTest {
     const folder = mkdtempSync(join(tmpdir(), 'e2e-'));
     const platform = new PlatformUnderTest(options, folder, database, await freePort(), await freePort());
     await platform.database.connect();
+    // Databases of tests are copies of one: a copy that reaches the same provider needs an id of its own.
+    if (!options.startsEmpty) await platform.sql('UPDATE installation SET installation_id = gen_random_uuid()');
     return platform;
   }
 

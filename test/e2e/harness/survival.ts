@@ -70,7 +70,11 @@ export async function holdNode(platform: PlatformUnderTest, token: string): Prom
 }
 
 /** Waits until the workflow of the cluster's present operation has ended; answers it with its steps. */
-export async function endedWorkflow(platform: PlatformUnderTest, clusterId: number): Promise<Workflow> {
+export async function endedWorkflow(
+  platform: PlatformUnderTest,
+  clusterId: number,
+  timeoutMs = RECOVERY_MS,
+): Promise<Workflow> {
   const probe = async () => {
     const [instance] = await platform.sql<Workflow>(
       `SELECT i.workflow_job_instance_id AS id, i.state, i.ended_at FROM workflow_job_instances i
@@ -81,7 +85,7 @@ export async function endedWorkflow(platform: PlatformUnderTest, clusterId: numb
     return instance;
   };
   const what = `the end of the workflow of cluster ${clusterId}`;
-  const instance = await eventually(probe, { timeoutMs: RECOVERY_MS, what });
+  const instance = await eventually(probe, { timeoutMs, what });
   const steps = await platform.sql<Workflow['steps'][number]>(
     'SELECT name, outcome, error, ended_at FROM workflow_steps WHERE workflow_job_instance_id = $1 ORDER BY workflow_step_id',
     [instance.id],

@@ -1,0 +1,260 @@
+import { NODE_LABEL } from '../../libs/compute-drivers/cloud-driver';
+import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import type { ApiClient } from '../e2e/harness/api-client';
+import { JobDesk } from '../e2e/harness/jobs';
+import { PlatformUnderTest } from '../e2e/harness/platform';
+import { QUICK_RECOVERY } from '../e2e/harness/survival';
+import { isLong } from '../harness/long';
+import { describeCloud } from './harness/cloud-estate';
+import { ClusterLife, type LifeOperation, OPERATIONS, type ProviderView } from './harness/cluster-life';
+import { EC2_CREDENTIALS, EC2_IDS, EC2_IMAGE, Ec2Instances } from './harness/ec2-instances';
+import { type Ec2Fault, Ec2Proxy } from './harness/ec2-proxy';
+import { StandInAgents } from './harness/stand-in-agents';
+
+/** Which faults the draws for a run give; with TEST_SEED another one. */
+const SEED = Number(process.env['TEST_SEED'] ?? '1');
+const SECRET = 'secret-of-the-account';
+const AT_ONCE = 8;
+/** Lives of clusters with a fault in each operation, of those that the table has, and with a refusal. */
+const [LIVES, REFUSALS] = isLong ? [Infinity, Infinity] : [4, 4];
+
+const LAUNCH = ['DescribeInstances', 'DescribeSubnets', 'DescribeImages', 'RunInstances'];
+const REMOVAL = [
+  ...['DescribeInstances', 'TerminateInstances', 'DescribeVolumes', 'DescribeNetworkInterfaces', 'DescribeAddresses'],
+];
+/** What each operation asks EC2 for. */
+const CALLS: Readonly<Record<LifeOperation, readonly string[]>> = {
+  start: LAUNCH,
+  stop: ['DescribeInstances', 'StopInstances'],
+  restart: ['DescribeInstances', 'StartInstances'],
+  grow: LAUNCH,
+  shrink: REMOVAL,
+  destroy: REMOVAL,
+};
+
+type FaultName = keyof typeof FAULTS | 'killed';
+
+/** What an operation gets over. `killed`: the worker is, once the call is done. */
+const FAULTS = {
+  lost: 'lost',
+  late: 'late',
+  page: 'page',
+  unseen: 'unseen',
+  throttled: { status: 503, code: 'RequestLimitExceeded', message: 'Request limit exceeded.' },
+  failing: { status: 500, code: 'InternalError', message: 'An internal error has occurred' },
+  unavailable: { status: 503, code: 'Unavailable', message: 'The service is unavailable.' },
+} as const satisfies Record<string, Ec2Fault>;
+
+/** What ends one, and words that say why. */
+const REFUSALS_OF: Readonly<Record<string, { fault: Ec2Fault; words: string; calls: RegExp }>> = {
+  capacity: {
+    fault: { status: 500, code: 'InsufficientInstanceCapacity', message: 'We do not have enough m5.large capacity.' },
+    ...{ words: 'do not have enough m5.large capacity', calls: /^(Run|Start)Instances$/ },
+  },
+  quota: {
+    fault: { status: 400, code: 'VcpuLimitExceeded', message: 'Your current vCPU limit of 0 does not allow it.' },
+    ...{ words: 'vCPU limit of 0', calls: /^(Run|Start)Instances$/ },
+  },
+  stillborn: { fault: 'stillborn', words: 'Insufficient capacity to satisfy', calls: /^RunInstances$/ },
+  denied: {
+    fault: { status: 403, code: 'UnauthorizedOperation', message: 'You are not authorized to perform this operation.' },
+    ...{ words: 'not authorized', calls: /./ },
+  },
+};
+
+interface Trial {
+  operation: LifeOperation;
+  action: string;
+  fault: string;
+  /** Calls of the action that are spared first: those for another node. */
+  skip: number;
+}
+
+/** Whether the fault can be that of the action: machines are not shown yet while they are new. */
+function suits(fault: FaultName, action: string, operation: LifeOperation): boolean {
+  if (fault === 'unseen') return action === 'DescribeInstances' && (operation === 'start' || operation === 'grow');
+  if (fault === 'late' || fault === 'killed') return !action.startsWith('Describe') || fault === 'killed';
+  return true;
+}
+
+const FAULT_NAMES = [...Object.keys(FAULTS), 'killed'] as FaultName[];
+
+/** Operations × calls × faults, for the first node or the second where there are two. */
+function trialsOf(operation: LifeOperation): Trial[] {
+  const nodes = operation === 'grow' || operation === 'shrink' ? 1 : 2;
+  return CALLS[operation].flatMap((action) =>
+    FAULT_NAMES.filter((fault) => suits(fault, action, operation)).map((fault, at) => ({
+      operation,
+      action,
+      fault,
+      skip: at % nodes,
+    })),
+  );
+}
+
+/** A fault in each operation of a life; all lives together have them all. */
+function lives(): Trial[][] {
+  const random = seededRandom(SEED);
+  const table = OPERATIONS.map((operation) => random.shuffled(trialsOf(operation)));
+  const count = Math.max(...table.map(({ length }) => length));
+  return Array.from({ length: count }, (_, life) => table.map((trials) => trials[life % trials.length] as Trial));
+}
+
+/** Operations × calls × refusals. */
+function refusals(): Trial[] {
+  const operations = OPERATIONS.filter((operation) => operation !== 'shrink');
+  const all = operations.flatMap((operation) =>
+    CALLS[operation].flatMap((action) =>
+      Object.entries(REFUSALS_OF)
+        .filter(([, { calls }]) => calls.test(action))
+        .map(([fault]) => ({ operation, action, fault, skip: 0 })),
+    ),
+  );
+  return seededRandom(SEED + 1).shuffled(all);
+}
+
+// Real: API, worker, drivers and their SDK. Stand-ins: EC2, which is moto behind a proxy, and the agents of its machines.
+describe('faults of AWS in the operations of clusters', () => {
+  let platform: PlatformUnderTest;
+  let proxy: Ec2Proxy;
+  let instances: Ec2Instances;
+  let agents: StandInAgents;
+  let client: ApiClient;
+  let desk: JobDesk;
+  let tenantId: string;
+  let network: { network_name: string; subnet: string };
+  let restart = Promise.resolve();
+
+  beforeAll(async () => {
+    proxy = await Ec2Proxy.before(process.env.TEST_EC2_URL ?? '');
+    platform = await PlatformUnderTest.start({
+      name: 'aws-faults',
+      env: { ...QUICK_RECOVERY, COMPUTE_EC2_ENDPOINT: proxy.url },
+    });
+    const [installation] = await platform.sql<{ installation_id: string }>('SELECT installation_id FROM installation');
+    instances = new Ec2Instances(proxy.url, installation?.installation_id ?? '');
+    agents = new StandInAgents(() => instances.list()).open();
+    client = await platform.admin();
+    network = await instances.subnet();
+    desk = await JobDesk.open(client, 'desk');
+    await desk.upload('job.py', '');
+    const [tenant] = await platform.sql<{ tenant_id: string }>('SELECT tenant_id FROM workspaces LIMIT 1');
+    tenantId = tenant?.tenant_id ?? '';
+  });
+
+  afterAll(async () => {
+    await platform?.close();
+    await agents?.close();
+    await proxy?.stop();
+  });
+
+  const provider: ProviderView = {
+    async machinesOf(clusterId) {
+      const living = (await ofCluster(clusterId)).filter(({ state }) => state !== 'terminated');
+      return living.map(({ nodeToken, state }) => ({ nodeToken, state: state as 'running' }));
+    },
+    async madeFor(clusterId) {
+      return (await ofCluster(clusterId)).map(({ nodeToken }) => nodeToken).filter((token) => token !== '');
+    },
+    leftOf: (clusterId) => instances.partsWithTag('platform_cluster', `${tenantId}_${clusterId}`),
+  };
+
+  async function ofCluster(clusterId: number): Promise<{ nodeToken: string; state: string }[]> {
+    const found = await instances.withTag('platform_cluster', `${tenantId}_${clusterId}`);
+    return found.map(({ Tags = [], State }) => ({
+      nodeToken: Tags.find(({ Key }) => Key === NODE_LABEL)?.Value ?? '',
+      state: String(State?.Name),
+    }));
+  }
+
+  /** Has another worker go on. */
+  const killWorker = () =>
+    (restart = restart.then(async () => {
+      await platform.killWorker();
+      await platform.startWorker();
+    }));
+
+  function arm({ action, fault, skip }: Trial, key: string): void {
+    const known = fault === 'killed' ? killWorker : (FAULTS[fault as keyof typeof FAULTS] ?? REFUSALS_OF[fault]?.fault);
+    proxy.fail(action, known, 1, { key, skip });
+  }
+
+  async function lifeOf(name: string): Promise<{ life: ClusterLife; key: string }> {
+    const key = `AKIA${name.toUpperCase()}`;
+    const credentials = { ...EC2_CREDENTIALS, AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: SECRET };
+    const estate = await describeCloud(client, platform.runtime.sparkVersion, {
+      ...{ name, ...EC2_IDS, credentials, cloudProject: 'account', image: EC2_IMAGE },
+      network: { ...network, network_project_id: 'account', network_tags: [] },
+    });
+    return { life: await ClusterLife.begin({ platform, desk, agents, provider, estate, name }), key };
+  }
+
+  async function live(trials: readonly Trial[], at: number): Promise<string[]> {
+    const { life, key } = await lifeOf(`life${at}`);
+    const missed: string[] = [];
+    for (const trial of trials) {
+      arm(trial, key);
+      await life.carryOut(trial.operation).catch((error: unknown) => {
+        throw new Error(`${nameOf(trial)} in life ${at} of seed ${SEED}: ${String(error)}`, { cause: error });
+      });
+      if (proxy.spare(key) > 0) missed.push(nameOf(trial));
+    }
+    return missed;
+  }
+
+  async function refuse(trial: Trial, at: number): Promise<void> {
+    const { life, key } = await lifeOf(`refusal${at}`);
+    const { operation } = trial;
+    try {
+      for (const before of OPERATIONS.slice(0, OPERATIONS.indexOf(operation)))
+        if (before === 'start' || (operation === 'restart' && before === 'stop')) await life.carryOut(before);
+      arm(trial, key);
+      const reason = await life.bringToRefusal(operation);
+      expect(reason).toContain(REFUSALS_OF[trial.fault]?.words);
+      if (operation === 'start') {
+        await life.expectNoMachine();
+        expect((await life.nodeReasons()).join()).toContain(REFUSALS_OF[trial.fault]?.words);
+      }
+      await life.carryOut('destroy');
+    } catch (error) {
+      throw new Error(`${nameOf(trial)}, refusal ${at} of seed ${SEED}: ${String(error)}`, { cause: error });
+    }
+  }
+
+  it.each(groupsOf(lives().slice(0, LIVES)))(
+    'are got over, with one set of machines and nothing left: lives from %i on',
+    async (_first, group) => {
+      const missed = (await atOnce(group, live)).flat();
+      // A fault that no call met has shown nothing.
+      expect(missed).toEqual([]);
+    },
+  );
+
+  it.each(groupsOf(refusals().slice(0, REFUSALS)))(
+    'that end an operation are told in the words of EC2, and leave nothing: from %i on',
+    async (_first, group) => void (await atOnce(group, refuse)),
+  );
+
+  it('bring no secret into a log', () => {
+    for (const log of [platform.workerLog(), platform.apiLog()]) expect(log).not.toContain(SECRET);
+  });
+});
+
+const nameOf = ({ operation, action, fault, skip }: Trial) => `${operation}: ${action} ${fault}, after ${skip}`;
+
+/** As many as go on at once, each with its place among all. */
+function groupsOf<T>(all: readonly T[]): [number, [number, T][]][] {
+  const placed = [...all.entries()];
+  return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, group) => [
+    group * AT_ONCE,
+    placed.slice(group * AT_ONCE, (group + 1) * AT_ONCE),
+  ]);
+}
+
+/** All at the same time; what failed is told together. */
+async function atOnce<T, R>(group: readonly [number, T][], work: (one: T, at: number) => Promise<R>): Promise<R[]> {
+  const results = await Promise.allSettled(group.map(([at, one]) => work(one, at)));
+  const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => String(reason));
+  if (failed.length > 0) throw new Error(failed.join('\n'));
+  return results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
+}

@@ -1,0 +1,188 @@
+import { ALWAYS, AT_REST } from '../../../libs/testing/invariants.cjs';
+import { eventually } from '../../../libs/testing/eventually';
+import { reachStatus, stateReason } from '../../e2e/harness/estate';
+import type { JobDesk } from '../../e2e/harness/jobs';
+import type { PlatformUnderTest } from '../../e2e/harness/platform';
+import { endedWorkflow, nodesOf } from '../../e2e/harness/survival';
+import type { CloudEstate } from './cloud-estate';
+import type { StandInAgents } from './stand-in-agents';
+
+/** Nodes of a cluster at least, and of one that has grown. */
+const [LEAST, MOST] = [2, 3];
+/** A fault may be followed by some waits for the provider, and each by a worker that is killed. */
+const PATIENCE_MS = 120_000;
+
+export const OPERATIONS = ['start', 'stop', 'restart', 'grow', 'shrink', 'destroy'] as const;
+export type LifeOperation = (typeof OPERATIONS)[number];
+
+/** A machine of a cluster that is not at its end. */
+export interface LivingMachine {
+  nodeToken: string;
+  state: 'running' | 'stopped';
+}
+
+/** What a provider's counterpart tells of a cluster. */
+export interface ProviderView {
+  machinesOf(clusterId: number): Promise<LivingMachine[]>;
+  /** Tokens of the nodes of all machines that it was ever asked to make and shows yet, each as often as it has machines. */
+  madeFor(clusterId: number): Promise<string[]>;
+  /** Names of whatever it has of the cluster, machines or not. */
+  leftOf(clusterId: number): Promise<string[]>;
+}
+
+interface LifeOptions {
+  platform: PlatformUnderTest;
+  desk: JobDesk;
+  agents: StandInAgents;
+  provider: ProviderView;
+  estate: CloudEstate;
+  name: string;
+}
+
+/**
+ * A cluster with its operations, from the API's side. After each, what must be true of any cluster at rest is looked at: in
+ * the platform's tables, and at the provider one machine for each node and none besides.
+ */
+export class ClusterLife {
+  private constructor(
+    private readonly options: LifeOptions,
+    readonly clusterId: number,
+    private readonly jobConfId: number,
+  ) {}
+
+  static async begin(options: LifeOptions): Promise<ClusterLife> {
+    const { desk, estate, name } = options;
+    const body = {
+      ...{ name, ...estate, cluster_type: 'PLATFORM', min_instances: LEAST, max_instances: MOST },
+      ...{ is_spot_instance: false, enable_public_ip: false, clean_up_timeout: 0 },
+      engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 1 },
+    };
+    const clusterId = Number((await desk.client.post('/cluster', body)).cluster_id);
+    const jobConfId = await desk.describe(clusterId, name, { job_type: 'Python3', command: 'job.py' });
+    return new ClusterLife(options, clusterId, jobConfId);
+  }
+
+  /** Carries the operation out; throws unless all is as it must be afterwards. */
+  async carryOut(operation: LifeOperation): Promise<void> {
+    switch (operation) {
+      case 'start':
+      case 'restart':
+        await this.ask('start');
+        await this.reach('RUNNING');
+        return this.expectSound(LEAST);
+      case 'stop':
+        await this.ask('stop');
+        await this.reach('STOPPED');
+        return this.expectSound(LEAST);
+      case 'grow':
+        for (let count = 0; count < MOST; count += 1) await this.options.desk.submit(this.jobConfId);
+        await this.reachSize(MOST);
+        return this.expectSound(MOST);
+      case 'shrink':
+        this.endRuns();
+        await this.reachSize(LEAST);
+        return this.expectSound(LEAST);
+      case 'destroy':
+        await this.ask('destroy');
+        await this.reach('DESTROYED');
+        return this.expectSound(0);
+    }
+  }
+
+  /** Asks for the operation, which the provider refuses; answers what the cluster says of it. */
+  async bringToRefusal(operation: LifeOperation): Promise<string> {
+    if (operation === 'grow') {
+      for (let count = 0; count < MOST; count += 1) await this.options.desk.submit(this.jobConfId);
+      const reason = await eventually(() => this.refusedResize(), {
+        timeoutMs: PATIENCE_MS,
+        what: 'the end of a resize',
+      });
+      this.endRuns();
+      return reason;
+    }
+    await this.ask(operation === 'restart' ? 'start' : (operation as 'start' | 'stop' | 'destroy'));
+    const { client } = this.options.desk;
+    await reachStatus(client, this.clusterId, 'ERROR', PATIENCE_MS);
+    await endedWorkflow(this.options.platform, this.clusterId, PATIENCE_MS);
+    await this.expectInvariants(ALWAYS);
+    return stateReason(client, this.clusterId);
+  }
+
+  async expectNoMachine(): Promise<void> {
+    expect(await this.options.provider.machinesOf(this.clusterId)).toEqual([]);
+  }
+
+  /** Of all nodes in their histories, newest first. */
+  async nodeReasons(): Promise<string[]> {
+    const sql = `SELECT s.reason FROM node_states s JOIN cluster_nodes n USING (node_id) WHERE n.cluster_id = $1
+      ORDER BY node_state_id DESC`;
+    return (await this.options.platform.sql<{ reason: string }>(sql, [this.clusterId])).map(({ reason }) => reason);
+  }
+
+  private async ask(operation: 'start' | 'stop' | 'destroy'): Promise<void> {
+    await this.options.desk.client.post(`/cluster/${operation}`, { cluster_id: this.clusterId });
+  }
+
+  private async reach(status: string): Promise<void> {
+    await reachStatus(this.options.desk.client, this.clusterId, status, PATIENCE_MS);
+  }
+
+  private endRuns(): void {
+    this.options.agents.openGate(this.options.name);
+  }
+
+  private async reachSize(nodes: number): Promise<void> {
+    const { platform, desk } = this.options;
+    await eventually(
+      async () => {
+        const { cluster_status: status } = await desk.client.get('/cluster', { cluster_id: this.clusterId });
+        const found = await nodesOf(platform, this.clusterId);
+        const running = found.filter((node) => node.status === 'RUNNING').length;
+        if (status !== 'RUNNING' || running !== nodes || found.length !== nodes)
+          throw new Error(`it is ${status} with ${JSON.stringify(found)}`);
+        return true;
+      },
+      { timeoutMs: PATIENCE_MS, everyMs: 200, what: `cluster ${this.clusterId} with ${nodes} nodes` },
+    );
+  }
+
+  /** Why the cluster has not grown. */
+  private async refusedResize(): Promise<string | null> {
+    const sql = `SELECT reason FROM cluster_states WHERE cluster_id = $1 AND from_status = 'RESIZING_UP' ORDER BY sequence LIMIT 1`;
+    const [end] = await this.options.platform.sql<{ reason: string }>(sql, [this.clusterId]);
+    return end?.reason ?? null;
+  }
+
+  private async expectSound(nodes: number): Promise<void> {
+    const { platform, provider } = this.options;
+    await endedWorkflow(platform, this.clusterId, PATIENCE_MS);
+    const found = await nodesOf(platform, this.clusterId);
+    expect(found).toHaveLength(nodes);
+    const wanted = found.map(({ token, status }) => ({ nodeToken: token, state: status.toLowerCase() }));
+    const machines = await provider.machinesOf(this.clusterId);
+    expect(sorted(machines)).toEqual(sorted(wanted));
+    const made = await provider.madeFor(this.clusterId);
+    expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
+    if (nodes === 0) expect(await provider.leftOf(this.clusterId)).toEqual([]);
+    await this.expectInvariants(nodes === 0 ? [...ALWAYS, ...OF_CLUSTER_AT_REST] : ALWAYS);
+  }
+
+  private async expectInvariants(invariants: typeof ALWAYS): Promise<void> {
+    for (const { name, sql } of invariants)
+      await eventually(
+        async () => {
+          const broken = await this.options.platform.sql(sql, [this.clusterId]);
+          if (broken.length > 0) throw new Error(JSON.stringify(broken.slice(0, 3)));
+          return true;
+        },
+        { timeoutMs: PATIENCE_MS, what: `${name} (cluster ${this.clusterId})` },
+      );
+  }
+}
+
+/** Others of the platform have messages on their way. */
+const OF_CLUSTER_AT_REST = AT_REST.filter(({ sql }) => !sql.includes('outbox_messages'));
+
+function sorted<T extends { nodeToken: string }>(all: readonly T[]): T[] {
+  return all.toSorted((one, other) => (one.nodeToken < other.nodeToken ? -1 : 1));
+}
