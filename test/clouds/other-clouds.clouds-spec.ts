@@ -1,93 +1,15 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { FAKE_AZURE, FakeAzure } from '../../libs/testing/fake-azure';
-import { FakeGoogleCompute } from '../../libs/testing/fake-google-compute';
-import { FakeOci } from '../../libs/testing/fake-oci';
 import { destroyCluster, startCluster } from '../e2e/harness/estate';
 import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';
 import { isLong } from '../harness/long';
-import { type CloudDescription, describeCloud } from './harness/cloud-estate';
-import { MachineRoom, type RoomMachine } from './harness/machine-room';
+import { describeCloud } from './harness/cloud-estate';
+import { azure, type Counterpart, google, oci } from './harness/counterparts';
+import { MachineRoom } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
-
-/** What such credentials need besides, and nothing here uses. */
-const GOOGLE_REST = {
-  CLIENT_ID: '1',
-  AUTH_URI: 'https://accounts.google.com/o/oauth2/auth',
-  AUTH_PROVIDER_X509_CERT_URL: 'https://www.googleapis.com/oauth2/v1/certs',
-  CLIENT_X509_CERT_URL: 'https://www.googleapis.com/robot/v1/metadata/x509/nodes',
-};
-const AZURE_REST = { STORAGE_ACCOUNT_NAME: 'account', CONTAINER_NAME: 'container' };
 
 const COUNT = `from pyspark.sql import SparkSession
 print("rows", SparkSession.builder.getOrCreate().range(1000).count())
 `;
-
-/** A counterpart that runs, and how clusters there are described. */
-interface Counterpart {
-  env(folder: string): Record<string, string>;
-  cloud: Omit<CloudDescription, 'name'>;
-  list(): RoomMachine[];
-  scriptAtEachBoot?: boolean;
-  stop(): Promise<void>;
-}
-
-async function google(): Promise<Counterpart> {
-  const fake = await FakeGoogleCompute.start();
-  return {
-    env: () => ({ COMPUTE_GOOGLE_ENDPOINT: fake.url }),
-    cloud: {
-      ...{ providerId: 0, zoneId: 42, credentialTypeId: 0, cloudProject: fake.project },
-      credentials: { ...fake.credentials, ...GOOGLE_REST },
-      network: { network_project_id: 'host-project', network_name: 'shared', subnet: 'nodes', network_tags: [] },
-      ...{ image: 'projects/images/global/images/spark', machineTypeId: 3, diskTypeId: 0 },
-    },
-    list: () => fake.machines(),
-    scriptAtEachBoot: true,
-    stop: () => fake.stop(),
-  };
-}
-
-async function azure(): Promise<Counterpart> {
-  const fake = await FakeAzure.start();
-  const { networkGroup: network_project_id, network: network_name, subnet } = FAKE_AZURE;
-  return {
-    env(folder) {
-      const file = join(folder, 'azure.pem');
-      writeFileSync(file, fake.ca);
-      return {
-        COMPUTE_AZURE_ENDPOINT: fake.url,
-        COMPUTE_AZURE_AUTHORITY: fake.url,
-        NODE_EXTRA_CA_CERTS: file,
-      };
-    },
-    cloud: {
-      ...{ providerId: 2, zoneId: 125, credentialTypeId: 2, credentials: { ...FAKE_AZURE.credentials, ...AZURE_REST } },
-      network: { network_project_id, network_name, subnet, network_tags: [] },
-      ...{ cloudProject: FAKE_AZURE.group, image: FAKE_AZURE.image, machineTypeId: 200, diskTypeId: 7 },
-    },
-    list: () =>
-      fake.machines().map(({ name: id, running, customData: userData }) => ({
-        ...{ id, userData, boots: 1, state: running ? ('running' as const) : ('stopped' as const) },
-      })),
-    stop: () => fake.stop(),
-  };
-}
-
-async function oci(): Promise<Counterpart> {
-  const fake = await FakeOci.start();
-  return {
-    env: () => ({ COMPUTE_OCI_ENDPOINT: fake.url }),
-    cloud: {
-      ...{ providerId: 4, zoneId: 413, credentialTypeId: 4, credentials: fake.credentials },
-      network: { network_name: 'workspace', subnet: 'nodes & more', network_tags: [] },
-      ...{ image: fake.image, machineTypeId: 1000, diskTypeId: 14 },
-    },
-    list: () => fake.running().map((machine) => ({ ...machine, state: 'running', boots: 1 })),
-    stop: () => fake.stop(),
-  };
-}
 
 const ALL: [string, () => Promise<Counterpart>][] = [
   ['Google Cloud', google],

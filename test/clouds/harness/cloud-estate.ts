@@ -5,10 +5,14 @@ import { encodedCredentials } from '../../samples/sample';
 export interface CloudDescription {
   name: string;
   providerId: number;
-  zoneId: number;
+  /** Where its provider has zones. */
+  zoneId?: number;
+  /** Of a hypervisor of one's own. */
+  endpoint?: string;
   credentialTypeId: number;
   credentials: Record<string, string>;
-  network: { network_project_id?: string; network_name: string; subnet: string; network_tags: string[] };
+  /** As the provider's network configurations are described. */
+  network: object;
   /** Project or resource group; absent where its provider has none. */
   cloudProject?: string;
   image: string;
@@ -30,7 +34,7 @@ export async function describeCloud(
   sparkVersion: string,
   cloud: CloudDescription,
 ): Promise<CloudEstate> {
-  const { name, providerId: cloud_provider_id, cloudProject: cloud_project } = cloud;
+  const { name, providerId: cloud_provider_id, cloudProject: cloud_project, endpoint } = cloud;
   const idOf = async (path: string, body: object, key: string) =>
     Number((await client.post(path, { name, ...body }))[key]);
   const zone = { cloud_provider_id, availability_zone_id: cloud.zoneId };
@@ -42,7 +46,7 @@ export async function describeCloud(
   const credential_config_id = await idOf('/credential_config', keys, 'credentials_conf_id');
   const image = { cloud_provider_id, linux_distro_id: 0, architecture_type_id: 0, boot_disk_image: cloud.image };
   const boot_disk_image_id = await idOf('/machine/boot_disk_image', image, 'boot_disk_image_id');
-  const parts = { network_conf_id, credential_config_id, boot_disk_image_id, cloud_project };
+  const parts = { network_conf_id, credential_config_id, boot_disk_image_id, cloud_project, endpoint };
   const cloud_env_id = await idOf('/cluster/cloud/environment', { ...zone, ...parts }, 'cloud_env_id');
   const disk = { disk_type_id: cloud.diskTypeId, size: 50, encrypted: cloud.encrypted ?? false };
   const number = { machine_volume_num: 1, machine_volume_strip_num: 1 };
