@@ -108,6 +108,10 @@ describe('a provider with faults of every kind', () => {
     await putCluster(manager, clusterId, 'RUNNING');
     for (const { node_id } of await app.get(ClusterNodesRepository).ofCluster(clusterId))
       await putNode(manager, node_id, 'RUNNING');
+    await dataSource.query(
+      `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = platform_now() WHERE cluster_id = $1`,
+      [clusterId],
+    );
   }
 
   async function node() {

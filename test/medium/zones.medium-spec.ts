@@ -317,6 +317,21 @@ describe('zones without room', () => {
     expect([await nodes(), provider.machines]).toEqual([[], []]);
   });
 
+  it('are not needed for that: a start that failed stops only what was heard, and a provider may not show the rest yet', async () => {
+    await set('keep_scratch_disk = true');
+    await sized(2);
+    const context = await planned();
+    await brought(context);
+    const [heard] = await nodes();
+    await dataSource.query(
+      `UPDATE cluster_nodes SET agent_id = 'a', last_seen_at = platform_now() WHERE node_id = $1`,
+      [heard?.node_id],
+    );
+    await start().compensate(context, { step: 'await-nodes', message: 'too late' });
+    expect((await nodes()).map(({ node_id }) => node_id)).toEqual([heard?.node_id]);
+    expect(provider.machines).toEqual([expect.objectContaining({ nodeToken: heard?.token, state: 'stopped' })]);
+  });
+
   describe('of a cluster that grows', () => {
     beforeEach(async () => {
       await makeNode(dataSource.manager, tenancy, 0);

@@ -8,7 +8,7 @@ import type { NodeStatus } from '../cluster-state';
 import { computeDriverName } from '../compute-support';
 import { type ClusterFacts, ClusterFactsReader, marketOf, nodeRef } from './cluster-facts';
 import { settledByNode } from './provider-faults';
-import type { ClusterNode } from '../entities/cluster-node.entity';
+import { type ClusterNode, hasReported } from '../entities/cluster-node.entity';
 
 type Caller = Pick<WorkflowContext, 'correlationId' | 'signal' | 'instanceId' | 'actorUserId'>;
 
@@ -37,14 +37,15 @@ export class NodeTeardown {
   ) {}
 
   /**
-   * Stops every node and keeps its disk; one that is to be destroyed, cannot be stopped, or was to be made elsewhere is
-   * destroyed, and the next start makes another. False while the provider is still at it: look again.
+   * Stops every node and keeps its disk; one that is to be destroyed, cannot be stopped, or was never heard, so that its
+   * disk has nothing, is destroyed, and the next start makes another. What a provider does not show yet cannot be stopped:
+   * it would run on as a node's own. False while the provider is still at it: look again.
    */
   async stopAll(facts: ClusterFacts, caller: Caller): Promise<boolean> {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
     const type = facts.machine.type;
     const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
-      node.status !== 'DESTROYING' && node.no_room === null && driver.canStop({ market: marketOf(node), type })
+      node.status !== 'DESTROYING' && hasReported(node) && driver.canStop({ market: marketOf(node), type })
         ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
         : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
     );
