@@ -342,6 +342,7 @@ export class FakeGoogleCompute {
       'compute.instances.insert': () => this.insert(zone, requestId, body),
       'compute.instances.list': () =>
         this.list(
+          'instance',
           parameters,
           this.listed().filter((one) => one['zone'] === `${this.self}/zones/${zone}`),
         ),
@@ -356,7 +357,7 @@ export class FakeGoogleCompute {
         this.remove('addresses', parameters['address'] ?? '', parameters['region'] ?? ''),
       'compute.zoneOperations.list': () => {
         const own = this.operations.filter((one) => one.zone === zone).map((one) => this.told(one));
-        return this.list(parameters, own.reverse());
+        return this.list('operation', parameters, own.reverse());
       },
     };
     const answer = answers[id];
@@ -537,9 +538,9 @@ export class FakeGoogleCompute {
     };
   }
 
-  private list(parameters: Record<string, string>, items: Json[]): Json {
+  private list(kind: string, parameters: Record<string, string>, items: Json[]): Json {
     const { page, next } = this.page(parameters, items);
-    return { items: page, ...(next === null ? {} : { nextPageToken: next }) };
+    return { kind: `compute#${kind}List`, items: page, ...(next === null ? {} : { nextPageToken: next }) };
   }
 
   private aggregated(kind: string, parameters: Record<string, string>, items: Json[]): Json {
@@ -554,7 +555,8 @@ export class FakeGoogleCompute {
       const scope = scopes[where] ?? {};
       scopes[where] = { [kind]: [...((scope[kind] as Json[] | undefined) ?? []), item] };
     }
-    return { items: scopes, ...(next === null ? {} : { nextPageToken: next }) };
+    const of = { instances: 'instance', disks: 'disk', addresses: 'address' }[kind] ?? kind;
+    return { kind: `compute#${of}AggregatedList`, items: scopes, ...(next === null ? {} : { nextPageToken: next }) };
   }
 
   private page(parameters: Record<string, string>, items: Json[]): { page: Json[]; next: string | null } {

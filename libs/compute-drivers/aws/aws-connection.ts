@@ -14,6 +14,7 @@ const ROOT = /^\s*(<\?xml[^>]*\?>\s*)?<\w*Response[\s>]/;
 
 /** Pages of a thousand: whoever has more of them does not end. */
 const MAX_PAGES = 100;
+const MAX_FOUND = MAX_PAGES * 1000;
 
 /** It becomes a part of a host name. */
 const REGION = /^[a-z]{2,8}(-[a-z0-9]{1,16}){1,4}$/;
@@ -93,10 +94,14 @@ export class AwsConnection {
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const answer = await this.call((client, options) => make(client, NextToken ? { NextToken } : {}, options));
       for (const item of itemsOf(answer) ?? []) found.push(item);
+      if (found.length > MAX_FOUND) break;
       NextToken = answer.NextToken;
       if (!NextToken) return found;
     }
-    throw strangeAnswer(this.host, `has more than ${MAX_PAGES} pages of what was asked for`);
+    throw strangeAnswer(
+      this.host,
+      `has more than ${MAX_FOUND} things of what was asked for, or lists them without an end`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { compute_v1 } from '@googleapis/compute/build/v1';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError, type DriverContext } from '../compute-driver';
-import { callFault } from './google-faults';
+import { callFault, recordOf, textOf } from './google-faults';
 
 const ENDPOINT = 'https://compute.googleapis.com/';
 const SCOPE = 'https://www.googleapis.com/auth/compute';
@@ -56,7 +56,8 @@ export class GoogleClient {
     });
     try {
       const { data } = await Promise.race([ended, signal.aborted ? ended : ask(this.api, { signal })]);
-      if (typeof data !== 'object' || data === null) throw notGoogle(this.host);
+      // An answer without it would be read as a list without machines.
+      if (!textOf(recordOf(data)['kind']).startsWith('compute#')) throw notGoogle(this.host);
       return data;
     } catch (error) {
       throw callFault(error, this.host, this.secrets);

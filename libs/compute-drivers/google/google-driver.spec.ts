@@ -424,7 +424,12 @@ describe('The Google driver', () => {
   it('takes nothing for gone while a zone does not answer', async () => {
     const warning = { code: 'UNREACHABLE', message: 'The zone europe-west1-c cannot be reached' };
     fake.answerWith((_request, response) => {
-      response.end(JSON.stringify({ items: { 'zones/europe-west1-c': { warning }, 'zones/europe-west1-b': {} } }));
+      response.end(
+        JSON.stringify({
+          kind: 'compute#instanceAggregatedList',
+          items: { 'zones/europe-west1-c': { warning }, 'zones/europe-west1-b': {} },
+        }),
+      );
     });
     const fault = { kind: 'transient', message: expect.stringContaining(warning.message) as string };
     await expect(driver.destroy(refOf(spec()), context())).rejects.toMatchObject(fault);
@@ -456,7 +461,12 @@ describe('The Google driver', () => {
     const zone = 'projects/p/zones/europe-west1-b';
     const foreign = { name: 'x', zone, status: 'RUNNING', labels: { ...orphan, platform_installation: 'other' } };
     fake.answerWith((_request, response) => {
-      response.end(JSON.stringify({ items: { 'zones/europe-west1-b': { instances: [foreign], disks: [foreign] } } }));
+      response.end(
+        JSON.stringify({
+          kind: 'compute#instanceAggregatedList',
+          items: { 'zones/europe-west1-b': { instances: [foreign], disks: [foreign] } },
+        }),
+      );
     });
     const liveAmong = () => Promise.resolve(new Set<string>());
     const scope = { installationId: 'own', place: PLACE, olderThan: new Date(), liveAmong };

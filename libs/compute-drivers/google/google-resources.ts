@@ -10,6 +10,7 @@ import { projectOf } from './google-names';
 /** Of one page: the most that Google gives. */
 const PAGE_SIZE = 500;
 const MOST_PAGES = 60;
+const MOST_FOUND = MOST_PAGES * PAGE_SIZE;
 const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Of a label's value that stands in a filter. */
 const FILTERABLE = /^[\p{Ll}\p{Lo}\p{N}_-]{1,63}$/u;
@@ -144,10 +145,11 @@ async function pages<One>(
     const query = { filter, maxResults: PAGE_SIZE, ...(pageToken === undefined ? {} : { pageToken }) };
     const answer = await client.call((api, options) => ask(api, query, options));
     for (const one of read(answer.items)) if (one !== null) all.push(one);
+    if (all.length > MOST_FOUND) break;
     pageToken = textOf(answer.nextPageToken) || undefined;
     if (pageToken === undefined) return all;
   }
-  const words = `Compute Engine lists more than ${MOST_PAGES} pages.`;
+  const words = `Compute Engine lists more than ${MOST_FOUND} things of a kind, or lists them without an end.`;
   throw new ComputeDriverError('GOOGLE.TOO_MANY', words, { kind: 'invalid' });
 }
 

@@ -52,6 +52,7 @@ const VERSION = '20160918';
 /** Machines in a list come with their user data, 32 kB each at most. */
 export const PAGE_SIZE = 500;
 const MAX_PAGES = 200;
+const MAX_FOUND = MAX_PAGES * PAGE_SIZE;
 const MAX_ANSWER_BYTES = 32 * 2 ** 20;
 
 /** Whether it is the id of something of the kind, such as `image`; of any kind if none is given. */
@@ -201,11 +202,12 @@ export class OciConnection {
         const one = read(item);
         if (one !== null) found.push(one);
       }
+      if (found.length > MAX_FOUND) break;
       if (!answer.opcNextPage) return found;
       if (answer.opcNextPage === next) throw this.strange('gives the same page again and again');
       next = answer.opcNextPage;
     }
-    throw this.strange(`has more than ${MAX_PAGES} pages of one list`);
+    throw this.strange(`has more than ${MAX_FOUND} things in one list, or lists them without an end`);
   }
 
   private strange(what: string): ComputeDriverError {

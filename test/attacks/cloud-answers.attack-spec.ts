@@ -1,0 +1,328 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { DataSource } from 'typeorm';
+import { AwsDriver } from '../../libs/compute-drivers/aws/aws-driver';
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type DriverContext,
+  type SweepScope,
+} from '../../libs/compute-drivers/compute-driver';
+import { GoogleDriver } from '../../libs/compute-drivers/google/google-driver';
+import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
+import { answering, HOSTILE_SERVERS, type HostileServer } from '../../libs/testing/hostile-http';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+import type { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
+import type { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
+import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
+import { OrphanSweeper } from '../../src/modules/clusters/workflows/orphan-sweeper';
+import type { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
+import type { Installation } from '../../src/platform/installation/installation';
+import { createLogger } from '../../src/platform/logging/logger';
+
+const MINUTE_MS = 60_000;
+/** The time that a call has here. */
+const DEADLINE_MS = 1_000;
+const SECRET = 'hush-nobody-sees-this';
+const OWN = '2c6f4a52-5d0e-4d8e-9d0e-7f6a5b4c3d2e';
+const LIVE = randomUUID();
+const ORPHAN = randomUUID();
+const OLD = new Date(Date.now() - 20 * MINUTE_MS).toISOString();
+
+/** Deep JSON and many values are one case: what is parsed is bounded by its bytes. */
+const HARMS = (Object.keys(HOSTILE_SERVERS) as HostileServer[]).filter((one) => one !== 'sends millions of values');
+
+/** What somebody says that there is. */
+interface Claim {
+  /** The provider's name of it. */
+  id: string;
+  token?: string;
+  installation?: string;
+  created?: string | null;
+  /** Where Google has it. */
+  zone?: string;
+}
+
+/** A provider in the hands of an attacker. */
+interface Attacked {
+  driver(endpoint: string): ComputeDriver;
+  region: string;
+  account: string | null;
+  credentials: Record<string, string>;
+  /** What is in the credentials and must not be told. */
+  secrets: readonly string[];
+  /** The name of a thing, by a number. */
+  id(number: number): string;
+  /** The name of a thing that stands for another one where it is put into a request. */
+  strayIds: readonly string[];
+  /** Answers every list with these machines, and as many disks; notes what it is asked to remove. */
+  serving(claims: readonly Claim[], next: () => string | null, removed: string[]): RequestListener;
+  refusing(message: string): RequestListener;
+  /** Pages with more than there may be in a list, and what asks for it. */
+  overfull(): RequestListener;
+  askForMany(driver: ComputeDriver, place: SweepScope['place'], context: DriverContext): Promise<unknown>;
+}
+
+const labelsOf = ({ token = ORPHAN, installation = OWN }: Claim) => ({
+  platform_installation: installation,
+  platform_cluster: '7_11',
+  platform_node: token,
+  platform_attempt: '1',
+});
+
+const PLACE: SweepScope['place'] = {
+  ...{ account: null, region: null, zone: null, networkAccount: null, network: null, subnet: null },
+  ...{ networkTags: [], networkCard: null, hosts: [] },
+};
+
+const outbound = new OutboundPolicy({ schemes: ['http', 'https'], allowedClasses: ['loopback'] });
+const bootScript = () => '';
+
+const aws: Attacked = {
+  driver: (endpoint) => new AwsDriver({ bootScript, outbound, endpoint }),
+  ...{ region: 'us-east-1', account: null },
+  credentials: { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: SECRET, AWS_DEFAULT_REGION: 'us-east-1' },
+  secrets: [SECRET],
+  id: (number) => `i-${number.toString(16).padStart(17, '0')}`,
+  strayIds: ['i-0&amp;InstanceId.2=i-1', 'r-0123', ''],
+  serving: (claims, next, removed) => async (request, response) => {
+    const call = new URLSearchParams(await bodyOf(request));
+    const action = call.get('Action') ?? '';
+    const targets = [...call].filter(([name]) => /^(InstanceId\.\d+|VolumeId)$/.test(name));
+    removed.push(...targets.map(([, id]) => id));
+    const token = next();
+    const page = token === null ? '' : `<nextToken>${token}</nextToken>`;
+    const tags = (claim: Claim) =>
+      `<tagSet>${Object.entries(labelsOf(claim))
+        .map(([key, value]) => `<item><key>${key}</key><value>${value}</value></item>`)
+        .join('')}</tagSet>`;
+    const time = (name: string, { created = OLD }: Claim) => (created === null ? '' : `<${name}>${created}</${name}>`);
+    const lists: Record<string, () => string> = {
+      DescribeInstances: () =>
+        `<reservationSet><item><instancesSet>${claims
+          .map(
+            (one) =>
+              `<item><instanceId>${one.id}</instanceId><instanceState><name>running</name></instanceState>` +
+              `${time('launchTime', one)}${tags(one)}</item>`,
+          )
+          .join('')}</instancesSet></item></reservationSet>`,
+      DescribeVolumes: () =>
+        `<volumeSet>${claims
+          .map((one) => `<item><volumeId>vol-${one.id}</volumeId>${time('createTime', one)}${tags(one)}</item>`)
+          .join('')}</volumeSet>`,
+    };
+    response.writeHead(200, { 'content-type': 'text/xml' });
+    response.end(`<${action}Response>${lists[action]?.() ?? ''}${page}</${action}Response>`);
+  },
+  refusing: (message) =>
+    answering(
+      400,
+      `<Response><Errors><Error><Code>Bad</Code><Message>${message}</Message></Error></Errors></Response>`,
+    ),
+  overfull: () => {
+    const subnets = '<item><availabilityZone>a</availabilityZone></item>'.repeat(100_001);
+    return answering(
+      200,
+      `<DescribeSubnetsResponse><subnetSet>${subnets}</subnetSet><nextToken>next</nextToken></DescribeSubnetsResponse>`,
+    );
+  },
+  askForMany: (driver, place, context) => driver.zones?.(place, context) ?? Promise.resolve(),
+};
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PRIVATE_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const google: Attacked = {
+  driver: (endpoint) => new GoogleDriver({ bootScript, outbound, endpoint }),
+  ...{ region: 'europe-west1', account: 'own-project' },
+  credentials: { CLIENT_EMAIL: 'nodes@own-project.iam.gserviceaccount.com', PRIVATE_KEY, PRIVATE_KEY_ID: '1' },
+  secrets: [PRIVATE_KEY.slice(100, 140)],
+  id: (number) => `platform-${number}`,
+  strayIds: ['../../../other/instances/x', 'a?b', '..', ''],
+  serving: (claims, next, removed) => (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://google');
+    if (request.method === 'DELETE') removed.push(pathname.split('/').at(-1) ?? '');
+    const kind = pathname.split('/').at(-1) ?? '';
+    const items = claims.map((one) => ({
+      ...{ name: kind === 'disks' ? `disk-${one.id}` : one.id, zone: `zones/${one.zone ?? 'europe-west1-b'}` },
+      ...{
+        status: 'RUNNING',
+        labels: labelsOf(one),
+        creationTimestamp: one.created ?? (one.created === null ? undefined : OLD),
+      },
+    }));
+    const listed = kind === 'instances' || kind === 'disks' ? { 'zones/europe-west1-b': { [kind]: items } } : {};
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ kind: 'compute#list', items: listed, nextPageToken: next() ?? undefined }));
+  },
+  refusing: (message) => answering(400, { error: { message, errors: [{ reason: 'bad' }] } }),
+  overfull() {
+    const claims = Array.from({ length: 30_001 }, (_, at) => ({ id: this.id(at) }));
+    return this.serving(claims, () => 'next', []);
+  },
+  askForMany: (driver, place, context) => driver.listOwned({ installationId: OWN, place }, context),
+};
+
+// Real: the drivers with their SDKs, and the sweeper's rules. Left out: the database. The provider is the attacker's.
+describe.each([
+  ['EC2', aws],
+  ['Compute Engine', google],
+])('whoever answers for %s', (_provider, attacked) => {
+  let server: LoopbackServer;
+  let listener: RequestListener;
+  let requests: number;
+  const { credentials, region, account, secrets } = attacked;
+  const logger = createLogger('test', 'silent');
+
+  beforeAll(async () => {
+    server = await serveOnLoopback((request, response) => {
+      requests += 1;
+      // A call on a connection that just ends would fail for that alone.
+      response.setHeader('connection', 'close');
+      listener(request, response);
+    });
+  });
+  beforeEach(() => (requests = 0));
+  afterAll(() => server?.stop());
+
+  const context = (signal = AbortSignal.timeout(MINUTE_MS)): DriverContext => ({
+    ...{ endpoint: null, credentials, correlationId: 'attack', signal },
+  });
+  const place = { ...PLACE, account, region };
+  const listing = (signal?: AbortSignal) =>
+    attacked.driver(server.url).listOwned({ installationId: OWN, place }, context(signal));
+  const faultOf = (work: Promise<unknown>) =>
+    work.then(
+      () => Promise.reject(new Error('it did not fail')),
+      (error: unknown) => error as Error,
+    );
+
+  /** Sweeps the place once; answers how many things were removed, and all that was logged. */
+  async function sweep(): Promise<{ removed: number; told: string }> {
+    const warnings = jest.spyOn(logger, 'warn');
+    let removed = -1;
+    const found = {
+      machine_place_id: 1,
+      tenant_id: OWN,
+      credentials_conf_id: 1,
+      cloud_provider_id: 0,
+      account,
+      region,
+    };
+    const turns = [{ ...found, endpoint: '' }];
+    const places = {
+      take: () => Promise.resolve(turns.pop() ?? null),
+      swept: (_id: number, outcome: { removed: number }) => Promise.resolve(void ({ removed } = outcome)),
+      failed: () => Promise.resolve(1),
+      giveBack: () => Promise.resolve(),
+    };
+    const drivers = { serves: () => true, forEnvironment: () => Promise.resolve(attacked.driver(server.url)) };
+    const sweeper = new OrphanSweeper(
+      {} as DataSource,
+      places as unknown as MachinePlacesRepository,
+      {
+        liveAmong: (tokens: string[]) => Promise.resolve(new Set(tokens.filter((token) => token === LIVE))),
+      } as unknown as ClusterNodesRepository,
+      { reveal: () => Promise.resolve({ values: credentials }) } as unknown as CredentialsConfsService,
+      drivers as unknown as Drivers,
+      { id: () => Promise.resolve(OWN) } as unknown as Installation,
+      logger,
+    );
+    await sweeper.reconcile(AbortSignal.timeout(MINUTE_MS));
+    return { removed, told: JSON.stringify(warnings.mock.calls) };
+  }
+
+  it('has nothing removed that is not an old machine of this installation without a node', async () => {
+    const asked: string[] = [];
+    const orphan = { id: attacked.id(1) };
+    const others: Omit<Claim, 'id'>[] = [
+      { token: LIVE },
+      { installation: randomUUID() },
+      { installation: '' },
+      { installation: `${OWN} ` },
+      { token: 'a-token-of-no-form' },
+      { token: ORPHAN.toUpperCase() },
+      { token: '' },
+      { created: new Date().toISOString() },
+      { created: '9999-12-31T23:59:59Z' },
+      { created: null },
+    ];
+    const strays = attacked.strayIds.map((id) => ({ id }));
+    const claims = [orphan, ...others.map((one, at) => ({ id: attacked.id(at + 2), ...one })), ...strays];
+    listener = attacked.serving(claims, () => null, asked);
+    expect((await sweep()).removed).toBe(1);
+    expect(asked.filter((id) => !id.includes('vol-') && !id.includes('disk-'))).toEqual([orphan.id]);
+    // Of a node that has a machine, or had one until now, disks stay until the next sweep or are those of the orphan.
+    const disks = asked.filter((id) => id.includes('vol-') || id.includes('disk-'));
+    expect(disks.filter((id) => !id.endsWith(orphan.id))).toEqual([]);
+  });
+
+  it('cannot have pages read without an end, be they empty or the same', async () => {
+    let count = 0;
+    listener = attacked.serving([], () => `page-${(count += 1)}`, []);
+    expect(await faultOf(listing())).toBeInstanceOf(ComputeDriverError);
+    expect(requests).toBeLessThanOrEqual(100);
+  });
+
+  it('cannot fill the memory with more than is asked for', async () => {
+    listener = attacked.overfull();
+    const fault = await faultOf(attacked.askForMany(attacked.driver(server.url), place, context()));
+    expect(fault).toBeInstanceOf(ComputeDriverError);
+    expect(fault.message).toContain('without an end');
+    expect(requests).toBe(1);
+  });
+
+  it.each(HARMS)('gains nothing by a server that %s', async (kind) => {
+    listener = HOSTILE_SERVERS[kind];
+    const fault = await faultOf(listing(AbortSignal.timeout(DEADLINE_MS)));
+    expect(fault).toBeInstanceOf(ComputeDriverError);
+    expect(fault.message.length).toBeLessThan(1_000);
+    expect(requests).toBe(1);
+  });
+
+  it('has neither secrets nor control characters told, nor much', async () => {
+    const [secret = ''] = secrets;
+    listener = attacked.refusing(`\u001b[2J\u0007\u202e${Object.values(credentials).join(' ')} ${'x'.repeat(100_000)}`);
+    const { told } = await sweep();
+    expect(told).toContain('could not be looked for');
+    expect(told).toContain('xxxx');
+    expect(told).not.toContain(secret);
+    expect(told).not.toMatch(/\\u001b|\\u0007|\u202e/);
+    expect(told.length).toBeLessThan(5_000);
+  });
+
+  it('is told no secret of where it sends a call on', async () => {
+    let followed = false;
+    const other = await serveOnLoopback((_request, response) => {
+      followed = true;
+      response.end('{}');
+    });
+    try {
+      listener = (_request, response) => void response.writeHead(307, { location: other.url }).end();
+      expect(await faultOf(listing())).toBeInstanceOf(ComputeDriverError);
+      expect(followed).toBe(false);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+it('whoever answers for EC2 gains nothing by XML that is nested or made of entities', async () => {
+  const depth = 100_000;
+  const entities = `<!DOCTYPE R [<!ENTITY a "${'a'.repeat(1_000)}"><!ENTITY b "${'&a;'.repeat(1_000)}">]>`;
+  const bodies = [
+    `<DescribeInstancesResponse>${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}</DescribeInstancesResponse>`,
+    `${entities}<DescribeInstancesResponse>${'&b;'.repeat(1_000)}</DescribeInstancesResponse>`,
+  ];
+  for (const body of bodies) {
+    const server = await serveOnLoopback(answering(200, body, { 'content-type': 'text/xml' }));
+    try {
+      const signal = AbortSignal.timeout(MINUTE_MS);
+      const context = { endpoint: null, credentials: aws.credentials, correlationId: 'attack', signal };
+      const scope = { installationId: OWN, place: PLACE };
+      await expect(aws.driver(server.url).listOwned(scope, context)).rejects.toBeInstanceOf(ComputeDriverError);
+    } finally {
+      await server.stop();
+    }
+  }
+});
