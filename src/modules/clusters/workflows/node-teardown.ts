@@ -45,7 +45,7 @@ export class NodeTeardown {
     const nodes = await this.nodes.ofCluster(facts.clusterId);
     const type = facts.machine.type;
     const ended = await this.atProvider(facts, nodes, caller, async (driver, node, ref, call) =>
-      node.status !== 'DESTROYING' && hasReported(node) && driver.canStop({ market: marketOf(node), type })
+      hasDisk(node) && driver.canStop({ market: marketOf(node), type })
         ? (await driver.stop(ref, call)) === 'stopped' && 'STOPPED'
         : (await driver.destroy(ref, call)) === 'gone' && 'DESTROYED',
     );
@@ -139,4 +139,10 @@ export class NodeTeardown {
       }
     });
   }
+}
+
+/** Whether there may be something on the node's disk: it has run, or its agent was heard on the way there. */
+function hasDisk(node: ClusterNode): boolean {
+  if (node.status === 'DESTROYING') return false;
+  return node.status === 'STOPPING' || node.status === 'STOPPED' || hasReported(node);
 }
