@@ -28,6 +28,9 @@ export const IS_DEAD = `status IN ('STOPPED', 'DESTROYED', 'ERROR')`;
 @Check('ck_cluster_nodes_slots', 'busy_slots >= 0')
 @Check('ck_cluster_nodes_status', oneOf('status', NODE_STATUSES))
 @ForeignKey('Cluster', ['tenant_id', 'cluster_id'], ['tenant_id', 'cluster_id'], { name: 'fk_cluster_nodes_cluster' })
+@ForeignKey('MachinePlace', ['tenant_id', 'machine_place_id'], ['tenant_id', 'machine_place_id'], {
+  name: 'fk_cluster_nodes_machine_place',
+})
 export class ClusterNode extends ValidityColumns {
   @Col.identity() node_id: number;
   @Col.uuid() tenant_id: string;
@@ -48,9 +51,7 @@ export class ClusterNode extends ValidityColumns {
   /** What the provider said in each zone, or the region, that had no room for it since it was planned or last resumed. */
   @Col.json({ default: () => `'{}'` }) tries: Record<string, string>;
   /** Where its machine is looked for if nobody knows of it any more; null where no credentials are needed for that. */
-  @ForeignKey('MachinePlace', { name: 'fk_cluster_nodes_machine_place' })
-  @Col.bigint({ nullable: true })
-  machine_place_id: number | null;
+  @Col.bigint({ nullable: true }) machine_place_id: number | null;
   /** When the provider accepted the request for its machine. */
   @Col.time({ nullable: true }) accepted_at: Date | null;
   /** When the provider first showed it. */

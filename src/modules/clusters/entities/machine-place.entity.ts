@@ -7,6 +7,7 @@ import { KeepsInUse } from '../../../platform/resources/record-kind';
  * those that no node has. It outlives the environments that it follows from: a machine that nobody knows of stays where it is.
  */
 @Entity('machine_places')
+@Unique('uq_machine_places_tenant_id', ['tenant_id', 'machine_place_id'])
 @Unique('uq_machine_places', [
   ...['credentials_conf_id', 'cloud_provider_id', 'endpoint', 'account', 'region', 'tenant_id'],
 ])
