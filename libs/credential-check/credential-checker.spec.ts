@@ -3,18 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { verify } from 'jsonwebtoken';
 import { FakeOci, ocid } from '../testing/fake-oci';
 import { FakeProxmox } from '../testing/fake-proxmox';
+import { newRsaPair, rsaPair } from '../testing/rsa-pair';
 import { AddressRefusedError, OutboundPolicy } from '../outbound-policy/outbound-policy';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
 import { CheckUnsupportedError, ProviderUnreachableError } from './credential-check';
 import { type CheckRequest, CredentialChecker } from './credential-checker';
 
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const pem = (key: typeof privateKey) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const { privateKey, publicKey } = rsaPair();
 
 const ACCOUNT = 'spark@project.iam.gserviceaccount.com';
 const GOOGLE: CheckRequest = {
   provider: 'gcp',
-  credentials: { CLIENT_EMAIL: ACCOUNT, PRIVATE_KEY: pem(privateKey), PRIVATE_KEY_ID: 'key-1' },
+  credentials: { CLIENT_EMAIL: ACCOUNT, PRIVATE_KEY: privateKey, PRIVATE_KEY_ID: 'key-1' },
 };
 const AZURE: CheckRequest = {
   provider: 'azure',
@@ -74,7 +74,7 @@ describe('CredentialChecker', () => {
     it('works with its own key, and with no other', async () => {
       expect(await check(GOOGLE, google)).toEqual({ working: true, checkedAs: ACCOUNT, reason: null });
       await server?.stop();
-      const other = pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+      const other = newRsaPair().privateKey;
       const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: other } };
       const refused = { working: false, checkedAs: null, reason: 'invalid_grant: Invalid JWT Signature.' };
       expect(await check(wrong, google)).toEqual(refused);
@@ -133,7 +133,8 @@ describe('CredentialChecker', () => {
     });
 
     it('needs a key that can sign', async () => {
-      const curve = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
+      const pem = { type: 'pkcs8', format: 'pem' } as const;
+      const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem).toString();
       const wrong = { ...GOOGLE, credentials: { ...GOOGLE.credentials, PRIVATE_KEY: curve } };
       expect(await check(wrong, google)).toMatchObject({ working: false, reason: expect.stringContaining('RSA') });
     });
@@ -429,7 +430,7 @@ describe('CredentialChecker', () => {
     });
 
     it('does not work with another key, and neither repeats it', async () => {
-      expect(await ask({ OCI_PRIVATE_KEY: pem(privateKey) })).toMatchObject({
+      expect(await ask({ OCI_PRIVATE_KEY: newRsaPair().privateKey })).toMatchObject({
         working: false,
         reason: expect.stringContaining('authentication') as string,
       });

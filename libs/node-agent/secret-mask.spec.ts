@@ -72,11 +72,9 @@ describe('SecretMask', () => {
   it('takes one step for each byte, however long and alike the values are', () => {
     const values = ['a'.repeat(65_535) + 'b', ...Array.from({ length: 99 }, (_, at) => `${'a'.repeat(at + 3)}${at}!`)];
     const mask = new SecretMask(values);
-    const text = Buffer.alloc(8 * 1024 * 1024, 'a');
-    const begin = performance.now();
+    const text = Buffer.alloc(2 * 1024 * 1024, 'a');
+    // Comparing values at each place would not end in the time that all tests have.
     mask.mask(text, 'text', false);
-    // Comparing values at each place would take hours.
-    expect(performance.now() - begin).toBeLessThan(20_000);
     expect(text.equals(Buffer.alloc(text.length, '*'))).toBe(true);
   });
 });

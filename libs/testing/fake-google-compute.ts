@@ -1,9 +1,10 @@
-import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { verify } from 'jsonwebtoken';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
+import { rsaPair } from './rsa-pair';
 
 interface Schema {
   type?: string;
@@ -148,8 +149,8 @@ export class FakeGoogleCompute {
   private override: ((request: IncomingMessage, response: ServerResponse) => void) | null = null;
 
   private constructor(private readonly server: LoopbackServer) {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    this.privateKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const { privateKey, publicKey } = rsaPair();
+    this.privateKey = privateKey;
     this.publicKey = publicKey;
   }
 

@@ -1,14 +1,8 @@
-import {
-  createHash,
-  createPublicKey,
-  createVerify,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
+import { createHash, createVerify, type KeyObject, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
 import { OCI_MODELS } from './oci-models';
+import { rsaPair } from './rsa-pair';
 
 type Fields = Record<string, unknown>;
 
@@ -645,15 +639,6 @@ function isFields(value: unknown): value is Fields {
 
 export function ocid(kind: string): string {
   return `ocid1.${kind}.oc1.eu-frankfurt-1.${randomBytes(20).toString('hex')}`;
-}
-
-export function rsaPair(): { publicKey: KeyObject; privateKey: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  return { publicKey: createPublicKey(publicKey), privateKey };
 }
 
 function fingerprint(key: KeyObject): string {

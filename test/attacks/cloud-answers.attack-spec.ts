@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { DataSource } from 'typeorm';
 import { AwsDriver } from '../../libs/compute-drivers/aws/aws-driver';
@@ -12,6 +12,7 @@ import { GoogleDriver } from '../../libs/compute-drivers/google/google-driver';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { answering, HOSTILE_SERVERS, type HostileServer } from '../../libs/testing/hostile-http';
 import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+import { rsaPair } from '../../libs/testing/rsa-pair';
 import type { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import type { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';
@@ -129,8 +130,7 @@ const aws: Attacked = {
   askForMany: (driver, place, context) => driver.zones?.(place, context) ?? Promise.resolve(),
 };
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const PRIVATE_KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const PRIVATE_KEY = rsaPair().privateKey;
 
 const google: Attacked = {
   driver: (endpoint) => new GoogleDriver({ bootScript, outbound, endpoint }),

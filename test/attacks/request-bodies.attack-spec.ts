@@ -1,12 +1,16 @@
 import { gzipSync } from 'node:zlib';
+import { eventually } from '../../libs/testing/eventually';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { head, RawConnection } from './harness/raw-connection';
 
 const MIB = 2 ** 20;
-const BODY_TIMEOUT_MS = 1_500;
+/** Longer than a slow machine takes for the largest body that is sent as fast as it goes. */
+const BODY_TIMEOUT_MS = 8_000;
 const STALL_MS = 1_500;
+/** How long a test waits for an answer that takes one of these times. */
+const PATIENCE_MS = 60_000;
 /** For four of the largest bodies. */
 const ROOM = 16 * MIB;
 
@@ -43,9 +47,8 @@ describe('a body that is too much', () => {
     return { status: answer.status, text, body: JSON.parse(text) };
   }
 
-  /** Whether the API answers others within a moment. */
   async function expectAtYourService() {
-    const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(2_000) });
+    const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(PATIENCE_MS) });
     expect(answer.status).toBe(200);
   }
 
@@ -96,7 +99,10 @@ describe('a body that is too much', () => {
     const sent = Promise.all([send(path, document, bearer()), send(path, document, bearer())]).finally(() => {
       isOver = true;
     });
-    while (!isOver) await expectAtYourService();
+    let served = 0;
+    for (; !isOver; served += 1) await expectAtYourService();
+    // A document that is worked on in one piece leaves room for one or two.
+    expect(served).toBeGreaterThan(20);
     for (const answer of await sent) {
       expect(answer).toMatchObject({ status: 200, body: { imported: { spark_job_confs: 0 } } });
       expect(answer.body.failed).toHaveLength(10_000);
@@ -153,7 +159,7 @@ describe('a body that is too much', () => {
       const connections = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(origin())));
       await Promise.all(connections.map((one) => one.write(`${unfinished(bearer())}{"name":`)));
       for (const one of connections) {
-        expect(await one.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+        expect(await one.status(PATIENCE_MS)).toBe(408);
         await one.closed();
       }
       await expectAtYourService();
@@ -162,29 +168,29 @@ describe('a body that is too much', () => {
     it('is not waited for where a token is needed and there is none', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(unfinished({}));
-      expect(await connection.status(BODY_TIMEOUT_MS / 2)).toBe(401);
+      expect(await connection.status(PATIENCE_MS)).toBe(401);
       connection.close();
     });
 
     it('has its time where nobody is known yet, too', async () => {
       const connection = await RawConnection.open(origin());
       await connection.write(head('/api/v1/login', { ...json, 'content-length': 10_000 }) + '{"username":');
-      expect(await connection.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+      expect(await connection.status(PATIENCE_MS)).toBe(408);
       await connection.closed();
     });
 
     it('costs one user no more than a part of the room that all have', async () => {
       const each = 3.9 * MIB;
       const connections = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(origin())));
-      const begun = connections.map(async (one) => {
-        await one.write(head(workspace, { ...bearer(), ...json, 'content-length': 4 * MIB }));
-        await one.write(Buffer.alloc(each, ' '));
-        return one.status(BODY_TIMEOUT_MS * 4);
-      });
-      const statuses = await Promise.all(begun);
-      const kept = statuses.filter((status) => status === 408).length;
-      expect(kept * each).toBeLessThanOrEqual(ROOM / 2);
-      expect(statuses.filter((status) => status === 503)).toHaveLength(5 - kept);
+      await Promise.all(
+        connections.map(async (one) => {
+          await one.write(head(workspace, { ...bearer(), ...json, 'content-length': 4 * MIB }));
+          await one.write(Buffer.alloc(each, ' '));
+        }),
+      );
+      const kept = Math.floor(ROOM / 2 / each);
+      const refused = () => connections.filter(({ answer }) => answer.startsWith('HTTP/1.1 503'));
+      await eventually(() => refused().length >= connections.length - kept, { timeoutMs: PATIENCE_MS });
       for (const one of connections) one.close();
       await expectAtYourService();
     });
@@ -195,7 +201,7 @@ describe('a body that is too much', () => {
       const stalled = await RawConnection.open(origin());
       await stalled.write(head(path, { ...bearer(), 'content-length': 8 }));
       await stalled.write('half');
-      expect(await stalled.status(STALL_MS * 4)).toBe(408);
+      expect(await stalled.status(PATIENCE_MS)).toBe(408);
       await stalled.closed();
     });
   });
@@ -229,7 +235,7 @@ describe('a body that is too much', () => {
       await connection.write(
         head('/agent/v1/report', { ...agent.bearer, ...json, 'content-length': MIB }) + '{"daemons":',
       );
-      expect(await connection.status(BODY_TIMEOUT_MS * 4)).toBe(408);
+      expect(await connection.status(PATIENCE_MS)).toBe(408);
       await connection.closed();
     });
   });

@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { INSTALLATION_LABEL } from '../../libs/compute-drivers/cloud-driver';
 import { eventually } from '../../libs/testing/eventually';
 import type { FakeAzure } from '../../libs/testing/fake-azure';
+import { newRsaPair } from '../../libs/testing/rsa-pair';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { destroyCluster, reachStatus, stateReason } from '../e2e/harness/estate';
 import { PlatformUnderTest } from '../e2e/harness/platform';
@@ -39,8 +39,7 @@ interface Provider {
   stop(): Promise<void>;
 }
 
-const noKey = () =>
-  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const noKey = () => newRsaPair().privateKey;
 
 async function aws(): Promise<Provider> {
   const proxy = await Ec2Proxy.before(process.env.TEST_EC2_URL ?? '');

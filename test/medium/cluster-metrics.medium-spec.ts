@@ -259,7 +259,9 @@ describe('metrics of a cluster', () => {
     );
     const sent = jest.spyOn(api.database, 'query');
     await record(made.map(({ node_id }) => [node_id, using(1)]));
-    expect(sent).toHaveBeenCalledTimes(1);
+    // What the API sends by itself may come in between.
+    const recorded = sent.mock.calls.filter(([statement]) => statement.includes('INSERT INTO node_utilization'));
+    expect(recorded).toHaveLength(1);
     const { nodes } = await metrics();
     expect(nodes).toHaveLength(128);
     expect(nodes[127]).toMatchObject({ node_number: 127, points: [{ cores: { used: 0.001 } }] });

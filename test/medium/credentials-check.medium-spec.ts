@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ocid, rsaPair } from '../../libs/testing/fake-oci';
+import { ocid } from '../../libs/testing/fake-oci';
+import { newRsaPair } from '../../libs/testing/rsa-pair';
 import { FakeProxmox } from '../../libs/testing/fake-proxmox';
 import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
@@ -136,7 +137,7 @@ describe('checkCredentialsConf', () => {
   });
 
   it('needs a region for a key of Oracle Cloud, and takes none for another, nor a resource group', async () => {
-    const { id } = await credentials(TYPE.ociApiKey, { ...OCI_KEY, OCI_PRIVATE_KEY: rsaPair().privateKey });
+    const { id } = await credentials(TYPE.ociApiKey, { ...OCI_KEY, OCI_PRIVATE_KEY: newRsaPair().privateKey });
     const query = `credentials_conf_id=${id}`;
     expect(refusal(await check(query))).toEqual([400, 'CREDENTIALS_CONF.CHECK_UNSUPPORTED']);
     const elsewhere = await check(`${query}&region=${encodeURIComponent('evil.example/#')}`);

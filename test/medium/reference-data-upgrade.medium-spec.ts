@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { parse } from 'yaml';
+import { load as parse } from 'js-yaml';
 import { createDataSource } from '../../src/database/data-source';
 import { LOOKUP_NAMES, type LookupName, lookupTable } from '../../src/modules/reference-data/lookup-tables';
 import { readReferenceDataFiles, type ReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';

@@ -1,8 +1,9 @@
-import { generateKeyPairSync, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { RunMount } from '../../libs/contracts/agent-protocol';
+import { rsaPair } from '../../libs/testing/rsa-pair';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 
@@ -60,7 +61,7 @@ describe('mounts of other stores', () => {
       body: JSON.stringify({ name }),
     });
     expect(made.status).toBe(200);
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { publicKey, privateKey } = rsaPair();
     // The store takes any token; who asks for one has to prove that it has the key.
     const directory = new Directory(200, { access_token: 'token', token_type: 'Bearer', expires_in: 3600 });
     const mount: RunMount = {
@@ -70,7 +71,7 @@ describe('mounts of other stores', () => {
       credentials: {
         CLIENT_EMAIL: 'jobs@project.iam.gserviceaccount.com',
         PRIVATE_KEY_ID: 'key-1',
-        PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+        PRIVATE_KEY: privateKey,
       },
       extra_configs: {
         'fs.gs.storage.root.url': gcs,

@@ -39,7 +39,7 @@ describe(`credentials of a custom store, at ${name}`, () => {
 
 describe('keys of AWS, at moto', () => {
   const { url, user, ...keys } = storeServers().aws;
-  const checker = new CredentialChecker(outbound, { clouds: { awsSts: url } });
+  const checker = new CredentialChecker(outbound, { clouds: { awsSts: url, awsEc2: url } });
   const check = (AWS_ACCESS_KEY_ID: string, AWS_SECRET_ACCESS_KEY: string) =>
     checker.check({
       provider: 'aws',

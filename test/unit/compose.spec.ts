@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 
 interface Service {
   image?: string;
@@ -11,7 +11,7 @@ interface Service {
 }
 
 const file = join(__dirname, '..', '..', 'docker', 'compose.yaml');
-const compose = parse(readFileSync(file, 'utf8'), { merge: true }) as {
+const compose = load(readFileSync(file, 'utf8'), { schema: CORE_SCHEMA.withTags(mergeTag) }) as {
   services: Record<string, Service>;
   networks: Record<string, { internal?: boolean } | null>;
 };

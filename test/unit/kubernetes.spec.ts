@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { load as parse, loadAll } from 'js-yaml';
 
 interface Resource {
   kind: string;
@@ -23,8 +23,8 @@ const text = (...path: string[]) => readFileSync(join(docker, ...path), 'utf8');
 const kustomization = (folder: string) =>
   parse(text(folder, 'kustomization.yaml')) as { resources: string[]; patches?: { patch: string }[] };
 
-const resources = kustomization('kubernetes').resources.flatMap((file) =>
-  parseAllDocuments(text('kubernetes', file)).map((document) => document.toJS() as Resource),
+const resources = kustomization('kubernetes').resources.flatMap(
+  (file) => loadAll(text('kubernetes', file)) as Resource[],
 );
 const patches = (kustomization('kubernetes-bucket').patches ?? []).map(({ patch }) => parse(patch) as Resource);
 const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`;

@@ -20,19 +20,19 @@ interface BillOfMaterials {
   dependencies: { ref: string; dependsOn?: string[] }[];
 }
 
+const PART = 200;
+
 const root = join(__dirname, '..', '..');
 
 describe('npm run sbom', () => {
   let folder: string;
-  let text: string;
   let bill: BillOfMaterials;
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'sbom-'));
     const file = join(folder, 'sbom.json');
     execFileSync(process.execPath, [join(root, 'scripts', 'sbom.mjs'), `--output=${file}`]);
-    text = readFileSync(file, 'utf8');
-    bill = JSON.parse(text) as BillOfMaterials;
+    bill = JSON.parse(readFileSync(file, 'utf8')) as BillOfMaterials;
   }, 180_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,8 +42,13 @@ describe('npm run sbom', () => {
   }
 
   it('holds to the schema of CycloneDX', async () => {
-    const errors = await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(text);
-    expect(errors).toBeNull();
+    const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5);
+    const { components, dependencies } = bill;
+    // Part by part: it compares each thing of a list with each other.
+    for (let at = 0; at < Math.max(components.length, dependencies.length); at += PART) {
+      const part = { components: components.slice(at, at + PART), dependencies: dependencies.slice(at, at + PART) };
+      expect(await validator.validate(JSON.stringify({ ...bill, ...part }))).toBeNull();
+    }
   });
 
   it('names each thing once, and depends on nothing that it does not name', () => {

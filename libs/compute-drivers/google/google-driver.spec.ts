@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { FakeGoogleCompute } from '../../testing/fake-google-compute';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { eventually } from '../../testing/eventually';
+import { newRsaPair } from '../../testing/rsa-pair';
 import { ComputeDriverError, type DriverContext, type NodeSpec, type ProviderNode } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec, refOf } from '../compute-driver.contract';
 import { GoogleDriver } from './google-driver';
@@ -376,9 +377,7 @@ describe('The Google driver', () => {
   });
 
   it('says that a key is wrong or is none, without it', async () => {
-    const other = await FakeGoogleCompute.start();
-    const wrong = { ...fake.credentials, PRIVATE_KEY: other.privateKey };
-    await other.stop();
+    const wrong = { ...fake.credentials, PRIVATE_KEY: newRsaPair().privateKey };
     const asked = (credentials: Record<string, string>) => driver.describe([refOf(spec())], context({ credentials }));
     await expect(asked(wrong)).rejects.toMatchObject({ kind: 'denied', code: 'GOOGLE.authError' });
     await expect(asked({ ...wrong, PRIVATE_KEY: 'no key' })).rejects.toMatchObject({

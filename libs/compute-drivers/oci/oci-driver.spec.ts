@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { FakeOci, type FakeOciOptions, type OciMishap, ocid, rsaPair } from '../../testing/fake-oci';
+import { FakeOci, type FakeOciOptions, type OciMishap, ocid } from '../../testing/fake-oci';
+import { newRsaPair } from '../../testing/rsa-pair';
 import { answering, HOSTILE_SERVERS, type HostileServer } from '../../testing/hostile-http';
 import { serveOnLoopback } from '../../testing/loopback-server';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
@@ -245,7 +246,7 @@ describe('the OCI driver', () => {
   });
 
   it('says what is wrong with credentials, and repeats no secret', async () => {
-    const { privateKey } = rsaPair();
+    const { privateKey } = newRsaPair();
     const wrong: [Record<string, string>, string][] = [
       [{ OCI_PRIVATE_KEY: privateKey }, 'authentication'],
       [{ OCI_USER_OCID: ocid('user') }, 'authentication'],

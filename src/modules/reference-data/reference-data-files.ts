@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load as parse } from 'js-yaml';
 import { CLOUD_PROVIDER_ID, type CloudProviderName } from './reference-data.contract';
 import {
   LOOKUP_NAMES,

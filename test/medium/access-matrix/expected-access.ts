@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load as parse } from 'js-yaml';
 import {
   includesPermission,
   PLATFORM_ROLES,

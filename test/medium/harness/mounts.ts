@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { bodyOf } from '../../samples';
+import { rsaPair } from '../../../libs/testing/rsa-pair';
 import { encodedCredentials } from '../../samples/sample';
 import { makeTenancy, type Tenancy } from './records';
 import { putCluster } from './statuses';
@@ -31,9 +31,7 @@ export const CREDENTIAL_VALUES: Record<CredentialKind, Record<string, string>> =
     TYPE: 'service_account',
     PROJECT_ID: 'project',
     PRIVATE_KEY_ID: 'id',
-    PRIVATE_KEY: generateKeyPairSync('rsa', { modulusLength: 2048 })
-      .privateKey.export({ type: 'pkcs8', format: 'pem' })
-      .toString(),
+    PRIVATE_KEY: rsaPair().privateKey,
     CLIENT_EMAIL: 'a@b.example',
     CLIENT_ID: 'id',
     AUTH_URI: 'https://a.example',

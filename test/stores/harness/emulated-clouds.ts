@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -6,6 +6,7 @@ import { StorageSharedKeyCredential } from '@azure/storage-blob';
 import type { JWT } from 'google-auth-library';
 import type { AzureLocation } from '../../../libs/object-storage/azure-key-space';
 import type { GcsLocation } from '../../../libs/object-storage/gcs-key-space';
+import { newRsaPair } from '../../../libs/testing/rsa-pair';
 import { storeServers } from './store-servers';
 
 /** Where the platform would call Google; the emulator has no sign-in, so {@link GoogleSignIn} has it. */
@@ -31,16 +32,11 @@ export function emulatedAzure(keys: { accountName: string; container: string; cl
 
 /** Private keys in PEM form: one of the service account that Google knows and another. */
 export function serviceAccountKeys(): { known: string; unknown: string } {
-  keys ??= { known: newPrivateKey(), unknown: newPrivateKey() };
+  keys ??= { known: newRsaPair().privateKey, unknown: newRsaPair().privateKey };
   return keys;
 }
 
 let keys: { known: string; unknown: string } | undefined;
-
-function newPrivateKey(): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
 
 /** Gives a token to whoever signs with the known key, and answers others as Google does. */
 export class GoogleSignIn {
