@@ -120,7 +120,7 @@ describe('BucketLogStore', () => {
     const writer = new BucketLogStore(store, 'logs');
     const next = 'abcdefghijklm'.slice(content.length, content.length + 3);
     expect(await writer.write(log, content.length, Buffer.from(next))).toBe(content.length + 3);
-    await writer.settle('run', 7, AbortSignal.timeout(10_000));
+    await writer.settle('run', 7, AbortSignal.timeout(60_000));
     expect(await whole(store)).toBe(settled);
     expect(keys.objects.size).toBe(1);
   });

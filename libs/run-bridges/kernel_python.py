@@ -11,6 +11,13 @@ from spark_session import FailedSession, SessionStart
 NAMES = re.compile(r"\b(spark|sc)\b")
 
 
+class InterruptedWait:
+    """In the place of the session in a cell that was interrupted while it waited for it."""
+
+    def __getattr__(self, name):
+        raise KeyboardInterrupt
+
+
 class SparkOfKernel:
     """Gives cells the session, which begins while the first of them run."""
 
@@ -25,11 +32,21 @@ class SparkOfKernel:
     def before_cell(self, info):
         if self.given or not (self.start.has_begun or NAMES.search(info.raw_cell or "")):
             return
-        session = self.start.wait()
+        try:
+            session = self.start.wait()
+        except KeyboardInterrupt:
+            # IPython runs the cell all the same: it ends where it asks something of the session.
+            self.give(InterruptedWait(), InterruptedWait())
+            return
         self.given = True
-        context = session if isinstance(session, FailedSession) else session.sparkContext
+        self.give(session, session if isinstance(session, FailedSession) else session.sparkContext)
+
+    def give(self, session, context):
+        names = self.shell.user_ns
         for name, value in (("spark", session), ("sc", context)):
-            self.shell.user_ns.setdefault(name, value)
+            # What a cell has named so is the user's.
+            if isinstance(names.setdefault(name, value), InterruptedWait):
+                names[name] = value
 
     def interrupted(self, shell, etype, value, trace, tb_offset=None):
         try:

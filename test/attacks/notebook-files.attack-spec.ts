@@ -46,7 +46,7 @@ describe('a hostile file that is to be a notebook', () => {
     let isOver = false;
     const asking = (async () => {
       while (!isOver) {
-        const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(10_000) });
+        const answer = await fetch(api.urlOf('/version'), { signal: AbortSignal.timeout(60_000) });
         expect(answer.status).toBe(200);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }

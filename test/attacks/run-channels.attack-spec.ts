@@ -199,7 +199,7 @@ describe('channels of runs, for a hostile node or job', () => {
     const started = performance.now();
     expect((await fetch(api.urlOf('/version'))).status).toBe(200);
     expect((await say(encodeRecords([record(1)]))).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
     ending.abort();
     await Promise.all(polls);
   });

@@ -47,7 +47,7 @@ async function start(confId: number): Promise<number> {
       if (!['SUBMITTED', 'RUNNING'].includes(status)) throw new Error(`The notebook is ${status}: ${reason}`);
       return status === 'RUNNING';
     },
-    { timeoutMs: 60_000, what: `notebook ${id} RUNNING` },
+    { timeoutMs: 180_000, what: `notebook ${id} RUNNING` },
   );
   return Number(id);
 }
@@ -57,6 +57,12 @@ async function connect(id: number): Promise<KernelTestClient> {
   const client = await KernelTestClient.open(`${platform.baseUrl}/api/v1${path}`);
   clients.push(client);
   return client;
+}
+
+/** Resolves once the kernel works on what was sent. */
+async function begun(client: KernelTestClient, id: string): Promise<void> {
+  const isBegun = () => client.said.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === id);
+  await eventually(() => Promise.resolve(isBegun()), { what: `${id} begun` });
 }
 
 async function outputsOf(confId: number, cellUuid: string): Promise<{ type: string; Celloutput: string }[]> {
@@ -71,7 +77,7 @@ async function ended(id: number, status = 'STOPPED'): Promise<Json> {
       const found = await admin.get(`${base}/notebook/${id}`);
       return found.notebook_status === status ? found : null;
     },
-    { timeoutMs: 60_000, what: `notebook ${id} ${status}` },
+    { timeoutMs: 180_000, what: `notebook ${id} ${status}` },
   );
 }
 
@@ -137,11 +143,20 @@ describe('a Python notebook', () => {
     const conf = await describeNotebook('endless', 'python3', [code('one', 'x')]);
     const id = await start(conf);
     const client = await connect(id);
+    // Mostly while it still waits for Spark.
+    client.execute('early', 'spark.range(1).count()');
+    await begun(client, 'early');
+    await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
+    const early = await client.replied('early');
+    if (early.content.status !== 'ok') expect(early.content).toMatchObject({ ename: 'KeyboardInterrupt' });
+    client.execute('ready', 'spark.range(2).count()');
+    expect((await client.replied('ready')).content.status).toBe('ok');
+
     const endless = 'spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()';
     client.execute('a', endless);
     client.execute('b', '1');
     await eventually(async () => (await kernelOf(id)).kernel_status === 'busy');
-    await eventually(() => Promise.resolve(client.said.some((one) => one.msg_type === 'execute_input')));
+    await begun(client, 'a');
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
     expect((await client.replied('a', 20_000)).content).toMatchObject({ status: 'error', ename: 'KeyboardInterrupt' });
@@ -152,14 +167,12 @@ describe('a Python notebook', () => {
     client.execute('d', 'x = 1\nimport time; time.sleep(600)');
     client.execute('e', '1');
     // The socket and the request that follows are two ways to the API.
-    await eventually(() =>
-      Promise.resolve(client.said.some((one) => one.msg_type === 'execute_input' && one.parent_header.msg_id === 'd')),
-    );
+    await begun(client, 'd');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await admin.post(`${base}/notebook/${id}/kernel/restart`, {}, 201);
     expect((await client.replied('e')).content.status).toBe('aborted');
     expect((await client.replied('d')).content.status).not.toBe('ok');
-    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 60_000 });
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 180_000 });
     client.execute('f', 'x');
     expect((await client.replied('f')).content).toMatchObject({ status: 'error', ename: 'NameError' });
 
@@ -171,7 +184,7 @@ describe('a Python notebook', () => {
       reason: expect.stringContaining('SIGKILL'),
     });
     await admin.post(`${base}/notebook/${id}/kernel/startOrGetStatus`, {});
-    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 60_000 });
+    await eventually(async () => (await kernelOf(id)).kernel_status === 'idle', { timeoutMs: 180_000 });
     client.execute('h', '1 + 1');
     expect((await client.replied('h')).content.status).toBe('ok');
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
@@ -296,7 +309,7 @@ describe('a Scala notebook', () => {
 
     client.execute('a', ENDLESS_SCALA);
     client.execute('b', '1');
-    await eventually(() => Promise.resolve(client.texts('a').join('') === 'runs\n'), { timeoutMs: 60_000 });
+    await eventually(() => Promise.resolve(client.texts('a').join('') === 'runs\n'), { timeoutMs: 180_000 });
     await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
     expect((await client.replied('a', 20_000)).content).toMatchObject({ status: 'error', ename: 'Interrupted' });
     expect((await client.replied('b')).content.status).toBe('aborted');

@@ -182,7 +182,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
     } finally {
       const asked = performance.now();
       await loop.stop();
-      expect(performance.now() - asked).toBeLessThan(3_000);
+      expect(performance.now() - asked).toBeLessThan(20_000);
     }
   });
 
@@ -235,7 +235,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       await eventually(() => signals.length >= 5, { what: 'five passes' });
       const first = signals.slice(0, 4);
       const isForgotten = () => (collectGarbage(), first.every((signal) => signal.deref() === undefined));
-      await eventually(isForgotten, { timeoutMs: 5_000, what: 'the end of what four passes were given' });
+      await eventually(isForgotten, { timeoutMs: 30_000, what: 'the end of what four passes were given' });
     } finally {
       await loop.stop();
     }

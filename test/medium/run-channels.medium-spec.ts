@@ -241,10 +241,10 @@ describe('channels of runs', () => {
       api.app.get(Transactions, { strict: false }),
       api.app.get(RunChannelsRepository, { strict: false }),
     );
-    await sweeper.reconcile(AbortSignal.timeout(10_000));
+    await sweeper.reconcile(AbortSignal.timeout(60_000));
     expect(await said()).toEqual(['one']);
     await end();
-    await sweeper.reconcile(AbortSignal.timeout(10_000));
+    await sweeper.reconcile(AbortSignal.timeout(60_000));
     expect(await row(RunFrameLog)).toBeUndefined();
     expect(await row(RunRequestQueue)).toBeUndefined();
     expect(await channels.frames(runId, 0)).toEqual({ frames: [], lost: false, last: 0 });

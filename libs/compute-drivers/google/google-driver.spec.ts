@@ -73,7 +73,7 @@ describe('The Google driver', () => {
     endpoint: null,
     credentials: fake.credentials,
     correlationId: 'test',
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
     ...values,
   });
 

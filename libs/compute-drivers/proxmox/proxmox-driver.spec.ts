@@ -53,7 +53,7 @@ describe('ProxmoxDriver', () => {
 
   const begin = async (user: FakeUser = ROOT) => {
     fake = await startFake(user);
-    context = { endpoint: fake.url, credentials, correlationId: 'test', signal: AbortSignal.timeout(20_000) };
+    context = { endpoint: fake.url, credentials, correlationId: 'test', signal: AbortSignal.timeout(60_000) };
   };
   afterEach(() => fake.stop());
 

@@ -302,7 +302,7 @@ describe('GlueClient', () => {
       const client = open({}, fault === 'timeout' ? TIMEOUTS : LONG);
       const begin = performance.now();
       expect((await faultOf(client.listTables(SCHEMA, NEVER))).fault).toBe(fault);
-      expect(performance.now() - begin).toBeLessThan(5000);
+      expect(performance.now() - begin).toBeLessThan(15_000);
     });
 
     it('redirects', async () => {

@@ -12,8 +12,8 @@ const never = new AbortController().signal;
 
 const MEBIBYTE = 2 ** 20;
 /** Longer than a hostile answer may keep a call. */
-const SOON_MS = 5_000;
-const DEADLINE_MS = 10_000;
+const SOON_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 /** Parts of an answer in Thrift's binary protocol. */
 const byte = (value: number): Buffer => Buffer.from([value]);

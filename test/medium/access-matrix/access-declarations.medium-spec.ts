@@ -16,9 +16,11 @@ import { AccessMatrix, concurrently, type Failure, firstFailure } from './matrix
 import { Declarations, wideningsOf } from './mutations';
 
 const MINUTES = 60_000;
+/** One of so many operations is tried by `npm test`. */
+const SHARE = 3;
 
 /**
- * The matrix can fail: each declaration that keeps somebody out is widened, in one of its ways or, in the long run, in all;
+ * The matrix can fail: declarations that keep somebody out are widened, some in one way or, in the long run, all in all ways;
  * each check of the guard is dropped, one at a time; and a cell must notice. That all cells hold without a change is access-mutations.medium-spec.ts.
  * Real: the whole API, PostgreSQL, Redis; taken away are declarations and steps of the guard.
  */
@@ -35,9 +37,10 @@ describe('the access matrix notices', () => {
     'each declaration of access that is widened',
     async () => {
       const declarations = new Declarations(matrix.app);
-      const places = new Map(matrix.operations.map(({ id }, place) => [id, place]));
+      const tried = matrix.operations.filter((_operation, place) => isLong || place % SHARE === 0);
+      const places = new Map(tried.map(({ id }, place) => [id, place]));
       let count = 0;
-      const unnoticed = await concurrently(matrix.operations, 4, async ({ id }) => {
+      const unnoticed = await concurrently(tried, 4, async ({ id }) => {
         const survivors: string[] = [];
         const widenings = wideningsOf(declarations.accessOf(id));
         const turn = (places.get(id) ?? 0) % Math.max(widenings.length, 1);
@@ -50,7 +53,7 @@ describe('the access matrix notices', () => {
         return survivors;
       });
       console.log(`Access mutations: ${count} declarations widened`);
-      expect(count).toBeGreaterThan(300);
+      expect(count).toBeGreaterThan(100);
       expect(unnoticed.flat()).toEqual([]);
     },
     20 * MINUTES,
