@@ -2,10 +2,8 @@ import { HiveMetastore } from '../../libs/testing/hive-metastore';
 import { hiveSite } from '../samples/metastore-catalog';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
-import { compileJar, JobDesk } from './harness/jobs';
+import { CLUSTER_TYPES, compileJar, JobDesk, type Language, languagesOn } from './harness/jobs';
 import { PlatformUnderTest } from './harness/platform';
-
-const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
 
 /** What each job does: it makes a view of its own, and says what a view of somebody else holds. */
 const STATEMENTS = (name: string) => [`CREATE VIEW shop.${name} AS SELECT 1 AS one`, 'SELECT word FROM shop.seed'];
@@ -29,7 +27,7 @@ print("SAYS " + spark.sql(sys.argv[2]).head()[0])
 `;
 
 /** One program for each type of job, by the name of the view that it makes. */
-const PROGRAMS: Record<string, (name: string) => object> = {
+const PROGRAMS: Record<Language, (name: string) => object> = {
   Python3: (name) => ({ command: 'job.py', arguments: quoted(name) }),
   Jar: (name) => ({ command: 'app.jar', class_name: 'app.Main', arguments: quoted(name) }),
   RAW_SCALA: (name) => {
@@ -38,7 +36,6 @@ const PROGRAMS: Record<string, (name: string) => object> = {
   },
   SQL: (name) => ({ rawScalaCode: `${STATEMENTS(name)[0]};\nSELECT concat('SAYS ', word) FROM shop.seed;\n` }),
 };
-const LANGUAGES = Object.keys(PROGRAMS);
 
 function quoted(name: string): string {
   return STATEMENTS(name)
@@ -84,18 +81,19 @@ describe('jobs of a cluster with a Hive catalog', () => {
 
   const tables = () => metastore.call((client) => client.get_all_tables('shop'));
 
-  it.each(CLUSTER_TYPES)('of type %s find and make tables in it, in every language', async (type) => {
+  it.each(CLUSTER_TYPES)('of type %s find and make tables in it, in each language', async (type) => {
     const cluster = await createCluster(admin, estate, type.toLowerCase(), {
       cluster_type: type,
       metastore_catalog_id: catalogId,
       engine_cluster_spark_config: { num_of_workers: 1, max_parallel_spark_job_execution_per_instance: 2 },
     });
     await startCluster(admin, cluster);
-    const views = LANGUAGES.map((language) => `${type}_${language}`.toLowerCase());
+    const languages = languagesOn(type);
+    const views = languages.map((language) => `${type}_${language}`.toLowerCase());
     const jobs = [];
-    for (const [n, language] of LANGUAGES.entries()) {
+    for (const [n, language] of languages.entries()) {
       const name = views[n] ?? '';
-      const fields = { job_type: language, ...PROGRAMS[language]?.(name) };
+      const fields = { job_type: language, ...PROGRAMS[language](name) };
       jobs.push(await desk.start(cluster, name.replaceAll('_', '-'), fields));
     }
     for (const job of jobs) {

@@ -1,18 +1,15 @@
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
-import { compileJar, JobDesk } from './harness/jobs';
+import {
+  CLUSTER_TYPES,
+  type ClusterType,
+  compileJar,
+  JobDesk,
+  type Language,
+  LANGUAGES,
+  languagesOn,
+} from './harness/jobs';
 import { PlatformUnderTest } from './harness/platform';
-import { isLong } from '../harness/long';
-
-const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
-const LANGUAGES = ['Python3', 'Jar', 'RAW_SCALA', 'SQL'] as const;
-type ClusterType = (typeof CLUSTER_TYPES)[number];
-type Language = (typeof LANGUAGES)[number];
-/** Of jobs on a cluster of the type: in the long run all; both types with a master give settings in the same way. */
-const languagesOf = (type: ClusterType): readonly Language[] => {
-  if (isLong || type === 'PLATFORM') return LANGUAGES;
-  return type === 'STANDALONE' ? ['Jar', 'SQL'] : ['Python3', 'RAW_SCALA'];
-};
 
 /** What a process of Spark sees: the driver, or that of a task. */
 interface Sight {
@@ -313,7 +310,7 @@ describe.each(CLUSTER_TYPES)('a job of a %s cluster', (type) => {
       spark_config: CLUSTER_SETTINGS,
     });
     await startCluster(admin, cluster);
-    for (const language of languagesOf(type)) {
+    for (const language of languagesOn(type)) {
       const name = `${type}-${language.replace('_', '-')}`.toLowerCase();
       const fields = { job_type: language, ...JOB_SETTINGS, ...PROGRAMS[language] };
       confs[language] = await desk.describe(cluster, name, fields);
@@ -326,7 +323,7 @@ describe.each(CLUSTER_TYPES)('a job of a %s cluster', (type) => {
     if (cluster) await destroyCluster(admin, cluster);
   });
 
-  it.each(languagesOf(type))('of type %s has every setting', async (language) => {
+  it.each(languagesOn(type))('of type %s has every setting', async (language) => {
     const job = await desk.ended(jobs[language]);
     const log = await desk.log(jobs[language]);
     const said = (what: string) => new RegExp(`^${what} (.*)$`, 'm').exec(log)?.[1] ?? 'null';

@@ -4,10 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../../../libs/testing/eventually';
+import { isLong } from '../../harness/long';
 import type { ApiClient, Json } from './api-client';
 import type { PlatformUnderTest, TestRuntime } from './platform';
 
 const run = promisify(execFile);
+
+export const CLUSTER_TYPES = ['PLATFORM', 'STANDALONE', 'CLUSTER'] as const;
+export const LANGUAGES = ['Python3', 'Jar', 'RAW_SCALA', 'SQL'] as const;
+export type ClusterType = (typeof CLUSTER_TYPES)[number];
+export type Language = (typeof LANGUAGES)[number];
+
+/** Those of jobs to be tried on a cluster of the type: in the long run all, else one of them where there is a master. */
+export function languagesOn(type: ClusterType): readonly Language[] {
+  if (isLong || type === 'PLATFORM') return LANGUAGES;
+  return type === 'STANDALONE' ? ['Jar'] : ['Python3'];
+}
 
 export const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];
 
