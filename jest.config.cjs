@@ -73,14 +73,14 @@ module.exports = {
   projects: [
     {
       ...shared,
-      ...patience(20_000),
+      ...patience(60_000),
       displayName: 'unit',
       testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
     },
-    withServices('medium', 'medium-spec', 60_000),
+    withServices('medium', 'medium-spec', 120_000),
     withServices('attacks', 'attack-spec', 300_000),
-    withServices('stores', 'stores-spec', 120_000),
-    withServices('clouds', 'clouds-spec', 300_000),
-    withServices('e2e', 'e2e-spec', 300_000),
+    withServices('stores', 'stores-spec', 240_000),
+    withServices('clouds', 'clouds-spec', 480_000),
+    withServices('e2e', 'e2e-spec', 480_000),
   ],
 };

@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** The deadline, milliseconds; default 30 seconds. */
+  /** The deadline, milliseconds; default a minute. */
   timeoutMs?: number;
   /** Pause between two tries, milliseconds; default 50. */
   everyMs?: number;
@@ -13,7 +13,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
-  { timeoutMs = 30_000, everyMs = 50, what = 'the expected state' }: EventuallyOptions = {},
+  { timeoutMs = 60_000, everyMs = 50, what = 'the expected state' }: EventuallyOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -92,12 +92,12 @@ describe('clusters on AWS', () => {
     const runs = [await job.submit(), await job.submit()];
     const busy = `SELECT DISTINCT node_id FROM runs WHERE cluster_id = $1 AND status = 'RUNNING'`;
     await eventually(async () => (await platform.sql(busy, [clusterId])).length === 2, {
-      ...{ timeoutMs: 120_000, what: 'two jobs, each on its machine' },
+      ...{ timeoutMs: 240_000, what: 'two jobs, each on its machine' },
     });
     expect(await states()).toEqual(['running', 'running']);
     job.open();
     for (const run of runs) expect(await job.ended(run)).toMatchObject({ status: 'DONE' });
-    await eventually(async () => (await states()).length === 1, { timeoutMs: 90_000, what: 'one machine' });
+    await eventually(async () => (await states()).length === 1, { timeoutMs: 180_000, what: 'one machine' });
     await reachStatus(client, clusterId, 'RUNNING');
     const history = (await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).map(({ status }) => status);
     expect(history).toEqual(['STOPPED', 'INITIATING', 'RUNNING', 'RESIZING_UP', 'RUNNING', 'RESIZING_DOWN', 'RUNNING']);
@@ -127,7 +127,7 @@ describe('clusters on AWS', () => {
         const [now] = await instances.list();
         return now !== undefined && now.id !== first?.id;
       },
-      { timeoutMs: 90_000, what: 'another machine' },
+      { timeoutMs: 180_000, what: 'another machine' },
     );
     await reachStatus(client, clusterId, 'RUNNING');
     await counts(clusterId, 'afterwards');

@@ -72,7 +72,7 @@ describe('a machine that boots by the script', () => {
     const machine: RoomMachine = { id: 'i-1', state: 'running', boots: 1, userData };
     machines = [machine];
     const ready = async (): Promise<boolean> => (await stateOf(nodeId))['daemons_state'] === 'ready';
-    await eventually(ready, { timeoutMs: 90_000, what: 'a node that is ready' });
+    await eventually(ready, { timeoutMs: 180_000, what: 'a node that is ready' });
     expect(await stateOf(nodeId)).toMatchObject({ has_agent: true, is_spent: true, error: null });
     const root = room.rootOf('i-1');
     await eventually(() => readFileSync(join(root, 'node', 'agent.json'), 'utf8').includes('"spent"'));
@@ -82,7 +82,7 @@ describe('a machine that boots by the script', () => {
     expect(existsSync(join(root, 'node', 'state', 'agent.json'))).toBe(true);
     await setWaiting(nodeId);
     machines = [{ ...machine, boots: 2 }];
-    await eventually(ready, { timeoutMs: 90_000, what: 'the node again' });
+    await eventually(ready, { timeoutMs: 180_000, what: 'the node again' });
 
     room.announce('i-1', new Date(Date.now() + 120_000));
     const interrupted = async () => JSON.stringify(await stateOf(nodeId)).includes('AWS will terminate');

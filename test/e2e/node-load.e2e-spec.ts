@@ -93,7 +93,7 @@ describe('a cluster with workers', () => {
         expect(master?.pending_cores).toBe(20 - total);
         return workers;
       },
-      { timeoutMs: 30_000, what: 'the load of all nodes' },
+      { timeoutMs: 90_000, what: 'the load of all nodes' },
     );
     expect(loaded).toHaveLength(2);
     expect(loaded.map(({ idle_since }) => idle_since)).toEqual(loaded.map(() => null));

@@ -205,7 +205,7 @@ print("over", n)`;
     const client = await connect(id);
     const printed = (by: KernelTestClient, more: number) => {
       const before = by.texts('one').length;
-      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 30_000 });
+      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 90_000 });
     };
     client.execute('one', text);
     await printed(client, 4);

@@ -27,7 +27,7 @@ describe('resources of OnPrem nodes', () => {
   const ask = (endpoint: string, id = credentialsConfId) => admin.get(PATH, { endpoint, credential_config_id: id });
 
   it('of local:// are those of the machine of the running worker', async () => {
-    const node = await eventually(async () => (await ask('local://')).nodes[0], { timeoutMs: 30_000 });
+    const node = await eventually(async () => (await ask('local://')).nodes[0], { timeoutMs: 90_000 });
     expect(node).toMatchObject({ node_name: hostname(), cpu_cores: expect.any(Number) });
     expect(node.ram_total_gb).toBeGreaterThan(node.ram_used_gb);
     await platform.stopWorker();

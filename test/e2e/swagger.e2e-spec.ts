@@ -111,7 +111,7 @@ describe('Swagger UI', () => {
     await page.locator('.opblock').first().waitFor({ timeout: 30_000 });
     const operations = Object.values((await served()).paths).flatMap((item) => Object.keys(item as object));
     const shown = async () => (await page.locator('.opblock').count()) === operations.length;
-    await eventually(shown, { timeoutMs: 30_000, what: `${operations.length} operations on the page` });
+    await eventually(shown, { timeoutMs: 90_000, what: `${operations.length} operations on the page` });
 
     const sections = await page.locator('.opblock-tag').evaluateAll((all) => all.map((one) => one.dataset['tag']));
     expect(sections).toEqual((await served()).tags.map(({ name }: { name: string }) => name));

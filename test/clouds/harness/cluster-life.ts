@@ -10,7 +10,7 @@ import type { StandInAgents } from './stand-in-agents';
 /** Nodes of a cluster at least, and of one that has grown. */
 const [LEAST, MOST] = [2, 3];
 /** A fault may be followed by some waits for the provider, and each by a worker that is killed. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 export const OPERATIONS = ['start', 'stop', 'restart', 'grow', 'shrink', 'destroy'] as const;
 export type LifeOperation = (typeof OPERATIONS)[number];

@@ -67,7 +67,7 @@ export async function createCluster(client: ApiClient, estate: Estate, name: str
 }
 
 /** Waits for the status; a cluster that comes to rest in another one ends the wait with its reason. */
-export async function reachStatus(client: ApiClient, clusterId: number, status: string, timeoutMs = 90_000) {
+export async function reachStatus(client: ApiClient, clusterId: number, status: string, timeoutMs = 180_000) {
   const what = `cluster ${clusterId} in ${status}`;
   const cluster = await eventually(
     async () => {

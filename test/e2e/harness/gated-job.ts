@@ -109,7 +109,7 @@ export class GatedJob {
     return this.client.get(`${this.path}/${runId}`);
   }
 
-  async ended(runId: number, timeoutMs = 90_000): Promise<RunEnd> {
+  async ended(runId: number, timeoutMs = 180_000): Promise<RunEnd> {
     const run = await eventually(
       async () => {
         const found = await this.read(runId);

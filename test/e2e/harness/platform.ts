@@ -29,7 +29,7 @@ const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
 /** For 16 nodes. */
 const UIDS_OF_PLATFORM = 2048;
 const STOP_PATIENCE_MS = 20_000;
-const HEALTHY_PATIENCE_MS = 60_000;
+const HEALTHY_PATIENCE_MS = 120_000;
 
 type Environment = Record<string, string>;
 
@@ -197,7 +197,7 @@ export class PlatformUnderTest {
   }
 
   /** Returns when the process ended by itself, such as at a crash point; answers the signal that ended it. */
-  async workerEnded(timeoutMs = 60_000): Promise<NodeJS.Signals | null> {
+  async workerEnded(timeoutMs = 120_000): Promise<NodeJS.Signals | null> {
     await eventually(() => !this.worker.running, { timeoutMs, what: 'the end of the worker' });
     return this.worker.endedBy;
   }

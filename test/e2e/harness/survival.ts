@@ -11,7 +11,7 @@ export const QUICK_RECOVERY = {
   OUTBOX_POLL_MS: '300',
 };
 
-const RECOVERY_MS = 30_000;
+const RECOVERY_MS = 90_000;
 
 export interface NodeFacts {
   node_id: string;
