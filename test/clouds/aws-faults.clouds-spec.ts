@@ -15,8 +15,8 @@ import { StandInAgents } from './harness/stand-in-agents';
 const SEED = Number(process.env['TEST_SEED'] ?? '1');
 const SECRET = 'secret-of-the-account';
 const AT_ONCE = 8;
-/** Lives of clusters with a fault in each operation, of those that the table has, and with a refusal. */
-const [LIVES, REFUSALS] = isLong ? [Infinity, Infinity] : [4, 4];
+/** Lives of clusters with a fault in each operation, of those that the table has, with a refusal, and with killed workers. */
+const [LIVES, REFUSALS, KILLED_LIVES] = isLong ? [Infinity, Infinity, Infinity] : [3, 3, 1];
 
 const LAUNCH = ['DescribeInstances', 'DescribeSubnets', 'DescribeImages', 'RunInstances'];
 const REMOVAL = [
@@ -62,6 +62,24 @@ const REFUSALS_OF: Readonly<Record<string, { fault: Ec2Fault; words: string; cal
   },
 };
 
+/** Where a worker is killed in the workflow of an operation, besides in its calls. */
+const WORKFLOWS: Readonly<Record<LifeOperation, { job: string; steps: readonly string[] }>> = {
+  start: { job: 'cluster.start', steps: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'] },
+  stop: { job: 'cluster.stop', steps: ['announce', 'stop-nodes', 'mark-stopped'] },
+  restart: { job: 'cluster.start', steps: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'] },
+  grow: { job: 'cluster.resize-up', steps: ['bring-nodes', 'mark-running'] },
+  shrink: { job: 'cluster.resize-down', steps: ['bring-nodes', 'mark-running'] },
+  destroy: { job: 'cluster.destroy', steps: ['announce', 'destroy-nodes', 'mark-destroyed'] },
+};
+/** Before and after a step has done its work, and once that is committed. */
+const MOMENTS = ['before', 'after', 'committed'] as const;
+
+interface Kill {
+  operation: LifeOperation;
+  /** As `PlatformUnderTest` names a point of a workflow. */
+  point: string;
+}
+
 interface Trial {
   operation: LifeOperation;
   action: string;
@@ -92,12 +110,18 @@ function trialsOf(operation: LifeOperation): Trial[] {
   );
 }
 
-/** A fault in each operation of a life; all lives together have them all. */
-function lives(): Trial[][] {
-  const random = seededRandom(SEED);
-  const table = OPERATIONS.map((operation) => random.shuffled(trialsOf(operation)));
+/** Steps × moments. */
+function killsOf(operation: LifeOperation): Kill[] {
+  const { job, steps } = WORKFLOWS[operation];
+  return steps.flatMap((step) => MOMENTS.map((moment) => ({ operation, point: `${job}:${step}:${moment}` })));
+}
+
+/** One for each operation of a life; all lives together have them all. */
+function lives<T>(of: (operation: LifeOperation) => T[], seed: number): T[][] {
+  const random = seededRandom(seed);
+  const table = OPERATIONS.map((operation) => random.shuffled(of(operation)));
   const count = Math.max(...table.map(({ length }) => length));
-  return Array.from({ length: count }, (_, life) => table.map((trials) => trials[life % trials.length] as Trial));
+  return Array.from({ length: count }, (_, life) => table.map((all) => all[life % all.length] as T));
 }
 
 /** Operations × calls × refusals. */
@@ -202,6 +226,28 @@ describe('faults of AWS in the operations of clusters', () => {
     return missed;
   }
 
+  /** Has the worker that carries the operation out die at the point, and another one find what it left. */
+  async function killAt(point: string): Promise<void> {
+    await platform.startWorkerThatCrashes(point);
+    try {
+      expect(await platform.workerEnded()).toBe('SIGKILL');
+    } finally {
+      await platform.killWorker();
+      await platform.startWorker();
+    }
+  }
+
+  async function liveThroughKills(kills: readonly Kill[], at: number): Promise<void> {
+    const { life } = await lifeOf(`killed${at}`);
+    for (const { operation, point } of kills) {
+      await platform.killWorker();
+      const outcomes = await Promise.allSettled([killAt(point), life.carryOut(operation)]);
+      const failed = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => String(reason));
+      if (failed.length > 0)
+        throw new Error(`${operation}: ${point} in killed life ${at} of seed ${SEED}: ${failed.join('\n')}`);
+    }
+  }
+
   async function refuse(trial: Trial, at: number): Promise<void> {
     const { life, key } = await lifeOf(`refusal${at}`);
     const { operation } = trial;
@@ -221,7 +267,7 @@ describe('faults of AWS in the operations of clusters', () => {
     }
   }
 
-  it.each(groupsOf(lives().slice(0, LIVES)))(
+  it.each(groupsOf(lives(trialsOf, SEED).slice(0, LIVES)))(
     'are got over, with one set of machines and nothing left: lives from %i on',
     async (_first, group) => {
       const missed = (await atOnce(group, live)).flat();
@@ -233,6 +279,16 @@ describe('faults of AWS in the operations of clusters', () => {
   it.each(groupsOf(refusals().slice(0, REFUSALS)))(
     'that end an operation are told in the words of EC2, and leave nothing: from %i on',
     async (_first, group) => void (await atOnce(group, refuse)),
+  );
+
+  // A worker has one point to die at, so that these come one after the other.
+  it.each([
+    ...lives(killsOf, SEED + 2)
+      .slice(0, KILLED_LIVES)
+      .entries(),
+  ])(
+    'and workers killed around a step of each are got over, with one set of machines and nothing left: life %i',
+    async (at, kills) => liveThroughKills(kills, at),
   );
 
   it('bring no secret into a log', () => {
