@@ -1,9 +1,9 @@
 import { destroyCluster, startCluster } from '../e2e/harness/estate';
 import { JobDesk } from '../e2e/harness/jobs';
-import { PlatformUnderTest } from '../e2e/harness/platform';
+import { PlatformUnderTest, readRuntime } from '../e2e/harness/platform';
 import { isLong } from '../harness/long';
 import { describeCloud } from './harness/cloud-estate';
-import { azure, type Counterpart, google, oci } from './harness/counterparts';
+import { azure, type Counterpart, google, oci, proxmox } from './harness/counterparts';
 import { MachineRoom } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
 
@@ -15,10 +15,11 @@ const ALL: [string, () => Promise<Counterpart>][] = [
   ['Google Cloud', google],
   ['Azure', azure],
   ['Oracle Cloud', oci],
+  ['Proxmox VE', proxmox],
 ];
 
 // Real: API, worker, drivers, SDKs, the boot script, agents, Spark. Stand-ins: the clouds; their machines are folders.
-describe.each(isLong ? ALL : ALL.slice(0, 1))('a cluster on %s', (_name, start) => {
+describe('a cluster', () => {
   let counterpart: Counterpart;
   let platform: PlatformUnderTest | undefined;
   let room: MachineRoom | undefined;
@@ -27,19 +28,18 @@ describe.each(isLong ? ALL : ALL.slice(0, 1))('a cluster on %s', (_name, start) 
     await platform?.close();
     await room?.close();
     await counterpart.stop();
+    [platform, room] = [undefined, undefined];
   });
 
-  it('starts, runs a job, and is destroyed with its machines', async () => {
-    counterpart = await start();
-    const name = start.name;
+  /** One of a node starts, runs a job and is destroyed. */
+  async function live(name: string, image: (root: string) => void): Promise<void> {
     platform = await PlatformUnderTest.create({ name });
     const env = counterpart.env(platform.sharedDir);
     await platform.startApi(env);
     await platform.startWorker(env);
     const { sparkVersion } = platform.runtime;
     room = new MachineRoom({
-      list: () => Promise.resolve(counterpart.list()),
-      image: (root) => layPreparedImage(root, sparkVersion),
+      ...{ list: () => Promise.resolve(counterpart.list()), image },
       ...(counterpart.scriptAtEachBoot ? { scriptAtEachBoot: true } : {}),
     });
     room.open();
@@ -56,5 +56,14 @@ describe.each(isLong ? ALL : ALL.slice(0, 1))('a cluster on %s', (_name, start) 
     expect(job).toMatchObject({ job_status: 'DONE' });
     await destroyCluster(client, clusterId);
     expect(counterpart.list()).toEqual([]);
-  });
+  }
+
+  it.each(isLong ? ALL : ALL.slice(0, 1))(
+    'on %s starts, runs a job, and is destroyed with its machines',
+    async (_name, start) => {
+      counterpart = await start();
+      const { sparkVersion } = readRuntime();
+      await live(start.name, (root) => layPreparedImage(root, sparkVersion));
+    },
+  );
 });
