@@ -6,6 +6,7 @@ import { describeCloud } from './harness/cloud-estate';
 import { azure, type Counterpart, google, oci, proxmox } from './harness/counterparts';
 import { MachineRoom } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
+import { RuntimeMirror } from './harness/runtime-mirror';
 
 const COUNT = `from pyspark.sql import SparkSession
 print("rows", SparkSession.builder.getOrCreate().range(1000).count())
@@ -32,11 +33,11 @@ describe('a cluster', () => {
   });
 
   /** One of a node starts, runs a job and is destroyed. */
-  async function live(name: string, image: (root: string) => void): Promise<void> {
+  async function live(name: string, env: Record<string, string>, image: (root: string) => void): Promise<void> {
     platform = await PlatformUnderTest.create({ name });
-    const env = counterpart.env(platform.sharedDir);
-    await platform.startApi(env);
-    await platform.startWorker(env);
+    const all = { ...counterpart.env(platform.sharedDir), ...env };
+    await platform.startApi(all);
+    await platform.startWorker(all);
     const { sparkVersion } = platform.runtime;
     room = new MachineRoom({
       ...{ list: () => Promise.resolve(counterpart.list()), image },
@@ -63,7 +64,19 @@ describe('a cluster', () => {
     async (_name, start) => {
       counterpart = await start();
       const { sparkVersion } = readRuntime();
-      await live(start.name, (root) => layPreparedImage(root, sparkVersion));
+      await live(start.name, {}, (root) => layPreparedImage(root, sparkVersion));
     },
   );
+
+  const ofMirror = async () => {
+    counterpart = await google();
+    const mirror = await RuntimeMirror.open();
+    try {
+      await live('mirror', mirror.env, () => undefined);
+      expect(mirror.served.toSorted()).toEqual(mirror.paths.toSorted());
+    } finally {
+      await mirror.close();
+    }
+  };
+  if (isLong) it('with machines of an image that has nothing installs all from the mirror, by checksum', ofMirror);
 });
