@@ -15,7 +15,7 @@ import { StandInAgents } from './harness/stand-in-agents';
 const SEED = Number(process.env['TEST_SEED'] ?? '1');
 const SECRET = 'secret-of-the-account';
 const AT_ONCE = 8;
-/** Lives of clusters with a fault in each operation, of those that the table has, with a refusal, and with killed workers. */
+/** Of the lives of clusters that the tables have: with a fault in each operation, with a refusal, and with killed workers. */
 const [LIVES, REFUSALS, KILLED_LIVES] = isLong ? [Infinity, Infinity, Infinity] : [3, 3, 1];
 
 const LAUNCH = ['DescribeInstances', 'DescribeSubnets', 'DescribeImages', 'RunInstances'];

@@ -78,5 +78,6 @@ describe('a cluster', () => {
       await mirror.close();
     }
   };
-  if (isLong) it('with machines of an image that has nothing installs all from the mirror, by checksum', ofMirror);
+  // It takes minutes to pack all that the mirror serves.
+  if (isLong) it('of machines that have nothing installs all from the mirror, by checksum', ofMirror, 900_000);
 });
