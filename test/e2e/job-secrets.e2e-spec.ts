@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isLong } from '../harness/long';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate } from './harness/estate';
 import { JobDesk } from './harness/jobs';
@@ -58,10 +59,13 @@ beforeAll(async () => {
 
 afterAll(() => platform?.close());
 
-describe.each([
+const CLUSTERS = [
   ['PLATFORM', {}],
   ['STANDALONE', { engine_cluster_spark_config: { num_of_workers: 1 } }],
-])('a job of a %s', (cluster_type, fields) => {
+] as const;
+
+// The last one has all that the first has, and executors besides.
+describe.each(isLong ? CLUSTERS : CLUSTERS.slice(-1))('a job of a %s', (cluster_type, fields) => {
   let cluster: number;
 
   beforeAll(async () => {
