@@ -149,8 +149,13 @@ describe('a Python notebook', () => {
     await admin.post(`${base}/notebook/${id}/kernel/interrupt`, {}, 201);
     const early = await client.replied('early');
     if (early.content.status !== 'ok') expect(early.content).toMatchObject({ ename: 'KeyboardInterrupt' });
-    client.execute('ready', 'spark.range(2).count()');
-    expect((await client.replied('ready')).content.status).toBe('ok');
+    // The interrupt may come late, and hit the next one.
+    for (let tries = 1; ; tries += 1) {
+      client.execute(`ready-${tries}`, 'spark.range(2).count()');
+      const { content } = await client.replied(`ready-${tries}`);
+      if (content.status === 'ok') break;
+      expect({ tries, ...content }).toMatchObject({ tries: 1, ename: 'KeyboardInterrupt' });
+    }
 
     const endless = 'spark.range(0, 10**13, 1, 2).selectExpr("sum(id * id % 7)").collect()';
     client.execute('a', endless);
