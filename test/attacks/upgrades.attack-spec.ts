@@ -149,6 +149,18 @@ describe('somebody who asks for a WebSocket', () => {
     await works();
   });
 
+  it('is closed when it is silent, and not while it sends, though it answers no ping for that', async () => {
+    const [silent, busy] = [await ask(bearer()), await ask(bearer())];
+    expect([await silent.status(), await busy.status()]).toEqual([101, 101]);
+    const sending = setInterval(() => void busy.write(MASKED_TEXT), 500);
+    try {
+      await silent.closed(120_000);
+      expect(busy.isOpen).toBe(true);
+    } finally {
+      clearInterval(sending);
+    }
+  });
+
   it('has no more of them than a caller may', async () => {
     for (let count = 0; count < SOCKETS_OF_CALLER; count += 1) await open();
     await expect(open()).rejects.toThrow('429');
@@ -178,6 +190,9 @@ describe('somebody who asks for a WebSocket', () => {
     expect(mine.end()).toBeNull();
   });
 });
+
+/** The text "a" in a frame of a client, with a mask of zeros. */
+const MASKED_TEXT = Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x61]);
 
 /** The head of a frame that announces this many bytes. */
 function frame(bytes: number): Buffer {

@@ -31,7 +31,7 @@ export type UpgradeHandler = (socket: WebSocket) => void;
 export class Upgrades implements OnModuleDestroy {
   private readonly server: WebSocketServer;
   private readonly slots: Readonly<Record<Caller['kind'], KeyedSlots>>;
-  /** Whether the peer has answered the last ping. */
+  /** Whether something has come from the peer since the last ping. */
   private readonly open = new Map<WebSocket, boolean>();
   /** What is wrong with a handshake. */
   private readonly refusals = new WeakMap<IncomingMessage, Error>();
@@ -115,7 +115,9 @@ export class Upgrades implements OnModuleDestroy {
 
   private keep(webSocket: WebSocket): void {
     this.open.set(webSocket, true);
-    webSocket.on('pong', () => this.open.set(webSocket, true));
+    const isThere = () => this.open.set(webSocket, true);
+    // What answers a ping comes behind all that was sent before, which may be much.
+    webSocket.on('pong', isThere).on('message', isThere);
     // What breaks the rules of the protocol has been closed for it.
     webSocket.on('error', () => webSocket.terminate());
     webSocket.on('close', () => this.open.delete(webSocket));
@@ -123,7 +125,9 @@ export class Upgrades implements OnModuleDestroy {
 
   private closeSilent(): void {
     for (const [webSocket, isAlive] of this.open) {
-      if (!isAlive || webSocket.bufferedAmount > MAX_BUFFERED) {
+      // Nothing is read of one that is paused, its answer neither.
+      const isSilent = !isAlive && !webSocket.isPaused;
+      if (isSilent || webSocket.bufferedAmount > MAX_BUFFERED) {
         webSocket.terminate();
         continue;
       }
