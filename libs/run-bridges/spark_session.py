@@ -28,13 +28,14 @@ class SessionStart:
 
     def __init__(self):
         self.session = None
-        self._thread = threading.Thread(target=self._begin, daemon=True)
-        self._thread.start()
+        # Not the end of the thread: a join that is interrupted takes it for ended (Python 3.11).
+        self._begun = threading.Event()
+        threading.Thread(target=self._begin, daemon=True).start()
 
     def wait(self):
         """The session, or what is in its place, once it has begun; can be interrupted."""
-        while self._thread.is_alive():
-            self._thread.join(0.1)
+        while not self._begun.wait(0.1):
+            pass
         return self.session
 
     def cancel_jobs(self):
@@ -44,7 +45,7 @@ class SessionStart:
 
     @property
     def has_begun(self):
-        return not self._thread.is_alive()
+        return self._begun.is_set()
 
     def _begin(self):
         try:
@@ -54,3 +55,5 @@ class SessionStart:
             self.session = SparkSession.builder.getOrCreate()
         except BaseException as error:
             self.session = FailedSession(str(error).strip() or type(error).__name__)
+        finally:
+            self._begun.set()
