@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
 //   --quick               format, lint, types, boundaries, dead code and unit tests
-//   --long                also what takes long: stores once more on MinIO, and a crash at every moment of every step
+//   --long                also what takes long: stores once more on MinIO, and whole tables of which few cases are tried else
 //   --only=unit,medium    these phases, with what they need
 //   --match=pattern       of medium, attacks, stores, clouds and e2e, the files whose path matches
 // Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.

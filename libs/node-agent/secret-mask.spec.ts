@@ -73,8 +73,10 @@ describe('SecretMask', () => {
     const values = ['a'.repeat(65_535) + 'b', ...Array.from({ length: 99 }, (_, at) => `${'a'.repeat(at + 3)}${at}!`)];
     const mask = new SecretMask(values);
     const text = Buffer.alloc(2 * 1024 * 1024, 'a');
-    // Comparing values at each place would not end in the time that all tests have.
+    const begin = performance.now();
     mask.mask(text, 'text', false);
+    // Comparing values at each place would take many minutes.
+    expect(performance.now() - begin).toBeLessThan(60_000);
     expect(text.equals(Buffer.alloc(text.length, '*'))).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { seededRandom } from '../../libs/testing/seeded-random.cjs';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';
-import { QUICK_RECOVERY } from '../e2e/harness/survival';
+import { CLUSTER_STEPS, CRASH_MOMENTS, QUICK_RECOVERY } from '../e2e/harness/survival';
 import { isLong } from '../harness/long';
 import { describeCloud } from './harness/cloud-estate';
 import { ClusterLife, type LifeOperation, OPERATIONS, type ProviderView } from './harness/cluster-life';
@@ -62,17 +62,10 @@ const REFUSALS_OF: Readonly<Record<string, { fault: Ec2Fault; words: string; cal
   },
 };
 
-/** Where a worker is killed in the workflow of an operation, besides in its calls. */
-const WORKFLOWS: Readonly<Record<LifeOperation, { job: string; steps: readonly string[] }>> = {
-  start: { job: 'cluster.start', steps: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'] },
-  stop: { job: 'cluster.stop', steps: ['announce', 'stop-nodes', 'mark-stopped'] },
-  restart: { job: 'cluster.start', steps: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'] },
-  grow: { job: 'cluster.resize-up', steps: ['bring-nodes', 'mark-running'] },
-  shrink: { job: 'cluster.resize-down', steps: ['bring-nodes', 'mark-running'] },
-  destroy: { job: 'cluster.destroy', steps: ['announce', 'destroy-nodes', 'mark-destroyed'] },
+/** The workflow of each operation, around whose steps a worker is killed. */
+const WORKFLOWS: Readonly<Record<LifeOperation, keyof typeof CLUSTER_STEPS>> = {
+  ...{ start: 'start', stop: 'stop', restart: 'start', grow: 'resize-up', shrink: 'resize-down', destroy: 'destroy' },
 };
-/** Before and after a step has done its work, and once that is committed. */
-const MOMENTS = ['before', 'after', 'committed'] as const;
 
 interface Kill {
   operation: LifeOperation;
@@ -112,8 +105,10 @@ function trialsOf(operation: LifeOperation): Trial[] {
 
 /** Steps × moments. */
 function killsOf(operation: LifeOperation): Kill[] {
-  const { job, steps } = WORKFLOWS[operation];
-  return steps.flatMap((step) => MOMENTS.map((moment) => ({ operation, point: `${job}:${step}:${moment}` })));
+  const workflow = WORKFLOWS[operation];
+  return CLUSTER_STEPS[workflow].flatMap((step) =>
+    CRASH_MOMENTS.map((moment) => ({ operation, point: `cluster.${workflow}:${step}:${moment}` })),
+  );
 }
 
 /** One for each operation of a life; all lives together have them all. */

@@ -4,6 +4,9 @@ import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate, reachStatus, stateReason } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';
 import {
+  CLUSTER_STEPS,
+  CRASH_MOMENTS,
+  type CrashMoment,
   endedWorkflow,
   expectNoStrayNodes,
   expectSound,
@@ -14,15 +17,10 @@ import {
 } from './harness/survival';
 
 const NODES = 2;
-const MOMENTS = ['before', 'after', 'committed'] as const;
-const START_STEPS = ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'];
-const STOP_STEPS = ['announce', 'stop-nodes', 'mark-stopped'];
-const DESTROY_STEPS = ['announce', 'destroy-nodes', 'mark-destroyed'];
 
 /** The worker has this long to end in order. */
 const SHUTDOWN_MS = 4_000;
 
-type Moment = (typeof MOMENTS)[number];
 type Operation = 'start' | 'stop' | 'destroy';
 
 let platform: PlatformUnderTest;
@@ -42,9 +40,9 @@ afterAll(async () => {
 });
 
 /** Every step, and every moment of some step; with `npm run test:long` every step at every moment. */
-function points(steps: string[]): [string, Moment][] {
-  const of = (place: number) => (isLong ? MOMENTS : MOMENTS.slice(place % 3, (place % 3) + 1));
-  return steps.flatMap((step, place) => of(place).map((moment): [string, Moment] => [step, moment]));
+function points(steps: readonly string[]): [string, CrashMoment][] {
+  const of = (place: number) => (isLong ? CRASH_MOMENTS : CRASH_MOMENTS.slice(place % 3, (place % 3) + 1));
+  return steps.flatMap((step, place) => of(place).map((moment): [string, CrashMoment] => [step, moment]));
 }
 
 async function newCluster(fields: object = {}): Promise<number> {
@@ -66,7 +64,7 @@ async function runningCluster(): Promise<number> {
 }
 
 /** Has a worker that kills itself at the crash point begin the operation, and another one find what it left. */
-async function crashDuring(operation: Operation, clusterId: number, step: string, moment: Moment): Promise<void> {
+async function crashDuring(operation: Operation, clusterId: number, step: string, moment: CrashMoment): Promise<void> {
   await platform.killWorker();
   await ask(operation, clusterId);
   await platform.startWorkerThatCrashes(`cluster.${operation}:${step}:${moment}`);
@@ -75,7 +73,7 @@ async function crashDuring(operation: Operation, clusterId: number, step: string
 }
 
 /** The operation ended as if nothing had happened, and its steps tell where it was cut short. */
-async function expectRecovered(clusterId: number, step: string, moment: Moment): Promise<void> {
+async function expectRecovered(clusterId: number, step: string, moment: CrashMoment): Promise<void> {
   const { state, steps } = await endedWorkflow(platform, clusterId);
   expect(state).toBe('DONE');
   const interrupted = steps.filter(({ outcome }) => outcome === 'interrupted').map(({ name }) => name);
@@ -90,7 +88,7 @@ async function clear(clusterId: number): Promise<void> {
 }
 
 describe('kill -9 of the worker during a start', () => {
-  it.each(points(START_STEPS))('%s, %s', async (step, moment) => {
+  it.each(points(CLUSTER_STEPS.start))('%s, %s', async (step, moment) => {
     const clusterId = await newCluster();
     await crashDuring('start', clusterId, step, moment);
     await reachStatus(client, clusterId, 'RUNNING');
@@ -135,7 +133,7 @@ describe('kill -9 of the worker during a start', () => {
 });
 
 describe('kill -9 of the worker during a stop', () => {
-  it.each(points(STOP_STEPS))('%s, %s', async (step, moment) => {
+  it.each(points(CLUSTER_STEPS.stop))('%s, %s', async (step, moment) => {
     const clusterId = await runningCluster();
     await crashDuring('stop', clusterId, step, moment);
     await reachStatus(client, clusterId, 'STOPPED');
@@ -148,7 +146,7 @@ describe('kill -9 of the worker during a stop', () => {
 });
 
 describe('kill -9 of the worker during a destroy', () => {
-  it.each(points(DESTROY_STEPS))('%s, %s', async (step, moment) => {
+  it.each(points(CLUSTER_STEPS.destroy))('%s, %s', async (step, moment) => {
     const clusterId = await runningCluster();
     await crashDuring('destroy', clusterId, step, moment);
     await reachStatus(client, clusterId, 'DESTROYED');
@@ -201,7 +199,9 @@ describe('two workers', () => {
       }
       for (const clusterId of clusterIds) {
         const { steps } = await endedWorkflow(platform, clusterId);
-        expect(steps.map(({ name, outcome }) => [name, outcome])).toEqual(DESTROY_STEPS.map((name) => [name, 'done']));
+        expect(steps.map(({ name, outcome }) => [name, outcome])).toEqual(
+          CLUSTER_STEPS.destroy.map((name) => [name, 'done']),
+        );
         expect(await historyOf(platform, 'cluster_states', 'cluster_id', clusterId)).toHaveLength(7);
       }
       await expectNoStrayNodes(platform);

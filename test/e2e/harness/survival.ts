@@ -5,6 +5,19 @@ import { eventually } from '../../../libs/testing/eventually';
 import type { PlatformUnderTest } from './platform';
 
 /** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
+/** Where a worker is killed: before and after a step has done its work, and once that is committed. */
+export const CRASH_MOMENTS = ['before', 'after', 'committed'] as const;
+export type CrashMoment = (typeof CRASH_MOMENTS)[number];
+
+/** The steps of the workflows of a cluster. */
+export const CLUSTER_STEPS = {
+  start: ['plan-nodes', 'provision-nodes', 'await-nodes', 'mark-running'],
+  stop: ['announce', 'stop-nodes', 'mark-stopped'],
+  'resize-up': ['bring-nodes', 'mark-running'],
+  'resize-down': ['bring-nodes', 'mark-running'],
+  destroy: ['announce', 'destroy-nodes', 'mark-destroyed'],
+} as const;
+
 export const QUICK_RECOVERY = {
   WORKFLOW_LEASE_MS: '1500',
   RECONCILE_INTERVAL_MS: '300',

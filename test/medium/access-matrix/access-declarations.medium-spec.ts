@@ -21,7 +21,8 @@ const SHARE = 3;
 
 /**
  * The matrix can fail: declarations that keep somebody out are widened, some in one way or, in the long run, all in all ways;
- * each check of the guard is dropped, one at a time; and a cell must notice. That all cells hold without a change is access-mutations.medium-spec.ts.
+ * each check of the guard is dropped, one at a time; and a cell must notice. That all cells hold without a change is
+ * access-mutations.medium-spec.ts.
  * Real: the whole API, PostgreSQL, Redis; taken away are declarations and steps of the guard.
  */
 describe('the access matrix notices', () => {
@@ -38,13 +39,12 @@ describe('the access matrix notices', () => {
     async () => {
       const declarations = new Declarations(matrix.app);
       const tried = matrix.operations.filter((_operation, place) => isLong || place % SHARE === 0);
-      const places = new Map(tried.map(({ id }, place) => [id, place]));
       let count = 0;
-      const unnoticed = await concurrently(tried, 4, async ({ id }) => {
+      const unnoticed = await concurrently([...tried.entries()], 4, async ([place, { id }]) => {
         const survivors: string[] = [];
         const widenings = wideningsOf(declarations.accessOf(id));
-        const turn = (places.get(id) ?? 0) % Math.max(widenings.length, 1);
-        for (const { name, access, letsIn } of isLong ? widenings : widenings.slice(turn, turn + 1)) {
+        const ways = widenings.filter((_way, at) => isLong || at === place % widenings.length);
+        for (const { name, access, letsIn } of ways) {
           count += 1;
           const likely = ({ caller }: Cell) => letsIn(caller);
           const noticed = await declarations.declaring(id, access, () => firstFailure(matrix, [id], { likely }));
