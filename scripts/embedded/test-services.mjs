@@ -1,6 +1,7 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBuild, projectRoot } from './install.mjs';
 import { endProcess, processRef } from './processes.mjs';
@@ -21,6 +22,10 @@ import { shortLivedJavaHome } from './short-lived-java.mjs';
 
 /** Variables of a developer's shell that would make tests depend on it. */
 const FOREIGN_VARIABLES = ['DATABASE_URL', 'REDIS_URL', 'PORT', 'HOST', 'NODE_ENV', 'PRODUCT_NAME', 'RUNTIME_DIR'];
+
+/** A file system in memory, where there is one, and the bytes that must be free there to use it. */
+const MEMORY_FOLDER = '/dev/shm';
+const MEMORY_NEEDED = 6 * 1024 ** 3;
 
 /**
  * What one run of tests shares: a temporary folder and, each created when first needed, servers and programs. `close`
@@ -113,11 +118,26 @@ export class TestServices {
   /** @returns {Promise<Variables>} */
   async #startServices() {
     const { startPostgres, startRedis } = await import('./services.mjs');
-    const postgres = await startPostgres(this.folder, { signal: this.signal, durable: false });
+    // Bounds the log of a server whose content is in memory.
+    const settings = { max_wal_size: '256MB' };
+    const postgres = await startPostgres(this.#databaseFolder(), { signal: this.signal, durable: false, settings });
     this.#stops.push(() => postgres.stop());
     const redis = await startRedis(this.folder, await this.#findRuntime(), { signal: this.signal });
     this.#stops.push(() => redis.stop());
     return { TEST_DATABASE_ADMIN_URL: postgres.url, TEST_REDIS_URL: redis.url };
+  }
+
+  /**
+   * In memory if there is room: a database of its own is a thousand files, and each test file makes one or more. On a disk
+   * that took 0.6 s for each, in memory 0.05 s.
+   */
+  #databaseFolder() {
+    if (!hasRoomInMemory()) return this.folder;
+    const folder = join(MEMORY_FOLDER, basename(this.folder));
+    mkdirSync(folder);
+    chmodSync(folder, 0o711);
+    this.#stops.push(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+    return folder;
   }
 
   async #ldapServer() {
@@ -187,18 +207,29 @@ export class TestServices {
   }
 }
 
+function hasRoomInMemory() {
+  try {
+    accessSync(MEMORY_FOLDER, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    return bavail * bsize >= MEMORY_NEEDED;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none.
  * @param {string} folder
  */
 function leftovers(folder) {
+  const mark = basename(folder);
   /** @type {{ref: import('./processes.mjs').ProcessRef, command: string}[]} */
   const found = [];
   for (const name of readdirQuietly('/proc')) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     const command = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
-    if (!`${command}\0${readQuietly(`/proc/${pid}/environ`)}`.includes(folder)) continue;
+    if (!`${command}\0${readQuietly(`/proc/${pid}/environ`)}`.includes(mark)) continue;
     const ref = processRef(pid);
     if (ref) found.push({ ref, command: command.slice(0, 200) });
   }
