@@ -67,6 +67,10 @@ const withServices = (displayName, suffix, milliseconds) => ({
   globalTeardown: '<rootDir>/test/setup/end.cjs',
 });
 
+const medium = withServices('medium', 'medium-spec', 120_000);
+// A whole run loads the files of a part together: see there.
+const together = ['<rootDir>/test/medium/together/part-*.ts', '<rootDir>/test/medium/**/*.alone.medium-spec.ts'];
+
 /** @type {import('jest').Config} */
 module.exports = {
   testSequencer: '<rootDir>/test/setup/longest-first.cjs',
@@ -77,7 +81,7 @@ module.exports = {
       displayName: 'unit',
       testMatch: ['<rootDir>/{src,libs,test/unit}/**/*.spec.ts'],
     },
-    withServices('medium', 'medium-spec', 120_000),
+    process.env.TEST_TOGETHER ? { ...medium, testMatch: together } : medium,
     withServices('attacks', 'attack-spec', 300_000),
     withServices('stores', 'stores-spec', 240_000),
     withServices('clouds', 'clouds-spec', 480_000),

@@ -295,6 +295,7 @@ class Step {
     rmSync(report, { force: true });
     const options = ['--selectProjects', project, '--ci', '--json', `--outputFile=${report}`, ...args];
     const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
+    if (match.length === 0) env.TEST_TOGETHER = '1';
     /** @type {number | string | null} */
     let code;
     try {

@@ -82,7 +82,7 @@ describeLogStoreContract(
       close: async () => undefined,
     };
   },
-  { appends: 10_000 },
+  { appends: 2_000 },
 );
 
 describe('BucketLogStore', () => {

@@ -16,5 +16,5 @@ describeLogStoreContract(
       close: () => rm(root, { recursive: true }),
     };
   },
-  { appends: 10_000 },
+  { appends: 2_000 },
 );

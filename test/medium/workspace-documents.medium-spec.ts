@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Estate } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
 import { putCluster } from './harness/statuses';
@@ -347,6 +348,7 @@ describe('a workspace as a document', () => {
       while (!isOver) {
         expect((await caller.call('GET', '/workspaces?limit=1')).status).toBe(200);
         others += 1;
+        await delay(50);
       }
     })();
     const { body } = await send(id, document);

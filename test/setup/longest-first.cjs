@@ -4,7 +4,7 @@ const { statSync } = require('node:fs');
 
 /** Files that take far longer than their size suggests, the longest first: the last to end decides when a run ends. */
 const LONG = [
-  ...['/access-mutations.', '/access-declarations.'],
+  ...['/access-mutations.', '/together/part-'],
   ...['/raw-scala.', '/jobs-by-user.', '/jobs-by-root.', '/jobs-in-container.'],
   ...['/jobs.e2e-spec', '/mounts.stores-spec'],
 ];

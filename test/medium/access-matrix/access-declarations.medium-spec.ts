@@ -17,19 +17,19 @@ import { Declarations, wideningsOf } from './mutations';
 
 const MINUTES = 60_000;
 /** One of so many operations is tried by `npm test`. */
-const SHARE = 3;
+const SHARE = 6;
 
 /**
  * The matrix can fail: declarations that keep somebody out are widened, some in one way or, in the long run, all in all ways;
  * each check of the guard is dropped, one at a time; and a cell must notice. That all cells hold without a change is
- * access-mutations.medium-spec.ts.
+ * access-mutations.alone.medium-spec.ts.
  * Real: the whole API, PostgreSQL, Redis; taken away are declarations and steps of the guard.
  */
 describe('the access matrix notices', () => {
   let matrix: AccessMatrix;
 
   beforeAll(async () => {
-    matrix = await AccessMatrix.start();
+    matrix = await AccessMatrix.start({ sessionsAreCached: false });
   }, 2 * MINUTES);
 
   afterAll(() => matrix?.stop());
@@ -53,7 +53,7 @@ describe('the access matrix notices', () => {
         return survivors;
       });
       console.log(`Access mutations: ${count} declarations widened`);
-      expect(count).toBeGreaterThan(100);
+      expect(count).toBeGreaterThan(50);
       expect(unnoticed.flat()).toEqual([]);
     },
     20 * MINUTES,

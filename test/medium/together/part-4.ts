@@ -1,0 +1,3 @@
+import { declarePart } from './together';
+
+declarePart(4);
