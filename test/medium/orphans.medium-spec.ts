@@ -25,8 +25,7 @@ import { configure, createTestDatabase, prepare, type TestDatabase } from './har
 
 const DEADLINE_MS = 30_000;
 const MINUTE_MS = 60_000;
-const OLD = new Date(Date.now() - 11 * MINUTE_MS);
-const YOUNG = new Date(Date.now() - 9 * MINUTE_MS);
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS);
 
 interface Machine {
   nodeToken: string;
@@ -175,8 +174,11 @@ describe('machines that no cluster owns', () => {
       randomUUID().toUpperCase(),
       '',
     ];
-    const old = [live.token, gone.token, orphan, ...strange].map((nodeToken) => ({ nodeToken, createdAt: OLD }));
-    provider.machines.set('eu-west-1', [...old, { nodeToken: young, createdAt: YOUNG }]);
+    const old = [live.token, gone.token, orphan, ...strange].map((nodeToken) => ({
+      nodeToken,
+      createdAt: minutesAgo(11),
+    }));
+    provider.machines.set('eu-west-1', [...old, { nodeToken: young, createdAt: minutesAgo(9) }]);
     await round();
     expect(provider.tokensIn('eu-west-1')).toEqual([live.token, ...strange, young]);
     const [[told] = []] = warnings.mock.calls;
@@ -195,7 +197,7 @@ describe('machines that no cluster owns', () => {
   it('are not those of a node that ended while they were listed, as long as it was live when it was asked', async () => {
     const id = await due('eu-west-1');
     const node = await liveNode(id, 3);
-    provider.machines.set('eu-west-1', [{ nodeToken: node.token, createdAt: OLD }]);
+    provider.machines.set('eu-west-1', [{ nodeToken: node.token, createdAt: minutesAgo(11) }]);
     await round();
     expect(provider.tokensIn('eu-west-1')).toEqual([node.token]);
     provider.before = () => putNode(dataSource.manager, node.nodeId, 'DESTROYED');
@@ -220,7 +222,7 @@ describe('machines that no cluster owns', () => {
     const orphans = Array.from({ length: 1000 }, () => randomUUID());
     provider.machines.set(
       'eu-west-1',
-      [...live, ...orphans].map((nodeToken) => ({ nodeToken, createdAt: OLD })),
+      [...live, ...orphans].map((nodeToken) => ({ nodeToken, createdAt: minutesAgo(11) })),
     );
     await round();
     expect(provider.tokensIn('eu-west-1')).toEqual(live);
@@ -260,7 +262,7 @@ describe('machines that no cluster owns', () => {
     const hanging = [await due('hangs-1', theirs), await due('hangs-2', theirs), await due('hangs-3', theirs)];
     const refusing = await due('refuses');
     await due('works');
-    provider.machines.set('works', [{ nodeToken: randomUUID(), createdAt: OLD }]);
+    provider.machines.set('works', [{ nodeToken: randomUUID(), createdAt: minutesAgo(11) }]);
     provider.before = (region, { signal }) => {
       if (region === 'refuses') throw new ComputeDriverError('Denied', 'the key is not valid', { kind: 'denied' });
       if (!region.startsWith('hangs')) return Promise.resolve();
@@ -297,7 +299,7 @@ describe('machines that no cluster owns', () => {
 
   it('are looked for more rarely where none of them can be removed', async () => {
     const id = await due('locked');
-    provider.machines.set('locked', [{ nodeToken: randomUUID(), createdAt: OLD }]);
+    provider.machines.set('locked', [{ nodeToken: randomUUID(), createdAt: minutesAgo(11) }]);
     provider.driver.sweep = (scope, context) =>
       sweepFound(provider.machines.get('locked') ?? [], scope, context, {
         remove: () => Promise.reject(new Error('it is locked')),

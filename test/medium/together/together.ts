@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '..');
-/** What replaces a module does so for all that are loaded with it. */
-const REPLACES_MODULES = /^jest\.mock\(/m;
+/** What replaces a module, or adds to the workflows that every worker must have, does so for all that are loaded with it. */
+const CONCERNS_OTHERS = /^jest\.mock\(|\bdefineWorkflow\(/m;
 
 /**
  * Declares the tests of one part of the files in `test/medium`, from 1 on; there are as many parts as files that ask for
@@ -25,8 +25,9 @@ function sharing(): string[] {
 }
 
 function declare(path: string): void {
-  if (REPLACES_MODULES.test(readFileSync(path, 'utf8')))
-    throw new Error(`${path} replaces a module: name it *.alone.medium-spec.ts`);
+  if (CONCERNS_OTHERS.test(readFileSync(path, 'utf8'))) {
+    throw new Error(`${path} changes what others load: name it *.alone.medium-spec.ts`);
+  }
   let before: NodeJS.ProcessEnv;
   beforeAll(() => {
     before = { ...process.env };
