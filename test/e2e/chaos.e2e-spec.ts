@@ -6,7 +6,7 @@ import { isLong } from '../harness/long';
 const ROOT = join(__dirname, '..', '..');
 /** Together all kinds of faults. */
 const SEEDS = isLong ? [11, 12] : [11];
-const MINUTES = '1';
+const MINUTES = isLong ? '1' : '0.5';
 /** Beside the other tests everything takes its time. */
 const REST_MINUTES = '5';
 const LIMIT_MS = 900_000;

@@ -29,7 +29,7 @@ describe('the access matrix notices', () => {
   let matrix: AccessMatrix;
 
   beforeAll(async () => {
-    matrix = await AccessMatrix.start({ sessionsAreCached: false });
+    matrix = await AccessMatrix.start();
   }, 2 * MINUTES);
 
   afterAll(() => matrix?.stop());

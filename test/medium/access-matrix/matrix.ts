@@ -101,11 +101,11 @@ export class AccessMatrix {
     private readonly baseUrl: string,
   ) {}
 
-  /** @param sessionsAreCached unless what a mutation changes of a session must show at once */
-  static async start({ sessionsAreCached }: { sessionsAreCached: boolean }): Promise<AccessMatrix> {
+  static async start(): Promise<AccessMatrix> {
     const database = await createTestDatabase();
+    // Every request reads its session: what a mutation changes of that shows at once.
     const config = configure(database.url, {
-      ...(sessionsAreCached ? {} : { SESSION_CACHE_MS: '0' }),
+      SESSION_CACHE_MS: '0',
       LOGIN_ATTEMPTS: '1000000',
       ...LOCAL_NODES,
       ...PRICED,
