@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
   declaredOperations(app.get(DiscoveryService), app.get(MetadataScanner), app.get(Reflector));
-  if (config.http.serves.includes('clients')) serveDocs(app);
+  if (config.http.docs && config.http.serves.includes('clients')) serveDocs(app);
   const watch = app.get(WorkerWatch);
   const server = app.getHttpServer() as Server;
   // Clients keep their connections open: idle ones would hold up the end of the process.

@@ -9,6 +9,8 @@ export interface HttpConfig {
   port: number;
   /** Other routes are absent. */
   serves: Served[];
+  /** Whether clients are served the Swagger UI and openapi.json; making them takes a fifth of the start. */
+  docs: boolean;
   /** Proxies in front whose X-Forwarded-For is believed; limits by address use the one they name. */
   trustedProxies: number;
   /** Largest JSON body, bytes. */
@@ -55,6 +57,7 @@ export function readHttpConfig(env: EnvReader): HttpConfig {
     host: env.string('HOST', { default: '127.0.0.1' }),
     port: env.integer('PORT', { default: 8080, min: 1, max: 65535 }),
     serves: readServed(env),
+    docs: env.boolean('API_DOCS', true),
     trustedProxies: env.integer('HTTP_TRUSTED_PROXIES', { default: 0, min: 0, max: 10 }),
     maxJsonBytes,
     bodyMemoryBytes: readBodyMemory(env, maxJsonBytes),

@@ -7,7 +7,7 @@ let admin: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.create({ name: 'product-name', env: { PRODUCT_NAME: 'ACME' } });
+  platform = await PlatformUnderTest.create({ name: 'product-name', env: { PRODUCT_NAME: 'ACME', API_DOCS: 'true' } });
   await platform.startApi();
   admin = await platform.admin();
   const [spark] = await platform.sql<{ id: number }>(

@@ -12,7 +12,7 @@ let page: Page;
 const errors: string[] = [];
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.create({ name: 'swagger' });
+  platform = await PlatformUnderTest.create({ name: 'swagger', env: { API_DOCS: 'true' } });
   await platform.startApi();
   browser = await launchChromium();
   // The page holds only what is in view: all of it is.
