@@ -146,9 +146,9 @@ export class AccessMatrix {
     return expected;
   }
 
-  /** Every call of every operation; answers what was not as expected. */
-  async runAll(): Promise<Failure[]> {
-    const found = await concurrently(this.operations, OPERATIONS_AT_ONCE, (operation) => this.run(operation));
+  /** The calls of every operation; answers what was not as expected. */
+  async runAll(options: Pick<RunOptions, 'only'>): Promise<Failure[]> {
+    const found = await concurrently(this.operations, OPERATIONS_AT_ONCE, (operation) => this.run(operation, options));
     return found.flat();
   }
 
