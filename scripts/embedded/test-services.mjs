@@ -1,5 +1,15 @@
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync } from 'node:fs';
-import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -136,7 +146,7 @@ export class TestServices {
     const folder = join(MEMORY_FOLDER, basename(this.folder));
     mkdirSync(folder);
     chmodSync(folder, 0o711);
-    this.#stops.push(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+    this.#stops.push(async () => removeFolder(folder));
     return folder;
   }
 
@@ -202,9 +212,14 @@ export class TestServices {
       this.onProgress(`Left running: ${ref.pid} ${command}`);
       await endProcess(ref, [['SIGTERM', 5_000]]);
     }
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    removeFolder(this.folder);
     return left.length;
   }
+}
+
+/** @param {string} folder in which what was just ended may still write */
+function removeFolder(folder) {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 
 function hasRoomInMemory() {
@@ -218,7 +233,8 @@ function hasRoomInMemory() {
 }
 
 /**
- * Processes, other than this one, that were started with the folder of this run. Where there is no /proc, none.
+ * Processes, other than this one, that were started with the folder of this run, or that of its databases, which has the
+ * same name. Where there is no /proc, none.
  * @param {string} folder
  */
 function leftovers(folder) {

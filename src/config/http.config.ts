@@ -9,7 +9,7 @@ export interface HttpConfig {
   port: number;
   /** Other routes are absent. */
   serves: Served[];
-  /** Whether clients are served the Swagger UI and openapi.json; making them takes a fifth of the start. */
+  /** Whether clients are served the Swagger UI, openapi.json and the page that leads to them. */
   docs: boolean;
   /** Proxies in front whose X-Forwarded-For is believed; limits by address use the one they name. */
   trustedProxies: number;

