@@ -55,7 +55,8 @@ const patience = (milliseconds) => ({
 });
 
 /**
- * Tests that need servers: what the environment does not name is started for the run and ended with it.
+ * Tests that need servers: what the environment does not name is started for the run and ended with it. Those of a file
+ * called `*.long.*` run with `npm run test:long` alone.
  * @param {string} displayName @param {string} suffix @param {number} milliseconds
  */
 const withServices = (displayName, suffix, milliseconds) => ({
@@ -63,6 +64,7 @@ const withServices = (displayName, suffix, milliseconds) => ({
   ...patience(milliseconds),
   displayName,
   testMatch: [`<rootDir>/test/${displayName}/**/*.${suffix}.ts`],
+  testPathIgnorePatterns: process.env.TEST_LONG ? [] : ['[.]long[.]'],
   globalSetup: `<rootDir>/test/setup/${displayName}.cjs`,
   globalTeardown: '<rootDir>/test/setup/end.cjs',
 });

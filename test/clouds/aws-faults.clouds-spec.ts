@@ -154,11 +154,15 @@ describe('faults of AWS in the operations of clusters', () => {
     instances = new Ec2Instances(proxy.url, installation?.installation_id ?? '');
     agents = new StandInAgents(() => instances.list()).open();
     client = await platform.admin();
-    network = await instances.subnet();
     desk = await JobDesk.open(client, 'desk');
     await desk.upload('job.py', '');
     const [tenant] = await platform.sql<{ tenant_id: string }>('SELECT tenant_id FROM workspaces LIMIT 1');
     tenantId = tenant?.tenant_id ?? '';
+  });
+
+  beforeEach(async () => {
+    proxy.nextAccount();
+    network = await instances.subnet();
   });
 
   afterAll(async () => {

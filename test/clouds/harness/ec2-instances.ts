@@ -40,7 +40,9 @@ export class Ec2Instances {
 
   async list(): Promise<RoomMachine[]> {
     const machines: RoomMachine[] = [];
-    for (const { InstanceId: id = '', State } of await this.withTag(INSTALLATION_LABEL, this.installationId)) {
+    // EC2 is asked for these alone: moto shows terminated machines for good.
+    const there = { Name: 'instance-state-name', Values: ['running', 'stopped'] };
+    for (const { InstanceId: id = '', State } of await this.withTag(INSTALLATION_LABEL, this.installationId, there)) {
       const state = State?.Name;
       if (state !== 'running' && state !== 'stopped') continue;
       const life = this.lives.get(id);
@@ -52,9 +54,9 @@ export class Ec2Instances {
   }
 
   /** All that ever were, as long as EC2 shows them. */
-  async withTag(name: string, value: string): Promise<Instance[]> {
+  async withTag(name: string, value: string, ...more: Filter[]): Promise<Instance[]> {
     const { Reservations = [] } = await this.client.send(
-      new DescribeInstancesCommand({ Filters: [tagIs(name, value)] }),
+      new DescribeInstancesCommand({ Filters: [tagIs(name, value), ...more] }),
     );
     return Reservations.flatMap(({ Instances = [] }) => Instances);
   }

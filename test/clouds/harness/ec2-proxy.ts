@@ -50,6 +50,7 @@ export class Ec2Proxy {
   /** Why machines ended that nobody ended, in EC2's words. */
   private readonly ends = new Map<string, { code: string; message: string }>();
   private server: LoopbackServer | null = null;
+  private account = FIRST_ACCOUNT;
 
   private constructor(private readonly moto: string) {}
 
@@ -61,6 +62,11 @@ export class Ec2Proxy {
 
   get url(): string {
     return this.server?.url ?? '';
+  }
+
+  /** From here on, calls are about an account in which nothing was made yet: moto looks at all that ever was for each. */
+  nextAccount(): void {
+    this.account += 1;
   }
 
   /** The next calls of this action have this fault. */
@@ -186,10 +192,14 @@ export class Ec2Proxy {
   }
 
   private async forward(body: string, headers: Record<string, string>, authorization: string): Promise<Answer> {
-    const answer = await fetch(this.moto, { method: 'POST', body, headers: { ...headers, authorization } });
+    const account = { 'x-moto-account-id': String(this.account) };
+    const answer = await fetch(this.moto, { method: 'POST', body, headers: { ...headers, ...account, authorization } });
     return { status: answer.status, text: await answer.text() };
   }
 }
+
+/** moto's own. */
+const FIRST_ACCOUNT = 123_456_789_012;
 
 const SETUP = 'AWS4-HMAC-SHA256 Credential=setup/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0';
 

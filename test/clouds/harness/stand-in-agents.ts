@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   AGENT_BASE_PATH,
@@ -83,10 +84,10 @@ export class StandInAgents {
 
   /** Until its machine ends. What the API refuses is tried again, as agents do. */
   private async live({ id, userData }: RoomMachine, signal: AbortSignal): Promise<void> {
-    const node = new StandInNode(settingOf(userData, 'API'), signal, this.opened);
+    const node = new StandInNode(userData, signal, this.opened);
     while (!signal.aborted) {
       try {
-        const token = this.tokens.get(id) ?? (await node.register(settingOf(userData, 'TOKEN')));
+        const token = this.tokens.get(id) ?? (await node.register());
         this.tokens.set(id, token);
         await node.serve(token);
       } catch {
@@ -100,16 +101,22 @@ export class StandInAgents {
 class StandInNode {
   private readonly agentId = randomUUID();
   private readonly runs = new Map<string, RunReport>();
+  /** Rejects when the machine ends: a request alone was seen to go on for ever after its signal, and all others with it. */
+  private readonly ended: Promise<never>;
 
   constructor(
-    private readonly api: string,
+    private readonly userData: string,
     private readonly signal: AbortSignal,
     private readonly opened: ReadonlySet<string>,
-  ) {}
+  ) {
+    this.ended = once(signal, 'abort').then(() => Promise.reject(new Error('Its machine has ended.')));
+    this.ended.catch(() => {});
+  }
 
-  async register(bootstrapToken: string): Promise<string> {
+  async register(): Promise<string> {
     const body = { agent_id: this.agentId, hostname: 'stand-in', pid: 1 };
-    return (await this.send<RegisterResponse>('/register', bootstrapToken, body)).node_token;
+    const token = settingOf(this.userData, 'TOKEN');
+    return (await this.send<RegisterResponse>('/register', token, body)).node_token;
   }
 
   async serve(token: string): Promise<void> {
@@ -141,8 +148,12 @@ class StandInNode {
     });
   }
 
-  private async send<T>(path: string, token: string, body: object): Promise<T> {
-    const answer = await fetch(`${this.api}${AGENT_BASE_PATH}${path}`, {
+  private send<T>(path: string, token: string, body: object): Promise<T> {
+    return Promise.race([this.ask<T>(path, token, body), this.ended]);
+  }
+
+  private async ask<T>(path: string, token: string, body: object): Promise<T> {
+    const answer = await fetch(`${settingOf(this.userData, 'API')}${AGENT_BASE_PATH}${path}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { isLong } from '../harness/long';
 
 const ROOT = join(__dirname, '..', '..');
 /** Together all kinds of faults. */
-const SEEDS = isLong ? [11, 12] : [11];
-const MINUTES = isLong ? '1' : '0.5';
+const SEEDS = [11, 12];
+const MINUTES = '1';
 /** Beside the other tests everything takes its time. */
 const REST_MINUTES = '5';
 const LIMIT_MS = 900_000;
