@@ -34,7 +34,7 @@ export type NewHiveTable = Partial<Omit<HiveTable, 'sd'>> & { tableName: string;
 
 /** What a metastore has besides. */
 export interface MoreOfMetastore {
-  /** Properties of Hive and Hadoop. */
+  /** Properties of Hadoop. */
   settings?: Record<string, string>;
   /** Folder of further jars. */
   jars?: string;
@@ -210,11 +210,12 @@ function commandOf(
     'hive.metastore.server.min.threads': '8',
     'hive.metastore.server.max.threads': '100',
     ...(more.kerberos && kerberosSettings(more.kerberos)),
-    ...more.settings,
   };
   const jars = [join(sparkHome, 'jars'), ...(more.jars ? [more.jars] : [])].map((place) => join(place, '*'));
-  // Hadoop's own settings come from the class path only.
-  if (more.kerberos) writeFileSync(join(folder, 'core-site.xml'), coreSite(more.kerberos.protection));
+  // Hadoop's own settings come from the class path only, and there may be keys among them.
+  writeFileSync(join(folder, 'core-site.xml'), coreSite({ ...more.settings, ...hadoopSettings(more) }), {
+    mode: 0o600,
+  });
   const options = [
     ...['-Xms64m', '-Xmx384m', '-XX:-UsePerfData', `-Djava.io.tmpdir=${folder}`],
     `-Dderby.stream.error.file=${join(folder, 'derby.log')}`,
@@ -237,11 +238,18 @@ function kerberosSettings({ realm, principal }: NonNullable<MoreOfMetastore['ker
   };
 }
 
-function coreSite(protection: string): string {
-  const property = (name: string, value: string) => `<property><name>${name}</name><value>${value}</value></property>`;
-  const all = [property('hadoop.security.authentication', 'kerberos'), property('hadoop.rpc.protection', protection)];
-  return `<configuration>${all.join('')}</configuration>`;
+function hadoopSettings({ kerberos }: MoreOfMetastore): Record<string, string> {
+  if (!kerberos) return {};
+  return { 'hadoop.security.authentication': 'kerberos', 'hadoop.rpc.protection': kerberos.protection };
 }
+
+function coreSite(settings: Record<string, string>): string {
+  const property = ([name, value]: [string, string]) =>
+    `<property><name>${name}</name><value>${escape(value)}</value></property>`;
+  return `<configuration>${Object.entries(settings).map(property).join('')}</configuration>`;
+}
+
+const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function isOpen(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -9,6 +9,9 @@ import { newBucketName, storeServers } from './harness/store-servers';
 
 jest.setTimeout(480_000);
 
+/** Settings of Hadoop as those of Spark. */
+const ofSpark = (settings: Record<string, string>) =>
+  Object.fromEntries(Object.entries(settings).map(([key, value]) => [`spark.hadoop.${key}`, value]));
 const program = (bucket: string) => `${REPORTING}
 figure('delta', lambda: spark.sql("""CREATE TABLE shop.orders (id BIGINT NOT NULL COMMENT 'of the shop',
   lines ARRAY<STRUCT<sku: STRING, price: DECIMAL(10,2)>>, day DATE) USING delta PARTITIONED BY (day)
@@ -23,12 +26,8 @@ figure('iceberg', lambda: spark.sql("""CREATE TABLE ice.shop.visits (at TIMESTAM
 describe('tables of a Hive metastore in an object store', () => {
   const { hadoop: server, s3: strict } = storeServers();
   const bucket = newBucketName();
-  const s3a = {
-    'fs.s3a.endpoint': server.url,
-    'fs.s3a.path.style.access': 'true',
-    'fs.s3a.access.key': server.accessKeyId,
-    'fs.s3a.secret.key': server.secretAccessKey,
-  };
+  const place = { 'fs.s3a.endpoint': server.url, 'fs.s3a.path.style.access': 'true' };
+  const keys = { 'fs.s3a.access.key': server.accessKeyId, 'fs.s3a.secret.key': server.secretAccessKey };
   let node: MountingNode;
   let hive: HiveMetastore;
   let platform: PlatformUnderTest;
@@ -44,7 +43,7 @@ describe('tables of a Hive metastore in an object store', () => {
     node = new MountingNode();
     const jars = node.runtime.connectors;
     if (jars === null) throw new Error('The runtime has no connectors');
-    const started = HiveMetastore.start({ settings: s3a, jars });
+    const started = HiveMetastore.start({ settings: { ...place, ...keys }, jars });
     platform = await PlatformUnderTest.start({ name: 'store-tables' });
     client = await platform.admin();
     hive = await started;
@@ -59,7 +58,7 @@ describe('tables of a Hive metastore in an object store', () => {
 
   async function makeTables(connectors: string): Promise<void> {
     const settings = {
-      ...Object.fromEntries(Object.entries(s3a).map(([key, value]) => [`spark.hadoop.${key}`, value])),
+      ...ofSpark(place),
       'spark.hadoop.iceberg.engine.hive.lock-enabled': 'false',
       'spark.sql.catalog.ice': 'org.apache.iceberg.spark.SparkCatalog',
       'spark.sql.catalog.ice.type': 'hive',
@@ -78,6 +77,8 @@ describe('tables of a Hive metastore in an object store', () => {
       metastore: { kind: 'hive', properties: { 'hive.metastore.uris': hive.uri } },
       packages: ['io.delta:delta-spark_2.12:3.3.2', 'org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1'],
       conf: Object.entries(settings).map(([key, value]) => `${key}=${value}`),
+      // On no command line: tests beside this one look there for the keys of the server, which they share.
+      secrets: { env: {}, conf: ofSpark(keys) },
     });
     expect(results(done(run))).toEqual({ delta: 0, written: 0, added: 0, iceberg: 0 });
   }
