@@ -56,7 +56,7 @@ const patience = (milliseconds) => ({
 
 /**
  * Tests that need servers: what the environment does not name is started for the run and ended with it. Those of a file
- * called `*.long.*` run with `npm run test:long` alone.
+ * called `*.long.*` run only where TEST_LONG says so, as `npm run test:long` does.
  * @param {string} displayName @param {string} suffix @param {number} milliseconds
  */
 const withServices = (displayName, suffix, milliseconds) => ({
@@ -64,7 +64,7 @@ const withServices = (displayName, suffix, milliseconds) => ({
   ...patience(milliseconds),
   displayName,
   testMatch: [`<rootDir>/test/${displayName}/**/*.${suffix}.ts`],
-  testPathIgnorePatterns: process.env.TEST_LONG ? [] : ['[.]long[.]'],
+  testPathIgnorePatterns: process.env.TEST_LONG === '1' ? [] : ['<rootDir>/test/.*[.]long[.]'],
   globalSetup: `<rootDir>/test/setup/${displayName}.cjs`,
   globalTeardown: '<rootDir>/test/setup/end.cjs',
 });

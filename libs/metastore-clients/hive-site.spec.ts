@@ -1,18 +1,12 @@
+import { configurationXml } from '../testing/configuration-xml';
 import { ConfigurationFileError, MAX_FILE_BYTES } from './configuration-file';
 import { type HiveSiteFiles, parseHiveSite } from './hive-site';
 
 const URIS = 'hive.metastore.uris';
 const URI = 'thrift://metastore.example.org:9083';
 
-function site(properties: Record<string, string>): string {
-  const elements = Object.entries(properties).map(
-    ([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`,
-  );
-  return `<configuration>${elements.join('\n')}</configuration>`;
-}
-
 function hive(properties: Record<string, string>, more: Partial<HiveSiteFiles> = {}) {
-  return parseHiveSite({ hiveSiteXml: site({ [URIS]: URI, ...properties }), ...more });
+  return parseHiveSite({ hiveSiteXml: configurationXml({ [URIS]: URI, ...properties }), ...more });
 }
 
 function reasonOf(read: () => unknown): string {
@@ -59,12 +53,12 @@ describe('a hive-site.xml', () => {
         'hive.exec.scratchdir': '/tmp/hive',
       },
       {
-        coreSiteXml: site({
+        coreSiteXml: configurationXml({
           'fs.s3a.secret.key': 'a&lt;b',
           'fs.defaultFS': 'hdfs://nn',
           'fs.s3a.bucket.logs.endpoint': 's3:9000',
         }),
-        hdfsSiteXml: site({ 'dfs.nameservices': 'one', 'dfs.namenode.rpc-address.one.nn1': 'nn1:8020' }),
+        hdfsSiteXml: configurationXml({ 'dfs.nameservices': 'one', 'dfs.namenode.rpc-address.one.nn1': 'nn1:8020' }),
       },
     );
     expect(rest).toMatchObject({ login: { kind: 'kerberos', service: 'hive/_HOST@EXAMPLE.ORG' } });
@@ -170,19 +164,21 @@ describe('a hive-site.xml', () => {
   });
 
   it.each(['coreSiteXml', 'hdfsSiteXml'] as const)('has the same rules for what it comes with: %s', (file) => {
-    expect(reasonOf(() => hive({}, { [file]: site({ 'fs.x.impl': 'com.example.Fs' }) }))).toContain('code to load');
-    expect(reasonOf(() => hive({}, { [file]: site({ a: '${env.X}' }) }))).toContain('variable');
+    expect(reasonOf(() => hive({}, { [file]: configurationXml({ 'fs.x.impl': 'com.example.Fs' }) }))).toContain(
+      'code to load',
+    );
+    expect(reasonOf(() => hive({}, { [file]: configurationXml({ a: '${env.X}' }) }))).toContain('variable');
   });
 
   it('lets HDFS choose among the proxies of Hadoop only', () => {
     const key = 'dfs.client.failover.proxy.provider.one';
-    const read = (value: string) => reasonOf(() => hive({}, { hdfsSiteXml: site({ [key]: value }) }));
+    const read = (value: string) => reasonOf(() => hive({}, { hdfsSiteXml: configurationXml({ [key]: value }) }));
     expect(read('com.example.Provider')).toContain("one of Hadoop's own");
     expect(read('org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider')).toBe('accepted');
   });
 
   it('shows no value in a refusal', () => {
-    const broken = site({ 'fs.s3a.secret.key': 'hush' }).replace('</value>', '</valu>');
+    const broken = configurationXml({ 'fs.s3a.secret.key': 'hush' }).replace('</value>', '</valu>');
     for (const read of [
       () => hive({}, { coreSiteXml: broken }),
       () => hive({ a: 'file:hush' }),

@@ -16,6 +16,7 @@ import {
   HiveThriftClient,
   hiveTypes,
 } from '../metastore-clients/hive/hive-thrift';
+import { configurationXml } from './configuration-xml';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
 import type { KerberosRealm } from './kerberos-realm';
@@ -213,9 +214,8 @@ function commandOf(
   };
   const jars = [join(sparkHome, 'jars'), ...(more.jars ? [more.jars] : [])].map((place) => join(place, '*'));
   // Hadoop's own settings come from the class path only, and there may be keys among them.
-  writeFileSync(join(folder, 'core-site.xml'), coreSite({ ...more.settings, ...hadoopSettings(more) }), {
-    mode: 0o600,
-  });
+  const coreSite = configurationXml({ ...more.settings, ...loginSettings(more) });
+  writeFileSync(join(folder, 'core-site.xml'), coreSite, { mode: 0o600 });
   const options = [
     ...['-Xms64m', '-Xmx384m', '-XX:-UsePerfData', `-Djava.io.tmpdir=${folder}`],
     `-Dderby.stream.error.file=${join(folder, 'derby.log')}`,
@@ -238,18 +238,10 @@ function kerberosSettings({ realm, principal }: NonNullable<MoreOfMetastore['ker
   };
 }
 
-function hadoopSettings({ kerberos }: MoreOfMetastore): Record<string, string> {
+function loginSettings({ kerberos }: MoreOfMetastore): Record<string, string> {
   if (!kerberos) return {};
   return { 'hadoop.security.authentication': 'kerberos', 'hadoop.rpc.protection': kerberos.protection };
 }
-
-function coreSite(settings: Record<string, string>): string {
-  const property = ([name, value]: [string, string]) =>
-    `<property><name>${name}</name><value>${escape(value)}</value></property>`;
-  return `<configuration>${Object.entries(settings).map(property).join('')}</configuration>`;
-}
-
-const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function isOpen(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,3 +1,4 @@
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import { refusal } from '../medium/harness/people';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { hiveSite } from '../samples/metastore-catalog';
@@ -9,9 +10,6 @@ function entityBomb(): string {
   const entities = Array.from({ length: 9 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
   return `<!DOCTYPE configuration [<!ENTITY e0 "aaaaaaaaaa">${entities.join('')}]>${hiveSite('&e9;')}`;
 }
-
-const property = (name: string, value: string) =>
-  `<configuration><property><name>${name}</name><value>${value}</value></property></configuration>`;
 
 // Real: the whole API and PostgreSQL.
 describe('the files of a Hive catalog in the hands of an attacker', () => {
@@ -43,20 +41,20 @@ describe('the files of a Hive catalog in the hands of an attacker', () => {
     ['the environment of who reads it', { hiveSiteXml: hiveSite('thrift://${env.DATABASE_URL}:9083') }],
     ['deep nesting', { hiveSiteXml: '<configuration>'.repeat(16 * KIB) }],
     ['many names', { hiveSiteXml: `<configuration>${'<property><name>a</name></property>'.repeat(7 * KIB)}` }],
-    ['a class', { hiveSiteXml: hiveSite(), coreSiteXml: property('fs.s3a.impl', 'evil.FileSystem') }],
+    ['a class', { hiveSiteXml: hiveSite(), coreSiteXml: configurationXml({ 'fs.s3a.impl': 'evil.FileSystem' }) }],
     ['a hook', { hiveSiteXml: hiveSite(undefined, { 'hive.metastore.filter.hook': 'evil.Hook' }) }],
     [
       'a key store',
       {
         hiveSiteXml: hiveSite(),
-        coreSiteXml: property('hadoop.security.credential.provider.path', 'jceks://file/etc/keys'),
+        coreSiteXml: configurationXml({ 'hadoop.security.credential.provider.path': 'jceks://file/etc/keys' }),
       },
     ],
     [
       'a proxy class of HDFS',
       {
         hiveSiteXml: hiveSite(),
-        hdfsSiteXml: property('dfs.client.failover.proxy.provider.one', 'evil.Provider'),
+        hdfsSiteXml: configurationXml({ 'dfs.client.failover.proxy.provider.one': 'evil.Provider' }),
       },
     ],
     [

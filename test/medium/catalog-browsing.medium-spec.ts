@@ -1,3 +1,4 @@
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import { FakeUnity, fakeUnityTable } from '../../libs/testing/fake-unity';
 import { HiveMetastore } from '../../libs/testing/hive-metastore';
 import { hiveSite } from '../samples/metastore-catalog';
@@ -273,7 +274,7 @@ describe('metastores', () => {
     });
 
     it('of stores by writing, reading and deleting an object', async () => {
-      const core = `<configuration><property><name>fs.s3a.endpoint</name><value>${s3.url}</value></property></configuration>`;
+      const core = configurationXml({ 'fs.s3a.endpoint': s3.url });
       const hiveSiteXml = hiveSite(`thrift://127.0.0.1:${hive.port}`, {
         'hive.metastore.warehouse.dir': 's3a://warehouse/tables',
       });

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/catalog-secrets/catalog-secrets.service';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';
@@ -17,9 +18,6 @@ const KEYS = {
   aws_default_region: 'eu-west-1',
 };
 const MISMATCH = [400, 'CATALOG_SECRET.TYPE_MISMATCH'];
-
-const site = (name: string, value: string) =>
-  `<configuration><property><name>${name}</name><value>${value}</value></property></configuration>`;
 
 interface Asked {
   metastore?: number | null;
@@ -387,9 +385,9 @@ describe('secrets of metastore catalogs', () => {
     const hive = await catalog('hive');
     await attached('user', hive, { metastore: await secret('user', BASIC, user) }, user);
     await attached('workspace', hive, { metastore: await secret('workspace', BASIC) });
-    await change('hive', hive, { coreSiteXml: site('fs.s3a.path.style.access', 'true') });
+    await change('hive', hive, { coreSiteXml: configurationXml({ 'fs.s3a.path.style.access': 'true' }) });
     await expect(opened(hive)).resolves.toMatchObject({ type: 'HIVE BASIC' });
-    await change('hive', hive, { coreSiteXml: site('fs.s3a.endpoint', 'https://s3.other.example') });
+    await change('hive', hive, { coreSiteXml: configurationXml({ 'fs.s3a.endpoint': 'https://s3.other.example' }) });
     await expect(opened(hive)).rejects.toMatchObject({ code: 'CATALOG_SECRET.OUTDATED' });
     expect((await nearest(hive, admin)).metastore).toMatchObject({ scope: 'workspace', isOutdated: true });
   });

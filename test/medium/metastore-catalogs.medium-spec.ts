@@ -1,3 +1,4 @@
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';
@@ -146,7 +147,7 @@ describe('metastore catalogs', () => {
   });
 
   it('keep the files of Hive sealed, and show them to nobody', async () => {
-    const core = `<configuration><property><name>fs.s3a.secret.key</name><value>${SECRET}</value></property></configuration>`;
+    const core = configurationXml({ 'fs.s3a.secret.key': SECRET });
     const made = await make(HIVE, { hiveSiteXml: hiveSite(), coreSiteXml: core });
     const changed = await change(HIVE, idOf(made), { description: 'x' });
     const listed = await admin.call('GET', LIST);

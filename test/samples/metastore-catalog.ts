@@ -1,3 +1,4 @@
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import type {
   CreateGlueCatalog,
   UpdateGlueCatalog,
@@ -10,11 +11,7 @@ export const CATALOG_TYPE = { hive: 1, unity: 2, glue: 3 } as const;
 
 /** A Hive catalog whose servers have the names given. */
 export function hiveSite(uris = 'thrift://metastore.example.org:9083', more: Record<string, string> = {}): string {
-  const properties = Object.entries({ 'hive.metastore.uris': uris, ...more });
-  const elements = properties.map(
-    ([name, value]) => `<property><name>${name}</name><value>${value}</value></property>`,
-  );
-  return `<configuration>${elements.join('')}</configuration>`;
+  return configurationXml({ 'hive.metastore.uris': uris, ...more });
 }
 
 /** What a Unity catalog is, beside its name. */

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { configurationXml } from '../../libs/testing/configuration-xml';
 import { HiveMetastore } from '../../libs/testing/hive-metastore';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { PlatformUnderTest } from '../e2e/harness/platform';
@@ -12,6 +13,7 @@ jest.setTimeout(480_000);
 /** Settings of Hadoop as those of Spark. */
 const ofSpark = (settings: Record<string, string>) =>
   Object.fromEntries(Object.entries(settings).map(([key, value]) => [`spark.hadoop.${key}`, value]));
+
 const program = (bucket: string) => `${REPORTING}
 figure('delta', lambda: spark.sql("""CREATE TABLE shop.orders (id BIGINT NOT NULL COMMENT 'of the shop',
   lines ARRAY<STRUCT<sku: STRING, price: DECIMAL(10,2)>>, day DATE) USING delta PARTITIONED BY (day)
@@ -88,11 +90,10 @@ describe('tables of a Hive metastore in an object store', () => {
   let count = 0;
   const catalog = (endpoint = server.url) => {
     count += 1;
-    const coreSiteXml = `<configuration><property><name>fs.s3a.endpoint</name><value>${endpoint}</value></property></configuration>`;
     return made('/metastore/catalog/hive', 'metastore_catalog_id', {
       name: `hive-${count}`,
       hiveSiteXml: hiveSite(hive.uri),
-      coreSiteXml,
+      coreSiteXml: configurationXml({ 'fs.s3a.endpoint': endpoint }),
     });
   };
   const attach = async (catalogId: number, aws_secret_access_key: string) => {

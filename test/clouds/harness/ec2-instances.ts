@@ -53,7 +53,7 @@ export class Ec2Instances {
     return machines;
   }
 
-  /** All that ever were, as long as EC2 shows them. */
+  /** All that ever were, as long as EC2 shows them, and that the filters let through. */
   async withTag(name: string, value: string, ...more: Filter[]): Promise<Instance[]> {
     const { Reservations = [] } = await this.client.send(
       new DescribeInstancesCommand({ Filters: [tagIs(name, value), ...more] }),

@@ -101,7 +101,7 @@ export class StandInAgents {
 class StandInNode {
   private readonly agentId = randomUUID();
   private readonly runs = new Map<string, RunReport>();
-  /** Rejects when the machine ends: a request alone was seen to go on for ever after its signal, and all others with it. */
+  /** Rejects when the machine ends. The signal of its request alone was not enough: a wait for an agent outlasted it. */
   private readonly ended: Promise<never>;
 
   constructor(
