@@ -1,7 +1,15 @@
 /**
+ * The deadline of each signal, held for as long as the signal is. Node holds what `AbortSignal.any` follows weakly, and from
+ * 24.18 on looks at it only when the signal is read or listened to: a deadline that passed and was collected before that
+ * would be lost.
+ * @type {WeakMap<AbortSignal, AbortController>}
+ */
+const deadlines = new WeakMap();
+
+/**
  * A signal that aborts with a `TimeoutError` after this many milliseconds, or earlier with the reason of the first of
  * `signals`. On Node 20 `AbortSignal.any` over `AbortSignal.timeout` never fires once the latter is garbage collected,
- * since nothing holds it; the timer holds this one.
+ * since nothing holds it; the timer holds this one until it fires.
  * @param {number} ms
  * @param {...(AbortSignal | undefined)} signals
  * @returns {AbortSignal}
@@ -10,5 +18,7 @@ export function withDeadline(ms, ...signals) {
   const deadline = new AbortController();
   const abort = () => deadline.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
   setTimeout(abort, ms).unref();
-  return AbortSignal.any([deadline.signal, ...signals.filter((signal) => signal !== undefined)]);
+  const signal = AbortSignal.any([deadline.signal, ...signals.filter((other) => other !== undefined)]);
+  deadlines.set(signal, deadline);
+  return signal;
 }
