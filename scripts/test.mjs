@@ -3,10 +3,12 @@
 //   --quick               format, lint, types, boundaries, dead code and unit tests
 //   --long                also what takes long: stores once more on MinIO, and whole tables of which few cases are tried else
 //   --only=unit,medium    these phases, with what they need
+//   --seed=number         of an earlier run, which prints it: test files come in the same order
 //   --match=pattern       of medium, attacks, stores, clouds and e2e, the files whose path matches
 // Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -177,10 +179,11 @@ class CheckFailed extends Error {}
 
 /** What the phases of a run share. */
 class Run {
-  /** @param {AbortSignal} signal @param {{match?: string, long?: boolean}} options */
-  constructor(signal, { match, long = false }) {
+  /** @param {AbortSignal} signal @param {{match?: string, long?: boolean, seed: number}} options */
+  constructor(signal, { match, long = false, seed }) {
     this.signal = signal;
     this.match = match;
+    this.seed = seed;
     this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
     /** What failed, for the end. @type {string[]} */
     this.failures = [];
@@ -202,7 +205,8 @@ class Run {
     }
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     const counts = auxiliary && result.failed === 0 ? 'ready' : `${result.passed} passed, ${result.failed} failed`;
-    console.log(`== ${name}: ${counts} (${seconds} s)`);
+    const cpu = step.cpuSeconds > 0 ? `, ${step.cpuSeconds.toFixed(1)} s of CPU` : '';
+    console.log(`== ${name}: ${counts} (${seconds} s${cpu})`);
     return result;
   }
 }
@@ -215,6 +219,8 @@ class Step {
     this.name = name;
     this.limit = limit;
     this.signal = withDeadline(limit, run.signal);
+    /** Of its commands and what they waited for, the servers of a run aside. */
+    this.cpuSeconds = 0;
   }
 
   /** @param {string} text */
@@ -273,7 +279,8 @@ class Step {
   async node(args, { env = {}, live = false } = {}) {
     const onLine = live ? (/** @type {string} */ line) => this.say(line) : undefined;
     const options = { env: { ...this.run.services.env, ...env }, onLine, signal: this.signal };
-    const { code, output } = await execute(process.execPath, args, options);
+    const { code, output, cpuSeconds } = await execute(process.execPath, args, options);
+    this.cpuSeconds += cpuSeconds;
     if (code !== 0 && !live) this.fail(output.trimEnd());
     return code;
   }
@@ -293,9 +300,9 @@ class Step {
     const env = await this.run.services.variables(...needs);
     const report = join(this.run.services.folder, `report-${this.name}.json`);
     rmSync(report, { force: true });
-    const options = ['--selectProjects', project, '--ci', '--json', `--outputFile=${report}`, ...args];
+    const order = `--seed=${this.run.seed}`;
+    const options = ['--selectProjects', project, '--ci', order, '--json', `--outputFile=${report}`, ...args];
     const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
-    if (match.length === 0) env.TEST_TOGETHER = '1';
     /** @type {number | string | null} */
     let code;
     try {
@@ -381,13 +388,21 @@ function messageOf(error) {
  * @param {string} command
  * @param {string[]} args
  * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options
- * @returns {Promise<{code: number | string, output: string}>} status or name of the signal, and the last of the output
+ * @returns {Promise<{code: number | string, output: string, cpuSeconds: number}>} status or name of the signal, and the last of
+ *   the output
  */
 async function execute(command, args, { env, onLine, signal }) {
   signal.throwIfAborted();
-  const child = spawn(command, args, { cwd: projectRoot, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  // The shell tells what CPU its children and theirs took, which Node does not. It outlives a signal to their group.
+  const timed = ['-c', 'trap : HUP INT TERM; "$@"; code=$?; times >&3; exit $code', 'sh', command, ...args];
+  const stdio = /** @type {const} */ (['ignore', 'pipe', 'pipe', 'pipe']);
+  const child = spawn('sh', timed, { cwd: projectRoot, env, detached: true, stdio: [...stdio] });
+  const [, stdout, stderr, times] = /** @type {import('node:stream').Readable[]} */ (child.stdio);
+  if (!stdout || !stderr || !times) throw new Error('The shell was started without pipes.');
+  let timesText = '';
+  times.setEncoding('utf8').on('data', (/** @type {string} */ chunk) => (timesText += chunk));
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [stdout, stderr]) {
     let rest = '';
     stream.setEncoding('utf8').on('data', (/** @type {string} */ chunk) => {
       output = (output + chunk).slice(-OUTPUT_KEPT);
@@ -408,13 +423,22 @@ async function execute(command, args, { env, onLine, signal }) {
     const [code, signalName] = await once(child, 'exit');
     await Promise.race([closed, delay(2_000, undefined, { ref: false })]);
     signal.throwIfAborted();
-    return { code: code ?? signalName, output };
+    return { code: code ?? signalName, output, cpuSeconds: cpuSecondsOf(timesText) };
   } finally {
     signal.removeEventListener('abort', onAbort);
     clearTimeout(force);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    for (const stream of [stdout, stderr, times]) stream.destroy();
   }
+}
+
+/**
+ * @param {string} text of the shell's `times`: user and system time of itself, then of its children, such as `1m2.5s 0m0.3s`
+ */
+function cpuSecondsOf(text) {
+  const times = [...text.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, seconds]) => Number(minutes) * 60 + Number(seconds),
+  );
+  return times.reduce((sum, time) => sum + time, 0);
 }
 
 /** @param {number | undefined} groupId @param {NodeJS.Signals} signal */
@@ -446,6 +470,7 @@ function selectPhases() {
       long: { type: 'boolean' },
       only: { type: 'string' },
       match: { type: 'string' },
+      seed: { type: 'string' },
     },
   });
   const only = values.only?.split(',').filter(Boolean);
@@ -454,7 +479,9 @@ function selectPhases() {
   const isUsual = (/** @type {Phase} */ { quick, long }) => (values.quick ? quick : values.long || !long);
   const wanted = PHASES.filter((phase) => (only ? only.includes(phase.name) : isUsual(phase)));
   const needed = new Set(wanted.flatMap(({ name, needs = [] }) => [name, ...needs]));
-  return { phases: PHASES.filter(({ name }) => needed.has(name)), match: values.match, long: values.long };
+  const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
+  if (!Number.isSafeInteger(seed)) throw new Error(`--seed must be a whole number, not ${values.seed}.`);
+  return { phases: PHASES.filter(({ name }) => needed.has(name)), match: values.match, long: values.long, seed };
 }
 
 /**
@@ -525,6 +552,7 @@ async function main() {
     process.on(signal, () => stop(`Interrupted by ${signal}.`));
   }
   const run = new Run(controller.signal, selection);
+  console.log(`Test files are ordered by --seed=${run.seed}`);
   const { passed, failed } = await runPhases(run, selection.phases);
   clearTimeout(timer);
   for (const failure of run.failures.slice(0, FAILURES_KEPT)) console.log(`\nFAILED ${failure}`);

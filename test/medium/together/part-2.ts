@@ -1,3 +1,0 @@
-import { declarePart } from './together';
-
-declarePart(2);
