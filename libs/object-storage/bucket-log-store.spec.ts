@@ -82,7 +82,7 @@ describeLogStoreContract(
       close: async () => undefined,
     };
   },
-  { appends: 2_000 },
+  { appends: 10_000 },
 );
 
 describe('BucketLogStore', () => {

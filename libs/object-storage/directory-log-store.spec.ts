@@ -16,5 +16,5 @@ describeLogStoreContract(
       close: () => rm(root, { recursive: true }),
     };
   },
-  { appends: 2_000 },
+  { appends: 10_000 },
 );

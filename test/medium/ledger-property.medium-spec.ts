@@ -5,7 +5,6 @@ import { ClusterSubscriber } from '../../src/modules/clusters/clusters.contract'
 import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/clusters/cluster-state';
 import type { UsageLine } from '../../src/modules/billing/usage.repository';
 import { rebuildUsage, verifyBilling } from '../../src/modules/billing/billing-checks';
-import { isLong } from '../harness/long';
 import { makeBilling } from './harness/billed';
 import { setClock } from './harness/clock';
 import { makeLifecycle } from './harness/cluster-lifecycle';
@@ -13,7 +12,7 @@ import { NodeLives } from './harness/node-lives';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
-const SEEDS = isLong ? [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] : [1, 2, 3, 4];
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 const STEPS = 250;
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-01-30T20:00:00Z');

@@ -1,10 +1,9 @@
 import { decideScaling } from '../../../src/modules/clusters/autoscaling/scaling-decision';
-import { isLong } from '../../harness/long';
 import { loads, type Load } from './loads';
 import { oracleOf } from './oracle';
 import { DECIDES_EVERY_MS, POLICY, Simulation, type Outcome, type Policy } from './simulation';
 
-const SEEDS = isLong ? [1, 2, 3] : [1];
+const SEEDS = [1, 2, 3];
 const NAMES = loads(0).map(({ name }) => name);
 /** Of the node time that the oracle takes at least. */
 const LIMIT = 1.15;
