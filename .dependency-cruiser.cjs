@@ -94,7 +94,7 @@ module.exports = {
     ...layers.slice(0, -1).map((names, index) => ({
       name: `below-${layers[index + 1]?.[0]}`,
       comment: 'Lower domains never import higher ones.',
-      severity: 'error',
+      severity: /** @type {const} */ ('error'),
       from: { path: domains(names) },
       to: { path: domains(layers.slice(index + 1).flat()) },
     })),
@@ -108,7 +108,7 @@ module.exports = {
     ...iamSubjects.slice(0, -1).map((name, index) => ({
       name: `iam-below-${iamSubjects[index + 1]}`,
       comment: 'Lower subjects of iam never import higher ones.',
-      severity: 'error',
+      severity: /** @type {const} */ ('error'),
       from: { path: `^src/modules/iam/${name}/` },
       to: { path: `^src/modules/iam/(${iamSubjects.slice(index + 1).join('|')})/` },
     })),

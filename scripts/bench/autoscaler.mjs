@@ -13,7 +13,7 @@ const TIMEOUT_MS = 900_000;
 const START_MS = 150_000;
 
 /**
- * @typedef {import('../../src/modules/clusters/autoscaling/scaling-decision.js')} Decisions
+ * @typedef {typeof import('../../src/modules/clusters/autoscaling/scaling-decision.js')} Decisions
  * @typedef {import('../../src/modules/clusters/autoscaling/scaling-decision.js').ScalingFacts} Facts
  */
 

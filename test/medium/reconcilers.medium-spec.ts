@@ -176,7 +176,7 @@ describe('reconcilers, where one thing goes on being wrong', () => {
       // Its next pass begins all the same, and the abort is logged once.
       await eventually(() => hung.passes >= 3, { what: 'its next passes' });
       expect(errors).toHaveBeenCalledTimes(1);
-      expect((errors.mock.calls[0]?.[0] as { err: Error }).err.message).toBe(
+      expect((errors.mock.calls[0]![0] as { err: Error }).err.message).toBe(
         'The pass did not end within 300 ms and was cut',
       );
     } finally {

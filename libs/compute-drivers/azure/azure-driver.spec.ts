@@ -173,7 +173,7 @@ describe('AzureDriver', () => {
     for (const spec of [specOf(), specOf()]) {
       await driver.provision(spec, context);
       const { linuxConfiguration } = (
-        fake.bodyOf('virtualMachines', nameOf(spec))?.['properties'] as {
+        fake.bodyOf('virtualMachines', nameOf(spec))!['properties'] as {
           osProfile: { linuxConfiguration: { ssh: { publicKeys: { keyData: string }[] } } };
         }
       ).osProfile;
