@@ -15,10 +15,10 @@ FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY libs libs
-COPY scripts/agent-bundle.mjs scripts/
+COPY scripts/build.mjs scripts/
+COPY scripts/build scripts/build
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:${NODE_VERSION}-bookworm-slim AS spark
@@ -91,8 +91,10 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER 0:0
+# As in Dockerfile.
+RUN node dist/worker.js > /dev/null 2>&1 || true
 EXPOSE 8081
-CMD ["node", "dist/src/worker.js"]
+CMD ["node", "dist/worker.js"]
 
 FROM base AS spark-node
 ENV SPARK_NODE_UIDS=1900000000-1900004095

@@ -329,7 +329,7 @@ class Quickstart {
     const rebuilds = new Rebuilds({ print, signal });
     this.freeLater('compiler', () => rebuilds.stop());
     await rebuilds.start();
-    print('Changes in src and libs are compiled and applied');
+    print('Changes in src and libs are built and applied');
     return rebuilds;
   }
 

@@ -99,7 +99,7 @@ const PHASES = [
     limit: 10 * MINUTE,
     processes: 1,
     after: ['build'],
-    action: (step) => step.program('dist/src/openapi.js', ['--check']),
+    action: (step) => step.program('dist/openapi.js', ['--check']),
   },
   {
     name: 'e2e',
@@ -369,7 +369,7 @@ class Step {
     url.pathname = '/migration_drift';
     await sql(adminUrl, 'CREATE DATABASE migration_drift');
     try {
-      await this.program('dist/src/migrate.js', ['--check-drift'], { DATABASE_URL: url.href });
+      await this.program('dist/migrate.js', ['--check-drift'], { DATABASE_URL: url.href });
     } finally {
       await sql(adminUrl, 'DROP DATABASE IF EXISTS migration_drift WITH (FORCE)');
     }

@@ -11,7 +11,7 @@ import { prepareDatabase } from './database/prepare-database';
 import { waitForSchema } from './database/wait-for-schema';
 import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
-import { API_PREFIX, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
+import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
 import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
@@ -49,11 +49,12 @@ async function main(): Promise<void> {
 }
 
 function serveDocs(app: INestApplication): void {
-  const document = createOpenApiDocument(app, packageVersion());
-  SwaggerModule.setup(DOCS_PATH, app, document, {
+  const version = packageVersion();
+  // Made at the first request for it, which few pods ever get: it would be a quarter of the start.
+  SwaggerModule.setup(DOCS_PATH, app, () => createOpenApiDocument(app, version), {
     jsonDocumentUrl: `${API_PREFIX}/openapi.json`,
     raw: ['json'],
-    customSiteTitle: document.info.title,
+    customSiteTitle: API_TITLE,
     swaggerOptions: {
       persistAuthorization: true,
       displayOperationId: true,
@@ -61,7 +62,7 @@ function serveDocs(app: INestApplication): void {
       deepLinking: true,
     },
   });
-  serveStartPage(app, document.info);
+  serveStartPage(app, { title: API_TITLE, version });
 }
 
 /** Brings schema, reference data and the first identity up to date, once over all pods. */

@@ -84,7 +84,7 @@ ${statements(down)}
     `${timestamp}-${name.replaceAll(/(?<!^)([A-Z])/g, '-$1').toLowerCase()}.ts`,
   );
   writeFileSync(file, text);
-  process.stdout.write(`${file}\n`);
+  process.stdout.write(`${file}\nRead it, and add it to src/database/migrations.ts.\n`);
   return 0;
 }
 

@@ -113,14 +113,14 @@ export class PlatformUnderChaos {
     const supervised = (title, entry, own) =>
       new SupervisedProcess({
         title,
-        entry: join(projectRoot, 'dist', 'src', entry),
+        entry: join(projectRoot, 'dist', entry),
         env: { ...env, ...own },
         root: projectRoot,
         logFile: join(folder, 'logs', `${title}.log`),
         onEvent: () => {},
         restartDelayMs: RESTART_DELAY_MS,
       });
-    this.apis = ports.map((port, index) => supervised(`api-${index}`, 'main.js', { PORT: String(port) }));
+    this.apis = ports.map((port, index) => supervised(`api-${index}`, 'api.js', { PORT: String(port) }));
     this.workers = [0, 1].map((index) => supervised(`worker-${index}`, 'worker.js', {}));
     const all = [...this.apis, ...this.workers];
     this.#undo.push(() => stopLocalNodes(this.nodesDir));

@@ -61,20 +61,18 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
   return withInstallLock(root, { onProgress, signal }, async () => {
     const dist = join(root, 'dist');
     const stamp = join(dist, '.build-sha');
-    const entries = ['src/main.js', 'src/worker.js', 'agent/agent.js'].map((entry) => join(dist, entry));
+    const entries = ['api.js', 'worker.js', 'migrate.js', 'bundle/api.js', 'bundle/worker.js', 'agent/agent.js'].map(
+      (entry) => join(dist, entry),
+    );
     const wanted = sourcesHash(root);
     const complete = entries.every((entry) => existsSync(entry));
     if (complete && readText(stamp) === wanted) return false;
     onProgress('Building (npm run build)');
     rmSync(stamp, { force: true });
-    // The compiler's record of what it emitted is in dist: if files are missing, it would not emit them again.
-    if (!complete) rmSync(dist, { recursive: true, force: true });
     const { code, output } = await runNpm(['run', 'build'], { root, signal, onProgress });
     if (code !== 0) throw new SetupError(`npm run build failed: ${lastLines(output, 15)}`);
     const missing = entries.find((entry) => !existsSync(entry));
     if (missing) throw new SetupError(`npm run build ended without making ${relative(root, missing)}.`);
-    removeOrphans(root, 'src');
-    removeOrphans(root, 'libs');
     writeFileSync(stamp, wanted);
     return true;
   });
@@ -188,16 +186,10 @@ function installedMatches(root, lockFile) {
 /** @param {string} root */
 function sourcesHash(root) {
   const hash = createHash('sha256');
-  const files = [
-    'package-lock.json',
-    'nest-cli.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'scripts/agent-bundle.mjs',
-  ]
+  const files = ['package-lock.json', 'scripts/build.mjs']
     .map((name) => join(root, name))
     .filter((file) => existsSync(file));
-  for (const folder of ['src', 'libs']) files.push(...filesUnder(join(root, folder)));
+  for (const folder of ['scripts/build', 'src', 'libs']) files.push(...filesUnder(join(root, folder)));
   for (const file of files.filter((name) => !name.endsWith('.spec.ts')).sort()) {
     hash
       .update(`${relative(root, file)}\0`)
@@ -205,21 +197,6 @@ function sourcesHash(root) {
       .update('\0');
   }
   return hash.digest('hex');
-}
-
-/**
- * Removes compiled files whose source is gone: a removed migration would otherwise still run.
- * @param {string} root
- * @param {string} folder
- */
-function removeOrphans(root, folder) {
-  const compiled = join(root, 'dist', folder);
-  for (const file of filesUnder(compiled)) {
-    const source = join(root, folder, relative(compiled, file).replace(/\.js(\.map)?$/, ''));
-    // What is generated is JavaScript already.
-    const isThere = ['.ts', '.js'].some((extension) => existsSync(`${source}${extension}`));
-    if (/\.js(\.map)?$/.test(file) && !isThere) rmSync(file);
-  }
 }
 
 /** @param {string} folder */

@@ -154,7 +154,7 @@ export async function startPlatform(options) {
   const supervised = (name, entry, own) =>
     new SupervisedProcess({
       title: TITLES[name],
-      entry: join(root, 'dist', 'src', entry),
+      entry: join(root, 'dist', entry),
       env: { ...env, ...own },
       root,
       logFile: join(logs, `${name}.log`),
@@ -162,8 +162,8 @@ export async function startPlatform(options) {
       onEvent,
       onSpawn: () => recordProcesses(runtimeDir, processes),
     });
-  const api = supervised('api', 'main.js', { API_SERVES: 'clients' });
-  const agents = supervised('agents', 'main.js', { API_SERVES: 'agents', ...loopback });
+  const api = supervised('api', 'api.js', { API_SERVES: 'clients' });
+  const agents = supervised('agents', 'api.js', { API_SERVES: 'agents', ...loopback });
   const worker = supervised('worker', 'worker.js', {});
   const processes = [api, agents, worker];
   if (hasSecondWorker) processes.push(supervised('worker2', 'worker.js', {}));
@@ -253,7 +253,7 @@ async function agentsPort(runtimeDir, taken) {
 
 /** @param {{root: string, env: NodeJS.ProcessEnv, logFile: string, signal?: AbortSignal}} options */
 export async function migrate({ root, env, logFile, signal }) {
-  const entry = join(root, 'dist', 'src', 'migrate.js');
+  const entry = join(root, 'dist', 'migrate.js');
   if (!existsSync(entry)) return;
   const { code, output } = await runCommand(process.execPath, [entry], { cwd: root, env, logFile, signal });
   if (code !== 0) {

@@ -1,7 +1,8 @@
-import { join } from 'node:path';
 import { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { DatabaseConfig } from '../config/database.config';
+import { ENTITIES } from './entities';
+import { MIGRATIONS } from './migrations';
 import { PreparingClient } from './preparing-client';
 
 // Ids stay below 2^53: the driver's strings for int8 would make every id comparison a trap.
@@ -16,8 +17,8 @@ export function createDataSource(config: DatabaseConfig, applicationName: string
     url: config.url,
     applicationName,
     poolSize: config.poolSize,
-    entities: [join(__dirname, '..', '{platform,modules}', '**', '*.entity.{js,ts}')],
-    migrations: [join(__dirname, 'migrations', '*.{js,ts}')],
+    entities: ENTITIES,
+    migrations: MIGRATIONS,
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',
     synchronize: false,

@@ -9,13 +9,19 @@ import { eventually } from '../../libs/testing/eventually';
 jest.setTimeout(120_000);
 
 const PROJECT = join(__dirname, '..', '..');
-const REBUILDS = pathToFileURL(join(PROJECT, 'scripts', 'embedded', 'rebuilds.mjs')).href;
+const [REBUILDS, COMPILE] = [
+  ['embedded', 'rebuilds.mjs'],
+  ['build', 'compile.mjs'],
+].map((path) => pathToFileURL(join(PROJECT, 'scripts', ...path)).href);
 
 /** Prints what it is told, and ends with its input. */
 const PROGRAM = `
 const { Rebuilds } = await import(${JSON.stringify(REBUILDS)});
+const { compileSources: build } = await import(${JSON.stringify(COMPILE)});
 const { signal } = new AbortController();
-const rebuilds = new Rebuilds({ print: (text) => console.log(text), signal, root: process.argv[1] });
+const root = process.argv[1];
+const rebuilds = new Rebuilds({ print: (text) => console.log(text), signal, root, build });
+await build(root);
 await rebuilds.start();
 console.log('started');
 rebuilds.follow(async () => console.log('taken over'));
@@ -35,7 +41,7 @@ describe('Rebuilds', () => {
 
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), 'rebuilds-'));
-    mkdirSync(join(root, 'src'));
+    for (const folder of ['src', 'libs']) mkdirSync(join(root, folder));
     symlinkSync(join(PROJECT, 'node_modules'), join(root, 'node_modules'));
     const compilerOptions = { outDir: 'dist', rootDir: '.', target: 'es2023', module: 'nodenext', types: [] };
     writeFileSync(join(root, 'tsconfig.build.json'), JSON.stringify({ compilerOptions, include: ['src'] }));

@@ -8,6 +8,7 @@ import { TAGS } from './tags';
 export const API_PREFIX = 'api/v1';
 /** Release of the API's specification that the service follows; its own version is separate. */
 export const API_RELEASE = '2.10.1';
+export const API_TITLE = 'Managed Spark Compute Platform';
 /** Of the Swagger UI. */
 export const DOCS_PATH = `${API_PREFIX}/docs`;
 
@@ -25,7 +26,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** The OpenAPI 3.1 document of the running application. */
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
   const options = new DocumentBuilder()
-    .setTitle('Managed Spark Compute Platform')
+    .setTitle(API_TITLE)
     .setDescription(FIRST_PAGE)
     .setVersion(version)
     .addExtension('x-api-release', API_RELEASE, 'info')

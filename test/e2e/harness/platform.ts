@@ -26,6 +26,7 @@ import { ApiClient, type Json } from './api-client';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Puts an observer into the built worker, which has no way of its own to crash. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
+const UNBUNDLED_WORKER = join('dist', 'src', 'worker.js');
 /** For 16 nodes. */
 const UIDS_OF_PLATFORM = 2048;
 const STOP_PATIENCE_MS = 20_000;
@@ -105,10 +106,10 @@ export class PlatformUnderTest {
     const command = options.user?.command ?? [];
     if (options.user) for (const path of [folder, ...folders]) chownSync(path, options.user.uid, options.user.uid);
     const log = (name: string) => join(logs, `${options.name}.${name}.log`);
-    const api = join('dist', 'src', 'main.js');
+    const api = join('dist', 'api.js');
     this.api = new ManagedProcess('API', api, log('api'), command);
     this.agents = options.agentsApart ? new ManagedProcess('API of agents', api, log('agents'), command) : null;
-    this.worker = new ManagedProcess('worker', join('dist', 'src', 'worker.js'), log('worker'), command);
+    this.worker = new ManagedProcess('worker', join('dist', 'worker.js'), log('worker'), command);
     this.database = new Client({ connectionString: this.databaseUrl });
   }
 
@@ -175,15 +176,19 @@ export class PlatformUnderTest {
     await this.worker.start({ ...this.environment(), ...env });
   }
 
-  /** Starts a worker that kills itself at `<workflow>:<step>:<before|after|committed>`. */
+  /**
+   * Starts a worker that kills itself at `<workflow>:<step>:<before|after|committed>`: the program before it is bundled, because a
+   * module of a bundle cannot be replaced.
+   */
   async startWorkerThatCrashes(point: string): Promise<void> {
-    await this.worker.start({ ...this.environment(), TEST_CRASH_POINT: point }, ['--require', CRASH_POINT_HOOK]);
+    const env = { ...this.environment(), TEST_CRASH_POINT: point };
+    await this.worker.start(env, { nodeOptions: ['--require', CRASH_POINT_HOOK], entry: UNBUNDLED_WORKER });
   }
 
   /** Starts a worker beside the first one; the returned function ends it. */
   async startSecondWorker(): Promise<() => Promise<void>> {
     const log = join(ROOT, '.runtime', 'test-logs', `${this.options.name}.worker-2.log`);
-    const second = new ManagedProcess('second worker', join('dist', 'src', 'worker.js'), log);
+    const second = new ManagedProcess('second worker', join('dist', 'worker.js'), log);
     await second.start(this.environment());
     return () => second.stop();
   }
@@ -353,6 +358,12 @@ export class PlatformUnderTest {
 }
 
 /** One of the built programs. Its log is begun anew by each test file and appended to by each start. */
+interface StartOptions {
+  nodeOptions?: readonly string[];
+  /** Another script than usual. */
+  entry?: string;
+}
+
 class ManagedProcess {
   private child: ChildProcess | null = null;
 
@@ -378,10 +389,10 @@ class ManagedProcess {
     return this.running ? this.child?.pid : undefined;
   }
 
-  async start(env: Environment, nodeOptions: readonly string[] = []): Promise<void> {
+  async start(env: Environment, { nodeOptions = [], entry = this.entry }: StartOptions = {}): Promise<void> {
     if (this.running) throw new Error(`The ${this.title} is running already.`);
     const log = openSync(this.logFile, 'a');
-    const [program = '', ...args] = [...this.command, process.execPath, ...nodeOptions, join(ROOT, this.entry)];
+    const [program = '', ...args] = [...this.command, process.execPath, ...nodeOptions, join(ROOT, entry)];
     this.child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', log, log] });
     closeSync(log);
     await once(this.child, 'spawn');

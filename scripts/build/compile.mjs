@@ -1,0 +1,67 @@
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { transformFile } from '@swc/core';
+
+const FOLDERS = ['src', 'libs'];
+/** Sources that only tests use. */
+const OF_TESTS = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
+/** What compiled sources read at run time, from the same place as their sources do. */
+const ASSETS = /\.(js|cjs|py|sh|yaml)$/;
+/** How many files are read and written at once. */
+const AT_ONCE = 32;
+
+/** Says of decorators, fields and modules what tsconfig.json says. @type {import('@swc/core').Options} */
+const OPTIONS = {
+  configFile: false,
+  swcrc: false,
+  sourceMaps: true,
+  inlineSourcesContent: false,
+  module: { type: 'commonjs', ignoreDynamic: true },
+  jsc: {
+    target: 'es2023',
+    keepClassNames: true,
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+  },
+};
+
+/**
+ * Compiles each source below src and libs on its own into dist, with what it reads at run time beside it. Types are not
+ * checked: that is `npm run types`. What is left in dist of a source that is gone is removed: a migration would still run.
+ * @param {string} root project folder
+ */
+export async function compileSources(root) {
+  /** @type {Set<string>} */
+  const made = new Set();
+  const names = (await Promise.all(FOLDERS.map((folder) => filesBelow(root, folder)))).flat();
+  const sources = names.filter((name) => !OF_TESTS.test(name));
+  /** @param {string} name */
+  const make = async (name) => {
+    const isCompiled = /\.ts$/.test(name) && !name.endsWith('.d.ts');
+    if (!isCompiled && !ASSETS.test(name)) return;
+    const target = join('dist', isCompiled ? name.replace(/\.ts$/, '.js') : name);
+    await mkdir(dirname(join(root, target)), { recursive: true });
+    made.add(target);
+    if (!isCompiled) return copyFile(join(root, name), join(root, target));
+    const sourceFileName = relative(dirname(target), name);
+    const { code, map } = await transformFile(join(root, name), { ...OPTIONS, sourceFileName });
+    made.add(`${target}.map`);
+    await writeFile(join(root, `${target}.map`), map ?? '');
+    await writeFile(join(root, target), `${code}\n//# sourceMappingURL=${basename(target)}.map\n`);
+  };
+  const waiting = sources[Symbol.iterator]();
+  const work = async () => {
+    for (const name of waiting) await make(name);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  // Where there was nothing to compile there is no folder.
+  await Promise.all(FOLDERS.map((folder) => mkdir(join(root, 'dist', folder), { recursive: true })));
+  const present = (await Promise.all(FOLDERS.map((folder) => filesBelow(root, join('dist', folder))))).flat();
+  await Promise.all(present.filter((name) => !made.has(name)).map((name) => rm(join(root, name))));
+}
+
+/** @param {string} root @param {string} folder @returns {Promise<string[]>} paths from the root */
+async function filesBelow(root, folder) {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
