@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './embedded/newer-node.mjs';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // npm run chaos: a platform under load and faults, and whether everything holds afterwards.
+import './embedded/newer-node.mjs';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Renews the versions and hashes of what is installed besides the Node packages: `npm run pins`, on Linux, with a
-// network. scripts/embedded/requirements/*.in   what is wanted: edit these scripts/embedded/requirements/*.txt  what is
-// installed: written here scripts/embedded/azurite/            one object store of the tests: its version stands in
-// package.json
+// Renews the versions and hashes of what is installed besides the Node packages: `npm run pins`, on Linux, with a network.
+// - scripts/embedded/requirements/*.in say what is wanted: edit these. The *.txt beside them are written here.
+// - scripts/embedded/{azurite,node}/package.json have the versions of an object store of the tests and of Node; the lock
+//   files beside them are written here.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { SetupError } from './embedded/setup-error.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'platform-pins-'));
 try {
   await renewRequirements();
-  await renewAzurite();
+  for (const name of ['azurite', 'node']) await renewLockFile(name);
 } catch (error) {
   console.error(error instanceof SetupError ? error.message : error);
   process.exitCode = 1;
@@ -48,8 +48,9 @@ async function renewRequirements() {
   }
 }
 
-async function renewAzurite() {
-  const root = join(projectRoot, 'scripts', 'embedded', 'azurite');
+/** @param {string} name */
+async function renewLockFile(name) {
+  const root = join(projectRoot, 'scripts', 'embedded', name);
   rmSync(join(root, 'package-lock.json'), { force: true });
   const args = [
     'install',
@@ -63,7 +64,7 @@ async function renewAzurite() {
   if (code !== 0) throw new Error(output);
   const complete = join(projectRoot, 'scripts', 'complete-lock.mjs');
   await run(process.execPath, [complete, join(root, 'package-lock.json')]);
-  console.log('azurite/package-lock.json');
+  console.log(`${name}/package-lock.json`);
 }
 
 /** @param {string} command @param {string[]} args */

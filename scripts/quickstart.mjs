@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './embedded/newer-node.mjs';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { destroyCluster, runDemo } from './demo/demo.mjs';
 import { ApiError, login } from './demo/session.mjs';
 import { ensureBuild, ensureDependencies } from './embedded/install.mjs';
+import { onEndOfNpm } from './embedded/interruption.mjs';
 import { acquireLock, LockHeldError } from './embedded/lock.mjs';
 import { endLeftoverPlatform, loadSecrets, startPlatform, stopLocalNodes } from './embedded/platform.mjs';
 import { assertPortFree } from './embedded/ports.mjs';
@@ -14,7 +16,6 @@ import { prepareRuntime } from './embedded/runtime.mjs';
 import { startPostgres, startRedis } from './embedded/services.mjs';
 import { SetupError } from './embedded/setup-error.mjs';
 
-const OLDEST_NODE = /** @type {const} */ ([20, 19]);
 const SERVICE_RESTARTS = 5;
 
 const HELP = `Usage: npm run quickstart [-- options]
@@ -115,7 +116,7 @@ class Quickstart {
         this.aborting.abort();
       });
     }
-    this.followParent();
+    onEndOfNpm(() => this.aborting.abort());
     for (const name of ['uncaughtException', 'unhandledRejection']) process.on(name, (error) => this.fail(error));
 
     const work = this.serve();
@@ -133,19 +134,6 @@ class Quickstart {
     // What is being started ends itself on the abort; only then is the list of what to undo complete.
     await work.catch(() => {});
     return (await this.stop()) ? status : 1;
-  }
-
-  /**
-   * npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word to its
-   * child. So under npm the loss of the parent is the signal.
-   */
-  followParent() {
-    if (!this.env.npm_lifecycle_event) return;
-    const parent = process.ppid;
-    const watch = () => {
-      if (process.ppid !== parent) this.aborting.abort();
-    };
-    setInterval(watch, 200).unref();
   }
 
   /** @returns {Promise<number>} exit status */
@@ -387,13 +375,6 @@ function readOptions(args) {
 }
 
 function assertSystem() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1])) {
-    const oldest = OLDEST_NODE.join('.');
-    throw new SetupError(
-      `This is Node ${process.versions.node}, but ${oldest} or newer is needed. Install a newer Node.`,
-    );
-  }
   if (process.platform === 'win32') {
     throw new SetupError('The embedded platform runs on Linux and macOS. On Windows use it within WSL.');
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Records what the agent and the control plane of a release say to each other, and the rows of its running cluster, so that
 // tests hold later releases to them; see test/fixtures/releases/README.md.
+import './embedded/newer-node.mjs';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';

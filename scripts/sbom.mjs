@@ -12,6 +12,7 @@ import { JARS } from './connectors/connectors.mjs';
 import { npmCommand, projectRoot } from './embedded/install.mjs';
 import { KERBEROS_SERVER } from './embedded/kerberos-server.mjs';
 import { LDAP_SERVER } from './embedded/ldap-server.mjs';
+import { NODE_RELEASE } from './embedded/node-release.mjs';
 import { pinnedPackages, pinnedVersion } from './embedded/requirements.mjs';
 import { AZURITE, FAKE_GCS, MINIO } from './embedded/store-servers.mjs';
 
@@ -70,8 +71,11 @@ async function billOfMaterials(runtimeDir) {
   const product = { type: 'application', 'bom-ref': name, name, version, description };
   const npm = await npmPackages(projectRoot, npmScope);
   const azurite = await npmPackages(AZURITE, () => 'excluded');
+  const node = await npmPackages(NODE_RELEASE, () => 'optional');
   const others = [...pythonPackages(), ...programs(runtimeDir), ...jars(), ...goModules(), ...images()];
-  const direct = [...npm.direct, ...azurite.direct, ...others.map((component) => component['bom-ref'])];
+  const direct = [npm, azurite, node]
+    .flatMap((packages) => packages.direct)
+    .concat(others.map((component) => component['bom-ref']));
   return {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
     bomFormat: 'CycloneDX',
@@ -79,16 +83,19 @@ async function billOfMaterials(runtimeDir) {
     serialNumber: `urn:uuid:${randomUUID()}`,
     version: 1,
     metadata: { timestamp: new Date().toISOString(), component: product },
-    components: firstOfEach([...npm.components, ...azurite.components, ...others], (component) => component['bom-ref']),
+    components: firstOfEach(
+      [...npm.components, ...azurite.components, ...node.components, ...others],
+      (component) => component['bom-ref'],
+    ),
     dependencies: firstOfEach(
-      [{ ref: name, dependsOn: [...new Set(direct)] }, ...npm.links, ...azurite.links],
+      [{ ref: name, dependsOn: [...new Set(direct)] }, ...npm.links, ...azurite.links, ...node.links],
       ({ ref }) => ref,
     ),
   };
 }
 
 /**
- * A package that is in several folders, or in both lock files, counts as one.
+ * A package that is in several folders, or in several lock files, counts as one.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => string} keyOf

@@ -7,6 +7,7 @@
 //   --match=pattern       of medium, attacks, stores, clouds and e2e, the files whose path matches
 // Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.
 // Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
+import './embedded/newer-node.mjs';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

@@ -142,8 +142,8 @@ function onlyOtherSystemsMissing(output) {
   );
 }
 
-/** @param {string} output */
-function npmCause(output) {
+/** @param {string} output of an npm that failed @returns {string} what to do about it, or npm's own first errors */
+export function npmCause(output) {
   if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
     return 'the package registry could not be reached. Check the network or proxy settings of npm and run the command again.';

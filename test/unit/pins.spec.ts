@@ -49,7 +49,7 @@ describe.each(sets)('Python packages of the set %s', (set) => {
 
 describe('pins', () => {
   it('name no registry', () => {
-    const files = filesUnder('scripts/embedded').filter((name) => /requirements\/|azurite\//.test(name));
+    const files = filesUnder('scripts/embedded').filter((name) => /requirements\/|azurite\/|node\//.test(name));
     expect(files.filter((name) => /https?:\/\/(pypi|files\.pythonhosted|registry\.)/.test(read(name)))).toEqual([]);
   });
 
@@ -68,22 +68,32 @@ describe('pins', () => {
     expect(read('docker', 'spark-node.Dockerfile')).not.toMatch(/[\w\]]==[\d"$]/);
   });
 
-  it.each(['package-lock.json', 'scripts/embedded/azurite/package-lock.json'])(
-    'of %s have a checksum for Linux on x64 and arm64',
-    (file) => {
-      type Locked = { integrity?: string; os?: string[]; cpu?: string[] };
-      const { packages } = JSON.parse(read(file)) as { packages: Record<string, Locked> };
-      const isForUs = ({ os = ['linux'], cpu = ['x64', 'arm64'] }: Locked) =>
-        os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64'));
-      const unchecked = Object.entries(packages).filter(
-        ([path, locked]) => path !== '' && isForUs(locked) && !locked.integrity?.startsWith('sha512-'),
-      );
-      expect(unchecked.map(([path]) => path)).toEqual([]);
-    },
-  );
+  const locks = ['azurite', 'node'].map((name) => `scripts/embedded/${name}/package-lock.json`);
+  it.each(['package-lock.json', ...locks])('of %s have a checksum for Linux on x64 and arm64', (file) => {
+    type Locked = { integrity?: string; os?: string[]; cpu?: string[] };
+    const { packages } = JSON.parse(read(file)) as { packages: Record<string, Locked> };
+    const isForUs = ({ os = ['linux'], cpu = ['x64', 'arm64'] }: Locked) =>
+      os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64'));
+    const unchecked = Object.entries(packages).filter(
+      ([path, locked]) => path !== '' && isForUs(locked) && !locked.integrity?.startsWith('sha512-'),
+    );
+    expect(unchecked.map(([path]) => path)).toEqual([]);
+  });
 
   it('need no package to run a script of its own', () => {
     expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true');
+  });
+});
+
+describe('Node', () => {
+  it('has one major version in the images and where the scripts fetch it', () => {
+    const { optionalDependencies } = JSON.parse(read('scripts', 'embedded', 'node', 'package.json')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    const versions = [...new Set(Object.values(optionalDependencies))];
+    expect(versions).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+    for (const name of ['Dockerfile', 'spark-node.Dockerfile'])
+      expect(/^ARG NODE_VERSION=(\d+)$/m.exec(read('docker', name))?.[1]).toBe(versions[0]?.split('.')[0]);
   });
 });
 

