@@ -1,18 +1,17 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, reachStatus, stateReason } from './harness/estate';
-import { PlatformUnderTest } from './harness/platform';
+import { SHARED_SETTINGS, SharedPlatform } from './harness/shared-platform';
 
-const LOG_LIMIT = 1024 * 1024;
+const LOG_LIMIT = Number(SHARED_SETTINGS.e2e.LOG_MAX_BYTES);
+const TIMEOUT_MS = Number(SHARED_SETTINGS.e2e.BOOTSTRAP_TIMEOUT_MS);
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  const env = { BOOTSTRAP_TIMEOUT_MS: '4000', LOG_MAX_BYTES: String(LOG_LIMIT) };
-  platform = await PlatformUnderTest.start({ name: 'bootstrap-scripts', env });
+  platform = await SharedPlatform.join('e2e', 'bootstrap-scripts');
   admin = await platform.admin();
   estate = await describeEstate(admin, platform.runtime.sparkVersion);
 });
@@ -31,8 +30,8 @@ async function failed(
   const cluster = await reachStatus(admin, id, 'ERROR');
   const why = await stateReason(admin, id);
   expect(cluster.nodes).toEqual([]);
-  expect(platform.nodeProcesses()).toEqual([]);
-  expect(readdirSync(platform.localDir).filter((one) => !one.endsWith('.lock'))).toEqual([]);
+  expect(await platform.nodeProcesses()).toEqual([]);
+  expect(await platform.nodeFolders()).toEqual([]);
   await destroyCluster(admin, id);
   return { cluster, why };
 }
@@ -60,7 +59,9 @@ echo "I am number $n"
 
   it('that hangs ends when its time is up', async () => {
     const { cluster, why } = await failed('hanging', 'echo waiting for godot\nsleep 100000\n');
-    expect(why).toContain('The bootstrap script took longer than 4 seconds. Its last output: waiting for godot');
+    expect(why).toContain(
+      `The bootstrap script took longer than ${TIMEOUT_MS / 1000} seconds. Its last output: waiting for godot`,
+    );
     expect(await logOf(cluster, 'stdout')).toContain('waiting for godot');
   });
 

@@ -2,19 +2,19 @@ import { eventually } from '../../libs/testing/eventually';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, reachStatus, stateReason } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** `cosi_start` among the types of workflows. */
 const START = 2;
 
 // Real: API and worker. No node is ever created.
 describe('a cluster whose provider has no driver in this release', () => {
-  let platform: PlatformUnderTest;
+  let platform: SharedPlatform;
   let client: ApiClient;
   let estate: Estate;
 
   beforeAll(async () => {
-    platform = await PlatformUnderTest.start({ name: 'without-driver' });
+    platform = await SharedPlatform.join('e2e', 'without-driver');
     client = await platform.admin();
     const endpoint = 'http://pve.example.org:8006';
     estate = await describeEstate(client, platform.runtime.sparkVersion, 'elsewhere', endpoint);
@@ -31,7 +31,8 @@ describe('a cluster whose provider has no driver in this release', () => {
     const jobConfId = await desk.describe(clusterId, 'job', { job_type: 'Python3', command: 'job.py' });
     const run = await client.request('POST', `${desk.path}/job`, { json: { job_conf_id: jobConfId } });
     run.expectError(400, 'CLUSTER.PROVIDER_UNSUPPORTED');
-    expect(await platform.sql(`SELECT 1 FROM runs UNION ALL SELECT 1 FROM workflow_jobs`)).toEqual([]);
+    const begun = 'SELECT 1 FROM runs WHERE tenant_id = $1 UNION ALL SELECT 1 FROM workflow_jobs WHERE tenant_id = $1';
+    expect(await platform.sql(begun, [platform.tenantId])).toEqual([]);
     expect((await client.get('/cluster', { cluster_id: clusterId })).cluster_status).toBe('STOPPED');
   });
 
@@ -96,7 +97,7 @@ describe('a cluster whose provider has no driver in this release', () => {
       platform
         .workerLog()
         .split('\n')
-        .filter((line) => line.includes('compensation'));
+        .filter((line) => line.includes('compensation') && line.includes(`"cluster_id":${clusterId},`));
     await eventually(() => logged().length === 1, { what: 'a line in the log' });
 
     await client.post('/cluster/destroy', { cluster_id: clusterId });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
 import { bodyOf } from '../samples';
@@ -15,16 +15,16 @@ import {
   stopCluster,
 } from './harness/estate';
 import { clientOf, createTenant, createUser } from './harness/people';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 const ABSENT = 999_999_999;
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'clusters' });
+  platform = await SharedPlatform.join('e2e', 'clusters');
   admin = await platform.admin();
   estate = await describeEstate(admin, platform.runtime.sparkVersion);
 });
@@ -41,8 +41,8 @@ const put = (operation: string, id: number) =>
   admin.request('PUT', `/cluster/${operation}`, { json: { cluster_id: id } });
 
 /** Command lines of the running processes of all nodes. */
-function commands(): string[] {
-  return platform.nodeProcesses().map(({ pid, command }) => {
+async function commands(): Promise<string[]> {
+  return (await platform.nodeProcesses()).map(({ pid, command }) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
     } catch {
@@ -52,16 +52,16 @@ function commands(): string[] {
 }
 
 /** Only the daemons themselves; the command lines of their sandboxes end with theirs. */
-const daemons = (name: 'Master' | 'Worker') => {
-  const main = `org.apache.spark.deploy.${name.toLowerCase()}.${name}`;
-  return commands().filter((command) => /^\S+\/java /.test(command) && command.includes(main)).length;
-};
+async function daemons(): Promise<{ masters: number; workers: number }> {
+  const running = (await commands()).filter((command) => /^\S+\/java /.test(command));
+  const count = (main: string) =>
+    running.filter((command) => command.includes(`org.apache.spark.deploy.${main}`)).length;
+  return { masters: count('master.Master'), workers: count('worker.Worker') };
+}
 
-const nodeFolders = () => readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
-
-function expectNothingLeft(): void {
-  expect(platform.nodeProcesses()).toEqual([]);
-  expect(nodeFolders()).toEqual([]);
+async function expectNothingLeft(): Promise<void> {
+  expect(await platform.nodeProcesses()).toEqual([]);
+  expect(await platform.nodeFolders()).toEqual([]);
 }
 
 /** The whole history, checked to be newest first and without a hole. */
@@ -94,7 +94,7 @@ describe('a PLATFORM cluster', () => {
       instance_size: 0,
       to_date: 'infinity',
     });
-    expectNothingLeft();
+    await expectNothingLeft();
 
     const started = await admin.post('/cluster/start', { cluster_name: 'cycle' });
     expect(started.CosiStart.engine_cluster_instance_id).toBe(id);
@@ -104,23 +104,23 @@ describe('a PLATFORM cluster', () => {
     expect(running.workflow_job_instance_details.workflow_job_instance_status).toMatchObject({
       workflow_job_instance_id: started.CosiStart.workflow_job_instance_id,
     });
-    expect(platform.nodeProcesses().length).toBeGreaterThan(0);
-    expect(nodeFolders()).toHaveLength(1);
+    expect((await platform.nodeProcesses()).length).toBeGreaterThan(0);
+    expect(await platform.nodeFolders()).toHaveLength(1);
     // A PLATFORM node has no Spark daemons: its jobs bring their own.
-    expect([daemons('Master'), daemons('Worker')]).toEqual([0, 0]);
+    expect(await daemons()).toEqual({ masters: 0, workers: 0 });
 
     const stopped = await stopCluster(admin, id);
     expect(stopped.nodes).toMatchObject([{ node_number: 0, node_status: 'STOPPED' }]);
-    expect(platform.nodeProcesses()).toEqual([]);
-    expect(nodeFolders()).toHaveLength(1);
+    expect(await platform.nodeProcesses()).toEqual([]);
+    expect(await platform.nodeFolders()).toHaveLength(1);
 
     const again = await startCluster(admin, id);
     expect(again.nodes).toHaveLength(1);
-    expect(nodeFolders()).toHaveLength(1);
+    expect(await platform.nodeFolders()).toHaveLength(1);
 
     const destroyed = await destroyCluster(admin, id);
     expect(destroyed).toMatchObject({ nodes: [], instance_size: 0 });
-    expectNothingLeft();
+    await expectNothingLeft();
 
     expect(await statuses(id)).toEqual([
       'STOPPED',
@@ -198,7 +198,7 @@ describe('a PLATFORM cluster', () => {
     expect(await get(id)).toMatchObject({ cluster_status: 'STOPPED', nodes: [], to_date: 'infinity' });
     await startCluster(admin, id);
     await destroyCluster(admin, id);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 
   it('is changed as its state allows', async () => {
@@ -251,9 +251,9 @@ describe('a PLATFORM cluster', () => {
     await admin.put('/cluster/enable', query);
     const running = await startCluster(admin, id);
     expect(running.nodes).toHaveLength(2);
-    expect(nodeFolders()).toHaveLength(2);
+    expect(await platform.nodeFolders()).toHaveLength(2);
     await destroyCluster(admin, id);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 });
 
@@ -265,8 +265,8 @@ describe('a cluster with a Spark master', () => {
     const id = await create(name, { cluster_type, ...fields });
     const running = await startCluster(admin, id);
     expect(running.nodes).toHaveLength(size);
-    expect(nodeFolders()).toHaveLength(size);
-    expect([daemons('Master'), daemons('Worker')]).toEqual([1, 1]);
+    expect(await platform.nodeFolders()).toHaveLength(size);
+    expect(await daemons()).toEqual({ masters: 1, workers: 1 });
 
     for (const { node_status_id } of running.nodes) {
       const whole = await admin.text('/cluster/log/stderr', { cluster_id: id, node_status_id });
@@ -286,12 +286,12 @@ describe('a cluster with a Spark master', () => {
     }
 
     await stopCluster(admin, id);
-    expect(platform.nodeProcesses()).toEqual([]);
-    expect(nodeFolders()).toHaveLength(size);
+    expect(await platform.nodeProcesses()).toEqual([]);
+    expect(await platform.nodeFolders()).toHaveLength(size);
     await startCluster(admin, id);
-    expect([daemons('Master'), daemons('Worker')]).toEqual([1, 1]);
+    expect(await daemons()).toEqual({ masters: 1, workers: 1 });
     await destroyCluster(admin, id);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 });
 
@@ -324,7 +324,7 @@ describe('a start that fails', () => {
     await admin.post('/cluster/start', { cluster_id: id });
     const failed = await reachStatus(admin, id, 'ERROR');
     expect(failed.nodes).toEqual([]);
-    expectNothingLeft();
+    await expectNothingLeft();
     const reason = await stateReason(admin, id);
     expect(reason).toContain('frobnicate');
     expect(reason).toMatch(/\b7\b/);
@@ -346,7 +346,7 @@ describe('a start that fails', () => {
     await admin.put('/cluster/enable', { cluster_id: id });
     await startCluster(admin, id);
     await destroyCluster(admin, id);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 
   it('keeps its nodes where keep_scratch_disk asks for them', async () => {
@@ -354,10 +354,10 @@ describe('a start that fails', () => {
     await admin.post('/cluster/start', { cluster_id: id });
     const failed = await reachStatus(admin, id, 'ERROR');
     expect(failed.nodes).toHaveLength(1);
-    expect(platform.nodeProcesses()).toEqual([]);
-    expect(nodeFolders()).toHaveLength(1);
+    expect(await platform.nodeProcesses()).toEqual([]);
+    expect(await platform.nodeFolders()).toHaveLength(1);
     await destroyCluster(admin, id);
-    expectNothingLeft();
+    await expectNothingLeft();
   });
 
   it('for a Spark that is not there names it', async () => {
@@ -371,7 +371,7 @@ describe('a start that fails', () => {
     const reason = await stateReason(admin, id);
     expect(reason).toContain(`Spark ${version.spark_version}`);
     expect(reason).toContain(platform.runtime.sparkVersion);
-    expectNothingLeft();
+    await expectNothingLeft();
     await destroyCluster(admin, id);
   });
 });

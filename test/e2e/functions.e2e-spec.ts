@@ -2,7 +2,7 @@ import { eventually } from '../../libs/testing/eventually';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 const SCRIPT = `
 import os, time
@@ -26,7 +26,7 @@ def serve(request):
 `;
 const AREAS = 'def area(side):\n    return side * side\n';
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let desk: JobDesk;
 let clusterId: number;
@@ -41,7 +41,7 @@ const FIELDS = {
 };
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'functions' });
+  platform = await SharedPlatform.join('e2e', 'functions');
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'functions');
   await desk.upload('project/serve.py', SCRIPT);

@@ -4,7 +4,7 @@ import { hiveSite } from '../samples/metastore-catalog';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
 import { CLUSTER_TYPES, compileJar, JobDesk, type Language, languagesOn } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** What each job does: it makes a view of its own, and says what a view of somebody else holds. */
 const STATEMENTS = (name: string) => [`CREATE VIEW shop.${name} AS SELECT 1 AS one`, 'SELECT word FROM shop.seed'];
@@ -47,7 +47,7 @@ function quoted(name: string): string {
 // Real: the built processes, Spark, and a Hive metastore.
 describe('jobs of a cluster with a Hive catalog', () => {
   let metastore: HiveMetastore;
-  let platform: PlatformUnderTest;
+  let platform: SharedPlatform;
   let admin: ApiClient;
   let estate: Estate;
   let desk: JobDesk;
@@ -65,7 +65,7 @@ describe('jobs of a cluster with a Hive catalog', () => {
         sd: { cols: [{ name: 'word', type: 'string', comment: null }] },
       },
     ]);
-    platform = await PlatformUnderTest.start({ name: 'job-metastores', env: { OUTBOUND_ADDRESSES: 'loopback' } });
+    platform = await SharedPlatform.join('e2e', 'job-metastores');
     admin = await platform.admin();
     estate = await describeEstate(admin, platform.runtime.sparkVersion);
     desk = await JobDesk.open(admin, 'metastores');

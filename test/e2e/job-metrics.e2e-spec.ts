@@ -5,7 +5,7 @@ import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { HistoryServer } from './harness/history-server';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** Shuffles, writes and reads, has a task fail, and then a task that waits for the gate. */
 const SCRIPT = `
@@ -31,7 +31,7 @@ print("sum", spark.sparkContext.parallelize([sys.argv[1]], 1).map(wait).sum(), f
 spark.stop()
 `;
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let desk: JobDesk;
 let history: HistoryServer | undefined;
@@ -42,7 +42,7 @@ const gate = (): string => join(platform.sharedDir, `gate-${(gates += 1)}`);
 const sumOf = (list: Json[], key: string): number => list.reduce((sum, one) => sum + one[key], 0);
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'job-metrics' });
+  platform = await SharedPlatform.join('e2e', 'job-metrics');
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'metrics');
   await desk.upload('work.py', SCRIPT);

@@ -6,7 +6,7 @@ import { serveOnLoopback } from '../../libs/testing/loopback-server';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** Reads what the packages of the job have in them, each a text of its own. */
 const SCRIPT = `
@@ -25,7 +25,7 @@ interface MavenRepository {
   stop: () => Promise<void>;
 }
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let central: MavenRepository;
 let own: MavenRepository;
 let admin: ApiClient;
@@ -33,9 +33,9 @@ let desk: JobDesk;
 let cluster: number;
 
 beforeAll(async () => {
-  central = await serveMaven(['greeting']);
+  platform = await SharedPlatform.join('e2e', 'job-packages');
+  central = await serveMaven(['greeting'], platform.mavenPort);
   own = await serveMaven(['secret-sauce']);
-  platform = await PlatformUnderTest.start({ name: 'job-packages', env: { MAVEN_REPOSITORY_URL: central.url } });
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'packages');
   await desk.upload('look.py', SCRIPT);
@@ -101,7 +101,7 @@ describe('packages of a job', () => {
 });
 
 /** A Maven repository of jars without classes, each with one file that is named like it. */
-async function serveMaven(artifacts: readonly string[]): Promise<MavenRepository> {
+async function serveMaven(artifacts: readonly string[], port?: number): Promise<MavenRepository> {
   const folder = mkdtempSync(join(tmpdir(), 'maven-'));
   const files = new Map<string, Buffer>();
   for (const artifact of artifacts) {
@@ -120,6 +120,6 @@ async function serveMaven(artifacts: readonly string[]): Promise<MavenRepository
     const file = files.get(request.url ?? '');
     response.writeHead(file ? 200 : 404, { 'content-length': file?.length ?? 0 });
     response.end(request.method === 'HEAD' ? undefined : file);
-  });
+  }, port);
   return { url: `${url}/maven/`, asked, stop };
 }

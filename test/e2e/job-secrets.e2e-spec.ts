@@ -3,7 +3,7 @@ import { isLong } from '../harness/long';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 const [SHORT, CONF] = ['hush-4711', `conf "${randomBytes(30).toString('base64')}"`];
 const PEM = `-----BEGIN EC PRIVATE KEY-----\n${randomBytes(48).toString('base64')}\n-----END EC PRIVATE KEY-----\n`;
@@ -38,13 +38,13 @@ const digest = async (text: string) =>
   Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(text))).toString('hex');
 const stars = (text: string) => text.replace(/[^\n]/g, '*');
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let desk: JobDesk;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'job-secrets' });
+  platform = await SharedPlatform.join('e2e', 'job-secrets');
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'secrets');
   estate = await describeEstate(admin, platform.runtime.sparkVersion);

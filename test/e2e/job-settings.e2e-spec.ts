@@ -9,7 +9,7 @@ import {
   LANGUAGES,
   languagesOn,
 } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** What a process of Spark sees: the driver, or that of a task. */
 interface Sight {
@@ -242,7 +242,7 @@ const expected = (type: ClusterType) =>
     ]),
   );
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
 let desk: JobDesk;
@@ -263,7 +263,7 @@ async function zipOf(name: string, texts: Record<string, string>): Promise<Buffe
 }
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'job-settings' });
+  platform = await SharedPlatform.join('e2e', 'job-settings');
   admin = await platform.admin();
   estate = await describeEstate(admin, platform.runtime.sparkVersion);
   desk = await JobDesk.open(admin, 'settings');

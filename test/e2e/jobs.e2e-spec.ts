@@ -13,7 +13,7 @@ import {
 } from './harness/estate';
 import { compileJar, JobDesk, processesOfRun } from './harness/jobs';
 import { clientOf, createTenant, createUser } from './harness/people';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 const SCRIPTS = {
   /** Reports all it sees; needs Spark. */
@@ -83,10 +83,9 @@ object App {
 }
 `;
 
-const KILL_GRACE_MS = 4_000;
 const ABSENT = 999_999_999;
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let estate: Estate;
 let desk: JobDesk;
@@ -94,8 +93,7 @@ let desk: JobDesk;
 let shared: number;
 
 beforeAll(async () => {
-  const env = { RUN_KILL_GRACE_MS: String(KILL_GRACE_MS), RECONCILE_INTERVAL_MS: '500' };
-  platform = await PlatformUnderTest.start({ name: 'jobs', env });
+  platform = await SharedPlatform.join('e2e', 'jobs');
   admin = await platform.admin();
   estate = await describeEstate(admin, platform.runtime.sparkVersion);
   desk = await JobDesk.open(admin, 'jobs');
@@ -427,7 +425,7 @@ describe('a Python job', () => {
     expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'DONE']);
     const errors = await admin.get(`${desk.path}/job/${id}/workflow/errors`);
     expect(errors.data).toEqual([]);
-    expect(processesOfRun(platform, id)).toEqual([]);
+    expect(await processesOfRun(platform, id)).toEqual([]);
     const listed = await admin.get(`${desk.path}/jobs`, {
       job_conf_name: 'report',
       job_status: 'DONE',
@@ -531,7 +529,7 @@ describe('a jar job', () => {
     const job = await desk.ended(id);
     expect(job).toMatchObject({ job_status: 'KILLED', reason_code: 'STOP_REQUESTED' });
     expect((await desk.statuses(id)).slice(-3)).toEqual(['STOPPING', 'KILLING', 'KILLED']);
-    expect(processesOfRun(platform, id)).toEqual([]);
+    expect(await processesOfRun(platform, id)).toEqual([]);
   });
 });
 
@@ -576,7 +574,7 @@ describe('a running job', () => {
     for (const query of [{ last_n_lines: 0 }, { last_n_lines: 1001 }, { file_size_bytes: 0 }, { offset: -1 }]) {
       await admin.expectError('GET', log, { query: query }, 400, 'REQUEST.INVALID');
     }
-    expect(processesOfRun(platform, id).length).toBeGreaterThan(0);
+    expect((await processesOfRun(platform, id)).length).toBeGreaterThan(0);
 
     const killed = await desk.kill(id);
     expect(killed.SparkKill.spark_job_instance_id).toBe(id);
@@ -585,7 +583,7 @@ describe('a running job', () => {
     const job = await desk.ended(id);
     expect(job).toMatchObject({ job_status: 'STOPPED', reason_code: 'STOP_REQUESTED' });
     expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'STOPPING', 'STOPPED']);
-    expect(processesOfRun(platform, id)).toEqual([]);
+    expect(await processesOfRun(platform, id)).toEqual([]);
     // Whatever was said before the end is there, without a gap.
     const last = await desk.log(id);
     const lines = last.trimEnd().split('\n').slice(2);
@@ -666,7 +664,7 @@ describe('a running job', () => {
     await desk.kill(id);
     const job = await desk.ended(id);
     expect(['STOPPED', 'KILLED']).toContain(job.job_status);
-    expect(processesOfRun(platform, id)).toEqual([]);
+    expect(await processesOfRun(platform, id)).toEqual([]);
   });
 
   it('holds its configuration to max_concurrency', async () => {
@@ -728,7 +726,7 @@ describe('jobs and the state of their cluster', () => {
     await reachStatus(admin, narrow, 'STOPPED');
     expect(await desk.ended(left)).toMatchObject({ job_status: 'TERMINATED', reason_code: 'NODE_STOPPED' });
     expect(await desk.ended(waiting)).toMatchObject({ job_status: 'TERMINATED', reason_code: 'CLUSTER_STOPPED' });
-    expect(processesOfRun(platform, left)).toEqual([]);
+    expect(await processesOfRun(platform, left)).toEqual([]);
     await destroyCluster(admin, narrow);
   });
 
@@ -801,16 +799,16 @@ describe('jobs and the state of their cluster', () => {
     const log = await desk.said(id, 'count 100');
     expect(log).toMatch(/^master spark:\/\/127\.0\.0\.1:\d+$/m);
     expect((await desk.reached(id, ['RUNNING'])).job_application_id).toMatch(/^app-\d+-\d+$/);
-    const executors = () =>
-      platform.nodeProcesses().filter(({ pid }) => {
+    const executors = async () =>
+      (await platform.nodeProcesses()).filter(({ pid }) => {
         const file = `/proc/${pid}/cmdline`;
         return existsSync(file) && readFileSync(file, 'utf8').includes('CoarseGrainedExecutorBackend');
       });
-    expect(executors()).toHaveLength(1);
+    expect(await executors()).toHaveLength(1);
     await desk.kill(id);
     expect((await desk.ended(id)).job_status).toBe('STOPPED');
-    expect(executors()).toEqual([]);
-    expect(processesOfRun(platform, id)).toEqual([]);
+    expect(await executors()).toEqual([]);
+    expect(await processesOfRun(platform, id)).toEqual([]);
     expect((await admin.get('/cluster', { cluster_id: master })).cluster_status).toBe('RUNNING');
     await destroyCluster(admin, master);
   });
@@ -824,6 +822,6 @@ describe('jobs and the state of their cluster', () => {
     expect(job.job_status).toBe('TERMINATED');
     expect(job.reason).toMatch(/\w+/);
     expect(await stateReason(admin, shared)).toMatch(/\w+/);
-    expect(platform.nodeProcesses()).toEqual([]);
+    expect(await platform.nodeProcesses()).toEqual([]);
   });
 });

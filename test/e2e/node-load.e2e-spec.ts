@@ -4,8 +4,8 @@ import { eventually } from '../../libs/testing/eventually';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from './harness/estate';
 import { GatedJob } from './harness/gated-job';
-import { PlatformUnderTest } from './harness/platform';
-import { nodeDirectory, nodeOf, QUICK_RECOVERY } from './harness/survival';
+import { SharedPlatform } from './harness/shared-platform';
+import { nodeDirectory, nodeOf } from './harness/survival';
 
 /** Keeps data in caches and shuffle files of all workers, and needs them again once the gate is open. */
 const HOLDING = `
@@ -37,12 +37,12 @@ interface NodeRow {
   drained_at: Date | null;
 }
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let client: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'node-load', env: QUICK_RECOVERY });
+  platform = await SharedPlatform.join('e2e', 'node-load');
   client = await platform.admin();
   estate = await describeEstate(client, platform.runtime.sparkVersion);
 });

@@ -1,63 +1,29 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
-import { KernelTestClient } from '../../libs/testing/kernel-client';
-import type { ApiClient, Json } from './harness/api-client';
-import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
-import { PlatformUnderTest } from './harness/platform';
-import { kill9, nodeOf, processesOfNode } from './harness/survival';
+import type { KernelTestClient } from '../../libs/testing/kernel-client';
+import type { ApiClient } from './harness/api-client';
+import { createCluster, describeEstate, startCluster } from './harness/estate';
+import { code, NotebookDesk } from './harness/notebooks';
+import { SharedPlatform } from './harness/shared-platform';
+import { kill9 } from './harness/survival';
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
+let desk: NotebookDesk;
 let base: string;
-let clusterId: number;
-const clients: KernelTestClient[] = [];
-
-const code = (cell_uuid: string, text: string) => ({ cell_uuid, cell_type: 'code', code: text, output: [] });
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'notebooks', agentsApart: true });
+  platform = await SharedPlatform.join('e2e', 'notebooks');
   admin = await platform.admin();
-  const { workspace_id } = await admin.post('/workspace', { name: 'research' });
-  base = `/workspace/${workspace_id}`;
   const estate = await describeEstate(admin, platform.runtime.sparkVersion);
-  clusterId = await createCluster(admin, estate, 'small');
+  const clusterId = await createCluster(admin, estate, 'small');
   await startCluster(admin, clusterId);
+  desk = await NotebookDesk.open(admin, clusterId, 'research');
+  base = desk.path;
 });
 
-afterEach(() => clients.splice(0).forEach(({ socket }) => socket.terminate()));
+afterEach(() => desk.disconnect());
 
-afterAll(async () => {
-  if (clusterId) await destroyCluster(admin, clusterId);
-  await platform?.close();
-});
-
-async function describeNotebook(name: string, type: string, cells: object[]): Promise<number> {
-  const body = { notebook_name: name, notebook_type: type, cluster_id: clusterId, driver_memory: '512m' };
-  const { notebook_conf_id: id } = await admin.post(`${base}/notebook/conf`, body);
-  await admin.post(`${base}/notebook/${id}/update`, { cells }, 201);
-  return Number(id);
-}
-
-async function start(confId: number): Promise<number> {
-  const { notebook_id: id } = await admin.post(`${base}/notebook`, { notebook_conf_id: confId });
-  await eventually(
-    async () => {
-      const { notebook_status: status, reason } = await admin.get(`${base}/notebook/${id}`);
-      if (!['SUBMITTED', 'RUNNING'].includes(status)) throw new Error(`The notebook is ${status}: ${reason}`);
-      return status === 'RUNNING';
-    },
-    { timeoutMs: 180_000, what: `notebook ${id} RUNNING` },
-  );
-  return Number(id);
-}
-
-async function connect(id: number): Promise<KernelTestClient> {
-  const path = `${base}/notebook/${id}/kernel/ws/any_session/${admin.currentToken}`;
-  const client = await KernelTestClient.open(`${platform.baseUrl}/api/v1${path}`);
-  clients.push(client);
-  return client;
-}
+afterAll(() => platform?.close());
 
 /** Resolves once the kernel works on what was sent. */
 async function begun(client: KernelTestClient, id: string): Promise<void> {
@@ -65,29 +31,14 @@ async function begun(client: KernelTestClient, id: string): Promise<void> {
   await eventually(() => Promise.resolve(isBegun()), { what: `${id} begun` });
 }
 
-async function outputsOf(confId: number, cellUuid: string): Promise<{ type: string; Celloutput: string }[]> {
-  const conf = await admin.get(`${base}/notebook/conf`, { notebook_conf_id: confId });
-  const cell = (conf.notebook_cells.cells as Json[]).find((one) => one.cell_uuid === cellUuid);
-  return (cell?.output ?? []) as { type: string; Celloutput: string }[];
-}
-
-async function ended(id: number, status = 'STOPPED'): Promise<Json> {
-  return eventually(
-    async () => {
-      const found = await admin.get(`${base}/notebook/${id}`);
-      return found.notebook_status === status ? found : null;
-    },
-    { timeoutMs: 180_000, what: `notebook ${id} ${status}` },
-  );
-}
-
-const kernelProcesses = () =>
-  platform.nodeProcesses().filter(({ command }) => /kernel_|node\.ScalaKernel/.test(command));
+const kernelProcesses = async () =>
+  (await platform.nodeProcesses()).filter(({ command }) => /kernel_|node\.ScalaKernel/.test(command));
+const noKernels = async () => (await kernelProcesses()).length === 0;
 const kernelOf = async (id: number) => (await admin.get(`${base}/notebook/${id}/kernel/status`)).kernel_info;
 
 describe('a Python notebook', () => {
   it('executes its cells with Spark and keeps what they say, whoever looks on', async () => {
-    const conf = await describeNotebook('counts', 'python3', [
+    const conf = await desk.describe('counts', 'python3', [
       code('one', 'print("hello")\n40 + 2'),
       { cell_uuid: 'two', cell_type: 'markdown', code: '# Text', output: [] },
       code('three', 'spark.range(1000).selectExpr("sum(id)").first()[0]'),
@@ -97,8 +48,8 @@ describe('a Python notebook', () => {
         'from pyspark.sql.functions import udf\nspark.range(3).select(udf(lambda n: 1 // n)("id")).collect()',
       ),
     ]);
-    const id = await start(conf);
-    const client = await connect(id);
+    const id = await desk.start(conf);
+    const client = await desk.connect(id);
     client.execute('one', 'print("hello")\n40 + 2');
     expect((await client.replied('one')).content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(client.texts('one').join('')).toBe('hello\n');
@@ -111,7 +62,7 @@ describe('a Python notebook', () => {
     ).toMatchObject({
       content: { data: { 'text/plain': '499500' } },
     });
-    expect(await outputsOf(conf, 'one')).toEqual([
+    expect(await desk.outputsOf(conf, 'one')).toEqual([
       { type: 'text', Celloutput: 'hello\n' },
       { type: 'text', Celloutput: '42' },
     ]);
@@ -119,8 +70,8 @@ describe('a Python notebook', () => {
     client.execute('four', 'import time\nfor n in range(40):\n    print("line", n, flush=True)\n    time.sleep(0.1)');
     await eventually(() => Promise.resolve(client.texts('four').length > 0));
     client.socket.terminate();
-    await eventually(async () => (await outputsOf(conf, 'four'))[0]?.Celloutput.includes('line 39'));
-    const again = await connect(id);
+    await eventually(async () => (await desk.outputsOf(conf, 'four'))[0]?.Celloutput.includes('line 39'));
+    const again = await desk.connect(id);
     expect((await again.replied('four')).content.status).toBe('ok');
     const missed = [...client.texts('four'), ...again.texts('four')].join('');
     for (let line = 0; line < 40; line += 1) expect(missed).toContain(`line ${line}\n`);
@@ -129,20 +80,22 @@ describe('a Python notebook', () => {
       'from pyspark.sql.functions import udf\nspark.range(3).select(udf(lambda n: 1 // n)("id")).collect()',
     );
     expect((await again.replied('five')).content).toMatchObject({ status: 'error' });
-    expect((await outputsOf(conf, 'five')).map(({ Celloutput: text }) => text).join('')).toContain('ZeroDivisionError');
+    expect((await desk.outputsOf(conf, 'five')).map(({ Celloutput: text }) => text).join('')).toContain(
+      'ZeroDivisionError',
+    );
 
     expect((await admin.post(`${base}/notebook/kill/${id}`, {}, 201)).NotebookKill.notebook_id).toBe(id);
-    await ended(id);
+    await desk.ended(id);
     await eventually(() => Promise.resolve(again.code === 1000));
-    await eventually(() => Promise.resolve(kernelProcesses().length === 0));
+    await eventually(noKernels);
     const { notebook_application_id: application } = await admin.get(`${base}/notebook/${id}`);
     expect(application).toMatch(/^(local|app)-/);
   });
 
   it('is interrupted with its Spark job, restarted, and told of a kernel that died', async () => {
-    const conf = await describeNotebook('endless', 'python3', [code('one', 'x')]);
-    const id = await start(conf);
-    const client = await connect(id);
+    const conf = await desk.describe('endless', 'python3', [code('one', 'x')]);
+    const id = await desk.start(conf);
+    const client = await desk.connect(id);
     // Mostly while it still waits for Spark.
     client.execute('early', 'spark.range(1).count()');
     await begun(client, 'early');
@@ -193,87 +146,43 @@ describe('a Python notebook', () => {
     client.execute('h', '1 + 1');
     expect((await client.replied('h')).content.status).toBe('ok');
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
-    await ended(id);
-  });
-
-  it('loses and doubles nothing when the API and then the agent die in the midst of a cell', async () => {
-    const gate = join(platform.sharedDir, 'over');
-    const text = `import os, time
-n = 0
-while not os.path.exists(${JSON.stringify(gate)}):
-    print("n", n, flush=True)
-    n += 1
-    time.sleep(0.1)
-print("over", n)`;
-    const conf = await describeNotebook('survives', 'python3', [code('one', text)]);
-    const id = await start(conf);
-    const client = await connect(id);
-    const printed = (by: KernelTestClient, more: number) => {
-      const before = by.texts('one').length;
-      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 90_000 });
-    };
-    client.execute('one', text);
-    await printed(client, 4);
-    await platform.killApi();
-    await platform.startApi();
-    const again = await connect(id);
-    // It has been asked already.
-    again.execute('one', text);
-    await printed(again, 4);
-    const { token } = await nodeOf(platform, clusterId);
-    const { agents } = processesOfNode(platform, token);
-    kill9(agents);
-    await eventually(() => Promise.resolve(processesOfNode(platform, token).agents.length === 1));
-    expect(processesOfNode(platform, token).agents).not.toEqual(agents);
-    await printed(again, 4);
-    writeFileSync(gate, '');
-    expect((await again.replied('one')).content.status).toBe('ok');
-    const [output, ...others] = await outputsOf(conf, 'one');
-    const lines = output?.Celloutput.split('\n').slice(0, -1) ?? [];
-    const count = lines.length - 1;
-    expect(lines).toEqual([...Array.from({ length: count }, (_, n) => `n ${n}`), `over ${count}`]);
-    expect(others).toEqual([]);
-    const seen = [...client.texts('one'), ...again.texts('one')].join('');
-    for (const line of lines) expect(seen).toContain(`${line}\n`);
-    expect(again.replies('one')).toHaveLength(1);
-    await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
-    await ended(id);
+    await desk.ended(id);
   });
 
   it('ends with its reason when the bridge to its kernel is killed, and leaves nobody waiting', async () => {
     const text = 'print("begun", flush=True)\nimport time; time.sleep(600)';
-    const conf = await describeNotebook('bridgeless', 'python3', [code('one', text), code('two', '1')]);
-    const id = await start(conf);
-    const client = await connect(id);
+    const conf = await desk.describe('bridgeless', 'python3', [code('one', text), code('two', '1')]);
+    const id = await desk.start(conf);
+    const client = await desk.connect(id);
     client.execute('one', text);
     client.execute('two', '1');
     await eventually(() => Promise.resolve(client.texts('one').join('') === 'begun\n'));
-    const bridges = kernelProcesses().filter(({ command }) => /python\S* \S*kernel_bridge[.]py/.test(command));
+    const bridges = (await kernelProcesses()).filter(({ command }) => /python\S* \S*kernel_bridge[.]py/.test(command));
     kill9(bridges.map(({ pid }) => pid));
     for (const cell of ['one', 'two']) expect((await client.replied(cell)).content.status).toBe('aborted');
-    const { reason } = await ended(id, 'TERMINATED');
+    const { reason } = await desk.ended(id, 'TERMINATED');
     expect(reason).toContain('SIGKILL');
-    await eventually(() => Promise.resolve(client.code === 1000 && kernelProcesses().length === 0));
-    expect(await outputsOf(conf, 'one')).toEqual([{ type: 'text', Celloutput: 'begun\n' }]);
+    await eventually(async () => client.code === 1000 && (await noKernels()));
+    expect(await desk.outputsOf(conf, 'one')).toEqual([{ type: 'text', Celloutput: 'begun\n' }]);
   });
 });
 
 describe('an SQL notebook', () => {
   it('shows the results of its statements as tables', async () => {
     const text = 'create table pairs as select id, id * id as square from range(3);\nselect * from pairs order by id';
-    const conf = await describeNotebook('tables', 'sql', [code('one', text), code('two', 'select 1;\nselect nothing')]);
-    const id = await start(conf);
-    const client = await connect(id);
+    const conf = await desk.describe('tables', 'sql', [code('one', text), code('two', 'select 1;\nselect nothing')]);
+    const id = await desk.start(conf);
+    const client = await desk.connect(id);
     client.execute('one', text);
     expect((await client.replied('one')).content.status).toBe('ok');
-    const [table] = await outputsOf(conf, 'one');
+    const [table] = await desk.outputsOf(conf, 'one');
     expect(table).toMatchObject({ type: 'html' });
     expect(table?.Celloutput).toContain('<td>2</td><td>4</td>');
     client.execute('two', 'select 1;\nselect nothing');
     expect((await client.replied('two')).content).toMatchObject({ status: 'error' });
     expect((await client.replied('two')).content.evalue).toContain('Statement 2, which begins in line 2');
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
-    await ended(id);
+    await desk.ended(id);
   });
 });
 
@@ -288,21 +197,21 @@ spark.range(0, 10000000000000L, 1, 2).selectExpr("sum(id * id % 7)").collect()`;
 describe('a Scala notebook', () => {
   it('executes cells with Spark, is interrupted with its job, restarted, and told of a kernel that died', async () => {
     const sum = 'val xs = spark.range(1000).selectExpr("sum(id)").first().getLong(0)\nprintln(s"sum $xs")';
-    const conf = await describeNotebook('shells', 'scala', [code('one', sum), code('two', '1 / (xs - xs)')]);
-    const id = await start(conf);
-    const client = await connect(id);
+    const conf = await desk.describe('shells', 'scala', [code('one', sum), code('two', '1 / (xs - xs)')]);
+    const id = await desk.start(conf);
+    const client = await desk.connect(id);
     // Asked before the kernel and its session have begun.
     client.execute('one', sum);
     expect((await client.replied('one', 120_000)).content).toMatchObject({ status: 'ok', execution_count: 1 });
     expect(client.texts('one').join('')).toBe('sum 499500\n');
-    expect(await outputsOf(conf, 'one')).toEqual([
+    expect(await desk.outputsOf(conf, 'one')).toEqual([
       { type: 'text', Celloutput: 'sum 499500\n' },
       { type: 'text', Celloutput: 'xs = 499500\n' },
     ]);
     client.execute('two', '1 / (xs - xs)');
     const failure = { status: 'error', ename: 'java.lang.ArithmeticException', evalue: '/ by zero' };
     expect((await client.replied('two')).content).toMatchObject(failure);
-    expect((await outputsOf(conf, 'two'))[0]?.Celloutput).toContain('ArithmeticException: / by zero');
+    expect((await desk.outputsOf(conf, 'two'))[0]?.Celloutput).toContain('ArithmeticException: / by zero');
     // A function of the notebook, executed by the executors of the cluster.
     client.execute('three', 'spark.range(4).map(_ * xs).reduce(_ + _)');
     await client.replied('three');
@@ -339,7 +248,7 @@ describe('a Scala notebook', () => {
     await eventually(async () => (await kernelOf(id)).kernel_status === 'dead');
     expect(await kernelOf(id)).toMatchObject({ reason: 'The kernel ended (exit code 7).' });
     await admin.post(`${base}/notebook/kill/${id}`, {}, 201);
-    await ended(id);
-    await eventually(() => Promise.resolve(kernelProcesses().length === 0));
+    await desk.ended(id);
+    await eventually(noKernels);
   });
 });

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from '../../libs/testing/eventually';
+import type { KernelTestClient } from '../../libs/testing/kernel-client';
 import type { Answer, ApiClient, Json } from './harness/api-client';
-import { createCluster, describeEstate, type Estate, reachStatus } from './harness/estate';
+import { createCluster, describeEstate, type Estate, reachStatus, startCluster } from './harness/estate';
 import { GatedJob } from './harness/gated-job';
+import { code, NotebookDesk } from './harness/notebooks';
 import { PlatformUnderTest } from './harness/platform';
 import {
   endedWorkflow,
   expectNoStrayNodes,
   expectSound,
   historyOf,
+  kill9,
   nodeOf,
   processesOfNode,
   QUICK_RECOVERY,
@@ -203,5 +208,55 @@ describe('a run request repeated with one Idempotency-Key', () => {
     expect([again.status, again.text]).toEqual([200, first.text]);
     await reachStatus(client, clusterId, 'RUNNING');
     await expectSound(platform, clusterId, { history: ['STOPPED', 'INITIATING', 'RUNNING'], nodes: 1 });
+  });
+});
+
+describe('a notebook', () => {
+  it('loses and doubles nothing when the API and then the agent die in the midst of a cell', async () => {
+    const clusterId = await newCluster();
+    await startCluster(client, clusterId);
+    const desk = await NotebookDesk.open(client, clusterId, 'notebooks');
+    const gate = join(platform.sharedDir, 'over');
+    const text = `import os, time
+n = 0
+while not os.path.exists(${JSON.stringify(gate)}):
+    print("n", n, flush=True)
+    n += 1
+    time.sleep(0.1)
+print("over", n)`;
+    const conf = await desk.describe('survives', 'python3', [code('one', text)]);
+    const id = await desk.start(conf);
+    const first = await desk.connect(id);
+    const printed = (by: KernelTestClient, more: number) => {
+      const before = by.texts('one').length;
+      return eventually(() => Promise.resolve(by.texts('one').length >= before + more), { timeoutMs: 90_000 });
+    };
+    first.execute('one', text);
+    await printed(first, 4);
+    await platform.killApi();
+    await platform.startApi();
+    const again = await desk.connect(id);
+    // It has been asked already.
+    again.execute('one', text);
+    await printed(again, 4);
+    const { token } = await nodeOf(platform, clusterId);
+    const { agents } = processesOfNode(platform, token);
+    kill9(agents);
+    await eventually(() => Promise.resolve(processesOfNode(platform, token).agents.length === 1));
+    expect(processesOfNode(platform, token).agents).not.toEqual(agents);
+    await printed(again, 4);
+    writeFileSync(gate, '');
+    expect((await again.replied('one')).content.status).toBe('ok');
+    const [output, ...others] = await desk.outputsOf(conf, 'one');
+    const lines = output?.Celloutput.split('\n').slice(0, -1) ?? [];
+    const count = lines.length - 1;
+    expect(lines).toEqual([...Array.from({ length: count }, (_, n) => `n ${n}`), `over ${count}`]);
+    expect(others).toEqual([]);
+    const seen = [...first.texts('one'), ...again.texts('one')].join('');
+    for (const line of lines) expect(seen).toContain(`${line}\n`);
+    expect(again.replies('one')).toHaveLength(1);
+    await client.post(`${desk.path}/notebook/kill/${id}`, {}, 201);
+    await desk.ended(id);
+    desk.disconnect();
   });
 });

@@ -4,16 +4,16 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../libs/testing/chromium';
 import { eventually } from '../../libs/testing/eventually';
 import type { Json } from './harness/api-client';
-import { PlatformUnderTest } from './harness/platform';
+import { PASSWORD } from './harness/people';
+import { SharedPlatform } from './harness/shared-platform';
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let browser: Browser;
 let page: Page;
 const errors: string[] = [];
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.create({ name: 'swagger', env: { API_DOCS: 'true' } });
-  await platform.startApi();
+  platform = await SharedPlatform.join('e2e', 'swagger');
   browser = await launchChromium();
   // The page holds only what is in view: all of it is.
   page = await browser.newPage({ viewport: { width: 1280, height: 40_000 } });
@@ -121,7 +121,7 @@ describe('Swagger UI', () => {
     expect(refused.status).toBe('401');
     expect(refused.text).toContain('AUTH.UNAUTHENTICATED');
 
-    const login = await tryOut('login', { username: platform.username, password: platform.password });
+    const login = await tryOut('login', { username: platform.username, password: PASSWORD });
     expect(login.status).toBe('200');
     const token = /"token": "([^"]+)"/.exec(login.text)?.[1];
     expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);

@@ -14,12 +14,12 @@ import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';
 import { clientOf, createUser } from './harness/people';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 const run = promisify(execFile);
 const ROWS = 1_000_000;
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let desk: JobDesk;
 let clusterId: number;
@@ -27,17 +27,15 @@ let jobId: number;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'thrift-sql' });
+  platform = await SharedPlatform.join('e2e', 'thrift-sql');
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'thrift-sql');
   const estate = await describeEstate(admin, platform.runtime.sparkVersion);
   clusterId = await createCluster(admin, estate, 'small');
   await startCluster(admin, clusterId);
-  const [workspace] = await platform.sql<{ tenant_id: string }>('SELECT tenant_id FROM workspaces');
-  const tenantId = workspace?.tenant_id ?? '';
-  await createUser(platform, 'ada', 'ADMIN', [tenantId]);
-  for (const [name, client] of Object.entries({ admin, ada: await clientOf(platform, 'ada') })) {
-    tokens[name] = (await client.post('/user/token', {})).token;
+  for (const name of ['ada', 'eve']) {
+    await createUser(platform, name, 'ADMIN', [platform.tenantId]);
+    tokens[name] = (await (await clientOf(platform, name)).post('/user/token', {})).token;
   }
   jobId = await desk.start(clusterId, 'sql', { job_type: 'THRIFT_SQL', driver_memory: '1g' });
   await desk.reached(jobId, ['RUNNING']);
@@ -89,7 +87,7 @@ describe('a job that serves SQL', () => {
     );
     expect(said).toContain('20000,199990000,number 9999');
     expect(said).toContain('ada');
-    const rows = await beeline('admin', 'select n from numbers order by n');
+    const rows = await beeline('eve', 'select n from numbers order by n');
     expect(rows.trim().split('\n')).toHaveLength(20_000);
   });
 
@@ -106,29 +104,29 @@ describe('a job that serves SQL', () => {
       cancelled: 'CANCELED_STATE',
       after: 1_000,
       ada: ['of ada', 'ada'],
-      admin: ['of admin', 'admin'],
+      eve: ['of eve', 'eve'],
       refused: expect.stringContaining('401'),
     });
   });
 
   it('keeps users apart', async () => {
-    const opened = await Promise.all(['ada', 'admin'].map((user) => post(user, openSession('admin'))));
-    const [adas, admins] = opened.map(({ body }) => handleIn(body));
-    if (!adas || !admins) throw new Error('no sessions');
+    const opened = await Promise.all(['ada', 'eve'].map((user) => post(user, openSession('eve'))));
+    const [adas, eves] = opened.map(({ body }) => handleIn(body));
+    if (!adas || !eves) throw new Error('no sessions');
     expect(
       await post('ada', executeStatement(adas, "create temporary view hers as select 'of ada' as x")),
     ).toMatchObject({
       status: 200,
     });
-    const refused = await post('admin', executeStatement(adas, 'select * from hers'));
+    const refused = await post('eve', executeStatement(adas, 'select * from hers'));
     expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining('THRIFT.REFUSED')]);
     const operation = handleIn((await post('ada', executeStatement(adas, 'select * from hers'))).body);
-    expect((await post('admin', fetchResults(operation))).status).toBe(400);
+    expect((await post('eve', fetchResults(operation))).status).toBe(400);
     expect((await post('ada', fetchResults(operation))).body.toString('latin1')).toContain('of ada');
     expect((await post('ada', closeOperation(operation))).status).toBe(200);
     expect((await post('ada', fetchResults(operation))).status).toBe(400);
     // The view is not in the other's session, and a name that the client gives itself counts for nothing.
-    const other = await post('admin', executeStatement(admins, 'select * from hers'));
+    const other = await post('eve', executeStatement(eves, 'select * from hers'));
     expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');
     expect((await post('ada', closeSession(adas))).status).toBe(200);
     expect((await post('ada', executeStatement(adas, 'select 1'))).status).toBe(400);

@@ -8,7 +8,7 @@ import {
   startCluster,
 } from './harness/estate';
 import { JobDesk } from './harness/jobs';
-import { PlatformUnderTest } from './harness/platform';
+import { SharedPlatform } from './harness/shared-platform';
 
 /** Says the plan of a query that reads a file and shuffles, its result, and the memory that it has. */
 const QUERY = `
@@ -25,13 +25,13 @@ for key in ("spark.driver.memory", "spark.memory.offHeap.size", "spark.shuffle.m
 
 const SHUFFLE = 'org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager';
 
-let platform: PlatformUnderTest;
+let platform: SharedPlatform;
 let admin: ApiClient;
 let desk: JobDesk;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ name: 'turbo' });
+  platform = await SharedPlatform.join('e2e', 'turbo');
   admin = await platform.admin();
   desk = await JobDesk.open(admin, 'turbo');
   await desk.upload('query.py', QUERY);

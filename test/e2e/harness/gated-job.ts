@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../libs/testing/eventually';
 import type { ApiClient, Json } from './api-client';
-import type { PlatformUnderTest } from './platform';
+import type { Platform } from './platform';
 
 /** Leaves a mark for each time it is started, counts with Spark, and goes on once the gate is open. */
 const SCRIPT = `
@@ -49,12 +49,7 @@ export class GatedJob {
     private readonly folder: string,
   ) {}
 
-  static async describe(
-    platform: PlatformUnderTest,
-    client: ApiClient,
-    clusterId: number,
-    name: string,
-  ): Promise<GatedJob> {
+  static async describe(platform: Platform, client: ApiClient, clusterId: number, name: string): Promise<GatedJob> {
     const folder = join(platform.sharedDir, 'gates');
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o777);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { eventually } from '../../../libs/testing/eventually';
 import { isLong } from '../../harness/long';
 import type { ApiClient, Json } from './api-client';
-import type { PlatformUnderTest, TestRuntime } from './platform';
+import type { Platform, TestRuntime } from './platform';
 
 const run = promisify(execFile);
 
@@ -138,8 +138,8 @@ export class JobDesk {
 const CLEARS = /^(?:\/bin\/sh -c )?(?:rm -rf|chmod -R) /;
 
 /** Running processes that belong to the run, by their command line or environment. */
-export function processesOfRun(platform: PlatformUnderTest, jobId: number): string[] {
-  return platform.nodeProcesses().flatMap(({ pid, command }) => {
+export async function processesOfRun(platform: Platform, jobId: number): Promise<string[]> {
+  return (await platform.nodeProcesses()).flatMap(({ pid, command }) => {
     try {
       const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
       return text.includes(`/runs/${jobId}/`) && !CLEARS.test(command) ? [command] : [];

@@ -1,14 +1,14 @@
 import { hash } from '@node-rs/argon2';
 import type { ApiClient } from './api-client';
-import type { PlatformUnderTest } from './platform';
+import type { Platform } from './platform';
 
 /** Ids that the first start gives the roles. */
-const ROLE_ID = { 'PLATFORM ADMIN': 0, ADMIN: 1, 'CAN MANAGE CLUSTER': 2, USER: 3 } as const;
+export const ROLE_ID = { 'PLATFORM ADMIN': 0, ADMIN: 1, 'CAN MANAGE CLUSTER': 2, USER: 3 } as const;
 
 export const PASSWORD = 'correct horse battery staple';
 
 /** Makes a tenant in the database, which needs no PLATFORM ADMIN; answers its id. */
-export async function createTenant(platform: PlatformUnderTest, name: string): Promise<string> {
+export async function createTenant(platform: Pick<Platform, 'sql'>, name: string): Promise<string> {
   const [tenant] = await platform.sql<{ tenant_id: string }>(
     'INSERT INTO tenants (name) VALUES ($1) RETURNING tenant_id',
     [name],
@@ -19,7 +19,7 @@ export async function createTenant(platform: PlatformUnderTest, name: string): P
 
 /** Makes a user with {@link PASSWORD} who holds the role in each of the tenants; answers the user's id. */
 export async function createUser(
-  platform: PlatformUnderTest,
+  platform: Pick<Platform, 'sql'>,
   username: string,
   role: keyof typeof ROLE_ID,
   tenantIds: readonly string[],
@@ -40,7 +40,7 @@ export async function createUser(
 }
 
 /** A client of a user made by {@link createUser}. */
-export async function clientOf(platform: PlatformUnderTest, username: string): Promise<ApiClient> {
+export async function clientOf(platform: Pick<Platform, 'anonymous'>, username: string): Promise<ApiClient> {
   const client = platform.anonymous();
   await client.login(username, PASSWORD);
   return client;

@@ -66,24 +66,106 @@ export interface TestRuntime {
   bubblewrap: string | null;
 }
 
+/** Where an installation of the platform is found. */
+export interface PlatformSite {
+  baseUrl: string;
+  /** URL of the API that agents are told. */
+  agentsUrl: string;
+  databaseUrl: string;
+  /** Holds the folders of nodes. */
+  localDir: string;
+  dataDir: string;
+  /** Where jobs and tests meet; everybody may write there. */
+  sharedDir: string;
+  logs: { api: string; worker: string };
+}
+
+/** A platform without the process that started it. */
+export interface RunningPlatform {
+  site: PlatformSite;
+  /** In the order in which they have to end. */
+  pids: number[];
+}
+
+interface NodeProcess {
+  pid: number;
+  command: string;
+}
+
+/** What tests do with an installation of the platform, whether it is theirs alone or they have a tenant of it. */
+export abstract class Platform {
+  abstract readonly username: string;
+  readonly runtime = readRuntime();
+  readonly baseUrl = this.site.baseUrl;
+  readonly agentsUrl = this.site.agentsUrl;
+  readonly localDir = this.site.localDir;
+  readonly dataDir = this.site.dataDir;
+  readonly sharedDir = this.site.sharedDir;
+  protected readonly database = new Client({ connectionString: this.site.databaseUrl });
+
+  protected constructor(protected readonly site: PlatformSite) {}
+
+  /** A client logged in as an administrator, with a tenant selected. */
+  abstract admin(): Promise<ApiClient>;
+
+  /** Running processes of the nodes. */
+  abstract nodeProcesses(): Promise<NodeProcess[]>;
+
+  /** Names of the folders of the nodes. */
+  abstract nodeFolders(): Promise<string[]>;
+
+  /** Ends what the tests have started, and fails if something was left running. */
+  abstract close(): Promise<void>;
+
+  /** A client without a login. */
+  anonymous(): ApiClient {
+    return new ApiClient(this.baseUrl);
+  }
+
+  /** Reads the database of the platform, for what the API does not show. */
+  async sql<T = Json>(statement: string, parameters: unknown[] = []): Promise<T[]> {
+    return (await this.database.query(statement, parameters)).rows as T[];
+  }
+
+  apiLog(): string {
+    return textOf(this.site.logs.api);
+  }
+
+  workerLog(): string {
+    return textOf(this.site.logs.worker);
+  }
+
+  protected async assertNothingLeft(): Promise<void> {
+    const none = async () => (await this.nodeProcesses()).length === 0;
+    await eventually(none, { timeoutMs: 5_000 }).catch(async () => {
+      const left = await this.nodeProcesses();
+      for (const { pid } of left) killQuietly(pid);
+      const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
+      if (left.length > 0) throw new Error(`Processes were left behind:\n${list}`);
+    });
+  }
+
+  /** Processes whose command line or environment names the folder of nodes, as far as `wanted` accepts that text. */
+  protected processesNaming(wanted: (text: string) => boolean = () => true): NodeProcess[] {
+    return processesWhere((text) => text.includes(this.localDir) && wanted(text));
+  }
+
+  protected foldersOfNodes(): string[] {
+    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock'));
+  }
+}
+
 /**
  * One installation of the platform: a database and folders of its own, the built API and worker as processes, real
  * Spark on nodes of the local driver. `close` ends all of it and fails if something was left running.
  */
-export class PlatformUnderTest {
+export class PlatformUnderTest extends Platform {
   readonly username = 'admin';
   readonly password = randomBytes(12).toString('base64url');
-  readonly runtime = readRuntime();
-  readonly localDir: string;
-  readonly dataDir: string;
-  /** Where jobs and tests meet; everybody may write there. */
-  readonly sharedDir: string;
-  readonly baseUrl: string;
   private readonly api: ManagedProcess;
   /** Absent where the one above serves agents, too. */
   private readonly agents: ManagedProcess | null;
   private readonly worker: ManagedProcess;
-  private readonly database: Client;
 
   private constructor(
     private readonly options: PlatformOptions,
@@ -92,12 +174,19 @@ export class PlatformUnderTest {
     private readonly port: number,
     private readonly agentsPort: number,
   ) {
-    this.localDir = join(folder, 'nodes');
-    this.dataDir = join(folder, 'data');
-    this.baseUrl = `http://127.0.0.1:${port}`;
     const logs = join(ROOT, '.runtime', 'test-logs');
+    const log = (name: string) => join(logs, `${options.name}.${name}.log`);
+    const baseUrl = `http://127.0.0.1:${port}`;
+    super({
+      baseUrl,
+      agentsUrl: options.agentsApart ? `http://127.0.0.1:${agentsPort}` : baseUrl,
+      databaseUrl: testDatabase.url,
+      localDir: join(folder, 'nodes'),
+      dataDir: join(folder, 'data'),
+      sharedDir: join(folder, 'shared'),
+      logs: { api: log('api'), worker: log('worker') },
+    });
     mkdirSync(logs, { recursive: true });
-    this.sharedDir = join(folder, 'shared');
     const folders = [this.localDir, this.dataDir, this.sharedDir];
     for (const directory of folders) mkdirSync(directory, { recursive: true });
     // Jobs are other users than the platform, which pass through to what they share.
@@ -105,12 +194,10 @@ export class PlatformUnderTest {
     chmodSync(this.sharedDir, 0o777);
     const command = options.user?.command ?? [];
     if (options.user) for (const path of [folder, ...folders]) chownSync(path, options.user.uid, options.user.uid);
-    const log = (name: string) => join(logs, `${options.name}.${name}.log`);
     const api = join('dist', 'api.js');
     this.api = new ManagedProcess('API', api, log('api'), command);
     this.agents = options.agentsApart ? new ManagedProcess('API of agents', api, log('agents'), command) : null;
     this.worker = new ManagedProcess('worker', join('dist', 'worker.js'), log('worker'), command);
-    this.database = new Client({ connectionString: this.databaseUrl });
   }
 
   /** Makes the database and the folders; nothing runs yet. */
@@ -146,11 +233,6 @@ export class PlatformUnderTest {
     await this.api.start({ ...this.environment(), ...(this.agents ? { API_SERVES: 'clients' } : {}), ...env });
     await this.agents?.start({ ...this.environment(), API_SERVES: 'agents', PORT: String(this.agentsPort), ...env });
     await this.waitHealthy();
-  }
-
-  /** URL of the API that agents are told. */
-  get agentsUrl(): string {
-    return this.agents ? `http://127.0.0.1:${this.agentsPort}` : this.baseUrl;
   }
 
   /** Freezes the API of agents until the returned function is called. */
@@ -225,21 +307,11 @@ export class PlatformUnderTest {
     if (state === 'ended') throw new Error(`The API ended while it started.\n${this.apiLog().slice(-4000)}`);
   }
 
-  /** A client without a login. */
-  anonymous(): ApiClient {
-    return new ApiClient(this.baseUrl);
-  }
-
   /** A client logged in as the platform's administrator, with the first tenant selected. */
   async admin(): Promise<ApiClient> {
     const client = this.anonymous();
     await client.loginToTenant(this.username, this.password);
     return client;
-  }
-
-  /** Reads the database of this platform, for what the API does not show. */
-  async sql<T = Json>(statement: string, parameters: unknown[] = []): Promise<T[]> {
-    return (await this.database.query(statement, parameters)).rows as T[];
   }
 
   /** Wipes a Redis that no other test file uses, as a lost server would. */
@@ -252,22 +324,25 @@ export class PlatformUnderTest {
     }
   }
 
-  apiLog(): string {
-    return this.api.log();
-  }
-
-  workerLog(): string {
-    return this.worker.log();
-  }
-
   /** Process ids of the API, the API of agents and the worker, as far as they run. */
   get pids(): number[] {
     return [this.api.pid, this.agents?.pid, this.worker.pid].filter((pid) => pid !== undefined);
   }
 
-  /** Running processes whose command line or environment names the folder of this platform's nodes. */
-  nodeProcesses(): { pid: number; command: string }[] {
-    return processesNaming(this.localDir).filter(({ pid }) => !this.pids.includes(pid));
+  nodeProcesses(): Promise<NodeProcess[]> {
+    return Promise.resolve(this.processesNaming().filter(({ pid }) => !this.pids.includes(pid)));
+  }
+
+  nodeFolders(): Promise<string[]> {
+    return Promise.resolve(this.foldersOfNodes());
+  }
+
+  /** Lets the processes go on when this one ends; answers where they are, for those who share and who end them. */
+  async leave(): Promise<RunningPlatform> {
+    for (const one of [this.api, this.agents, this.worker]) one?.unref();
+    await this.database.end();
+    // The worker first, as in `close`.
+    return { site: this.site, pids: this.pids.reverse() };
   }
 
   /** Ends everything this platform started; fails when processes were left behind that its driver does not know. */
@@ -290,16 +365,6 @@ export class PlatformUnderTest {
     await attempt(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     if (problems.length === 1) throw problems[0];
     if (problems.length > 1) throw new AggregateError(problems, problems.map(String).join('\n'));
-  }
-
-  private async assertNothingLeft(): Promise<void> {
-    const none = () => this.nodeProcesses().length === 0;
-    await eventually(none, { timeoutMs: 5_000 }).catch(() => {
-      const left = this.nodeProcesses();
-      for (const { pid } of left) killQuietly(pid);
-      const list = left.map(({ pid, command }) => `  ${pid} ${command}`).join('\n');
-      if (left.length > 0) throw new Error(`Processes were left behind:\n${list}`);
-    });
   }
 
   private readonly keys = {
@@ -421,8 +486,17 @@ class ManagedProcess {
   }
 
   log(): string {
-    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
+    return textOf(this.logFile);
   }
+
+  /** Lets this process end before the program does. */
+  unref(): void {
+    this.child?.unref();
+  }
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
 /** As the run of the tests prepared it. */
@@ -442,14 +516,15 @@ function uidsOf(port: number): string {
   return `${first}-${first + UIDS_OF_PLATFORM - 1}`;
 }
 
-function processesNaming(text: string): { pid: number; command: string }[] {
+/** @param wanted by command line and environment */
+function processesWhere(wanted: (text: string) => boolean): NodeProcess[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.flatMap((pid) => {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-      const named = pid !== process.pid && command !== '' && `${command}\0${environment}`.includes(text);
-      return named ? [{ pid, command: command.slice(0, 300) }] : [];
+      const isWanted = pid !== process.pid && command !== '' && wanted(`${command}\0${environment}`);
+      return isWanted ? [{ pid, command: command.slice(0, 300) }] : [];
     } catch {
       return [];
     }

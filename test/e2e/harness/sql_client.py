@@ -75,7 +75,7 @@ with session("ada") as connection:
     read_all(connection.cursor())
     cancel(connection.cursor())
 both = threading.Barrier(2)
-threads = [threading.Thread(target=beside, args=(user, "of " + user, both)) for user in ("ada", "admin")]
+threads = [threading.Thread(target=beside, args=(user, "of " + user, both)) for user in ("ada", "eve")]
 for thread in threads:
     thread.start()
 for thread in threads:

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { markedProcesses, signal, tryLock } from '../../../libs/node-agent/processes';
 import { eventually } from '../../../libs/testing/eventually';
-import type { PlatformUnderTest } from './platform';
+import type { Platform } from './platform';
 
 /** Where a worker is killed: before and after a step has done its work, and once that is committed. */
 export const CRASH_MOMENTS = ['before', 'after', 'committed'] as const;
@@ -40,7 +40,7 @@ export interface NodeProcesses {
 }
 
 /** Nodes of a cluster that are not destroyed. */
-export function nodesOf(platform: PlatformUnderTest, clusterId: number): Promise<NodeFacts[]> {
+export function nodesOf(platform: Platform, clusterId: number): Promise<NodeFacts[]> {
   return platform.sql<NodeFacts>(
     `SELECT node_id, token::text, status FROM cluster_nodes WHERE cluster_id = $1 AND to_date = 'infinity'
      ORDER BY node_number`,
@@ -49,17 +49,17 @@ export function nodesOf(platform: PlatformUnderTest, clusterId: number): Promise
 }
 
 /** The only node of a cluster. */
-export async function nodeOf(platform: PlatformUnderTest, clusterId: number): Promise<NodeFacts> {
+export async function nodeOf(platform: Platform, clusterId: number): Promise<NodeFacts> {
   const [node, ...more] = await nodesOf(platform, clusterId);
   if (!node || more.length > 0) throw new Error(`Cluster ${clusterId} has not one node but ${more.length + 1}`);
   return node;
 }
 
-export function nodeDirectory(platform: PlatformUnderTest, token: string): string {
+export function nodeDirectory(platform: Platform, token: string): string {
   return join(platform.localDir, token);
 }
 
-export function processesOfNode(platform: PlatformUnderTest, token: string): NodeProcesses {
+export function processesOfNode(platform: Platform, token: string): NodeProcesses {
   const found = markedProcesses((nodeDir) => nodeDir === join(nodeDirectory(platform, token), 'data'));
   const isSupervisor = (argv: string[]) => argv.includes('node-supervisor');
   const isAgent = (argv: string[]) => argv.some((word) => word.endsWith('node-agent/main.js')) && !isSupervisor(argv);
@@ -77,17 +77,13 @@ export function kill9(pids: readonly number[]): void {
 }
 
 /** Keeps the compute driver from touching a node until the returned function is called. */
-export async function holdNode(platform: PlatformUnderTest, token: string): Promise<() => Promise<void>> {
+export async function holdNode(platform: Platform, token: string): Promise<() => Promise<void>> {
   const file = join(platform.localDir, `.${token}.lock`);
   return eventually(() => tryLock(file), { what: `the driver's lock of node ${token}`, everyMs: 5 });
 }
 
 /** Waits until the workflow of the cluster's present operation has ended; answers it with its steps. */
-export async function endedWorkflow(
-  platform: PlatformUnderTest,
-  clusterId: number,
-  timeoutMs = RECOVERY_MS,
-): Promise<Workflow> {
+export async function endedWorkflow(platform: Platform, clusterId: number, timeoutMs = RECOVERY_MS): Promise<Workflow> {
   const probe = async () => {
     const [instance] = await platform.sql<Workflow>(
       `SELECT i.workflow_job_instance_id AS id, i.state, i.ended_at FROM workflow_job_instances i
@@ -127,7 +123,7 @@ export interface Expectation {
  * histories without holes, and no intent that is still open.
  */
 export async function expectSound(
-  platform: PlatformUnderTest,
+  platform: Platform,
   clusterId: number,
   { history, nodes, live = history.at(-1) === 'RUNNING' }: Expectation,
 ): Promise<void> {
@@ -156,15 +152,14 @@ export async function expectSound(
 }
 
 /** Every directory of a node belongs to a live node, and every live node that was made has one. */
-export async function expectNoStrayNodes(platform: PlatformUnderTest): Promise<void> {
+export async function expectNoStrayNodes(platform: Platform): Promise<void> {
   const rows = await platform.sql<{ token: string }>(
     `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' ORDER BY token::text`,
   );
   const tokens = rows.map(({ token }) => token);
   // A worker that has just begun still tries in a folder of its own whether it can confine jobs.
-  await eventually(() => {
-    const folders = readdirSync(platform.localDir).filter((name) => !name.endsWith('.lock'));
-    expect(folders.sort()).toEqual(tokens);
+  await eventually(async () => {
+    expect((await platform.nodeFolders()).sort()).toEqual(tokens);
     return true;
   });
   const running = markedProcesses((nodeDir) => nodeDir.startsWith(`${platform.localDir}/`));
@@ -189,7 +184,7 @@ interface Placement {
 
 /** The history of a subject, oldest first; refuses one with a hole, an overlap or a jump. */
 export async function historyOf(
-  platform: PlatformUnderTest,
+  platform: Platform,
   table: 'cluster_states' | 'node_states' | 'run_states',
   column: 'cluster_id' | 'node_id' | 'run_id',
   id: number,
@@ -211,7 +206,7 @@ export async function historyOf(
 const OF_CLUSTER = '(j.cluster_id = $1 OR j.run_id IN (SELECT run_id FROM runs WHERE cluster_id = $1))';
 
 /** No workflow, step or outbox row of the cluster is left open, and each workflow's history ends where it is. */
-async function expectNothingOpen(platform: PlatformUnderTest, clusterId: number): Promise<void> {
+async function expectNothingOpen(platform: Platform, clusterId: number): Promise<void> {
   await eventually(
     async () => {
       const [open] = await platform.sql(
