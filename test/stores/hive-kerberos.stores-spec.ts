@@ -7,7 +7,7 @@ import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
 import { eventually } from '../../libs/testing/eventually';
 import { HiveMetastore } from '../../libs/testing/hive-metastore';
 import { KerberosRealm } from '../../libs/testing/kerberos-realm';
-import { PlatformUnderTest } from '../e2e/harness/platform';
+import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { hiveSite } from '../samples/metastore-catalog';
 
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
@@ -90,7 +90,7 @@ describe('a Hive metastore that is opened by Kerberos', () => {
 
   it('is browsed by users with the secret that is attached', async () => {
     const starting = metastore('authentication');
-    const platform = await PlatformUnderTest.start({ name: 'hive-kerberos' });
+    const platform = await SharedPlatform.join('stores', 'hive-kerberos');
     ends.push(() => platform.close());
     const { uri } = await starting;
     const client = await platform.admin();

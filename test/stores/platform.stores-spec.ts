@@ -2,7 +2,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, startCluster } from '../e2e/harness/estate';
 import { JobDesk } from '../e2e/harness/jobs';
-import { PlatformUnderTest } from '../e2e/harness/platform';
+import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { bodyOf } from '../samples';
 import { ofStore } from '../samples/credentials-conf';
 import { newBucketName, storeServers } from './harness/store-servers';
@@ -31,7 +31,7 @@ print('REPORT ' + json.dumps({
 describe('object storage', () => {
   const { hadoop: server } = storeServers();
   const bucket = newBucketName();
-  let platform: PlatformUnderTest;
+  let platform: SharedPlatform;
   let client: ApiClient;
   let estate: Estate;
   let desk: JobDesk;
@@ -42,7 +42,7 @@ describe('object storage', () => {
 
   beforeAll(async () => {
     await createBucket();
-    platform = await PlatformUnderTest.start({ name: 'object-storage' });
+    platform = await SharedPlatform.join('stores', 'object-storage');
     client = await platform.admin();
     estate = await describeEstate(client, platform.runtime.sparkVersion);
     desk = await JobDesk.open(client, 'storage');

@@ -3,7 +3,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { configurationXml } from '../../libs/testing/configuration-xml';
 import { HiveMetastore } from '../../libs/testing/hive-metastore';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
-import { PlatformUnderTest } from '../e2e/harness/platform';
+import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { hiveSite } from '../samples/metastore-catalog';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
@@ -32,7 +32,7 @@ describe('tables of a Hive metastore in an object store', () => {
   const keys = { 'fs.s3a.access.key': server.accessKeyId, 'fs.s3a.secret.key': server.secretAccessKey };
   let node: MountingNode;
   let hive: HiveMetastore;
-  let platform: PlatformUnderTest;
+  let platform: SharedPlatform;
   let client: ApiClient;
   let workspace: number;
 
@@ -46,7 +46,7 @@ describe('tables of a Hive metastore in an object store', () => {
     const jars = node.runtime.connectors;
     if (jars === null) throw new Error('The runtime has no connectors');
     const started = HiveMetastore.start({ settings: { ...place, ...keys }, jars });
-    platform = await PlatformUnderTest.start({ name: 'store-tables' });
+    platform = await SharedPlatform.join('stores', 'store-tables');
     client = await platform.admin();
     hive = await started;
     await hive.createDatabase('shop', { locationUri: `s3a://${bucket}/warehouse/shop.db` });
