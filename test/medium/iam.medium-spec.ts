@@ -172,6 +172,8 @@ describe('identity', () => {
       ['another login type', { username: 'admin', password: 'x', auth_type: 'AAD' }, 'AUTH.TYPE_MISMATCH'],
       ['an unknown login type', { username: 'admin', password: 'x', auth_type: 'KERBEROS' }, 'REQUEST.INVALID'],
       ['an odd duration', { username: 'admin', password: 'x', timeout: '2 weeks' }, 'REQUEST.INVALID_DURATION'],
+      ['a duration that is a number', { username: 'admin', password: 'x', timeout: 48 }, 'REQUEST.INVALID'],
+      ['no name at all', { username: null, password: 'x' }, 'REQUEST.INVALID'],
       ['an unknown field', { username: 'admin', password: 'x', remember: true }, 'REQUEST.INVALID'],
     ])('answers 400 to %s', async (_what, body, code) => {
       const answer = await api.call('POST', '/login', { body });

@@ -22,6 +22,7 @@ import { insertPlain } from './harness/records';
 import {
   configure,
   createTestDatabase,
+  LOCAL_NODES,
   prepare,
   soon,
   type TestAnswer,
@@ -56,11 +57,8 @@ describe('listOnPremNodeResources', () => {
 
   const startApi = (more: Record<string, string> = {}) => {
     configure(database.url, {
-      COMPUTE_LOCAL_ENABLED: 'true',
+      ...LOCAL_NODES,
       COMPUTE_LOCAL_DIR: join(folder, 'nodes'),
-      COMPUTE_LOCAL_SPARK_HOMES: '3.5.3=/spark',
-      COMPUTE_LOCAL_JAVA_HOME: '/java',
-      COMPUTE_LOCAL_PYTHON: '/python',
       SECRETS_MASTER_KEYS: `master:${Buffer.alloc(32, 7).toString('base64')}`,
       ...more,
     });

@@ -25,6 +25,15 @@ export { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../.
 
 export const ADMIN_PASSWORD = 'the password of the first administrator';
 
+/** Lets environments of local nodes be described, of which none is ever made: there is no worker. */
+export const LOCAL_NODES = {
+  COMPUTE_LOCAL_ENABLED: 'true',
+  COMPUTE_LOCAL_DIR: '/nodes',
+  COMPUTE_LOCAL_SPARK_HOMES: '3.5.3=/spark',
+  COMPUTE_LOCAL_JAVA_HOME: '/java',
+  COMPUTE_LOCAL_PYTHON: '/python',
+};
+
 /** Sets what the process' configuration reads; the signing keys are the same for every API of a test file. */
 export function configure(databaseUrl: string, more: Record<string, string> = {}): Config {
   Object.assign(process.env, {

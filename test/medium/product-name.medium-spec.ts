@@ -1,29 +1,35 @@
-import type { Answer, ApiClient, Json } from './harness/api-client';
-import { clusterBody, describeEstate, type Estate } from './harness/estate';
-import { PlatformUnderTest } from './harness/platform';
+import { createOpenApiDocument } from '../../src/platform/http/openapi';
+import { setProductName } from '../../src/platform/product/product-name';
+import { type Answer, ApiClient, type Json } from '../e2e/harness/api-client';
+import { clusterBody, describeEstate, type Estate } from '../e2e/harness/estate';
+import { readRuntime } from '../e2e/harness/platform';
+import { ADMIN_PASSWORD, LOCAL_NODES, startWholeApi, type TestApi } from './harness/test-api';
 
-let platform: PlatformUnderTest;
+// Real: the whole API over HTTP, and PostgreSQL and Redis.
+let api: TestApi;
+let stop: (() => Promise<void>) | undefined;
 let admin: ApiClient;
 let estate: Estate;
 
 beforeAll(async () => {
-  platform = await PlatformUnderTest.create({ name: 'product-name', env: { PRODUCT_NAME: 'ACME', API_DOCS: 'true' } });
-  await platform.startApi();
-  admin = await platform.admin();
-  const [spark] = await platform.sql<{ id: number }>(
+  ({ api, stop } = await startWholeApi({ ...LOCAL_NODES, PRODUCT_NAME: 'ACME' }));
+  admin = new ApiClient(new URL(api.urlOf('/')).origin);
+  await admin.loginToTenant('admin', ADMIN_PASSWORD);
+  const [spark] = await api.database.query<{ id: number }[]>(
     'SELECT spark_infra_version_id::int AS id FROM spark_infra_versions WHERE spark_version = $1',
-    [platform.runtime.sparkVersion],
+    [readRuntime().sparkVersion],
   );
   estate = await describeEstate(admin, spark?.id ?? 0);
 });
 
 afterAll(async () => {
-  await platform?.close();
+  await stop?.();
+  setProductName('PLATFORM');
 });
 
 /** The committed document says PLATFORM, so the answers of this installation are not checked against it. */
 async function call(method: string, path: string, json?: unknown): Promise<Pick<Answer<Json>, 'status' | 'body'>> {
-  const response = await fetch(`${platform.baseUrl}/api/v1${path}`, {
+  const response = await fetch(api.urlOf(path), {
     method,
     headers: { authorization: `Bearer ${admin.currentToken}`, 'content-type': 'application/json' },
     ...(json === undefined ? {} : { body: JSON.stringify(json) }),
@@ -94,15 +100,15 @@ describe('with PRODUCT_NAME=ACME', () => {
     }
   });
 
-  it('the documentation shows it', async () => {
-    const { body } = await call('GET', '/openapi.json');
-    const text = JSON.stringify(body);
-    expect(body.components.schemas.CreateCluster.properties.cluster_type.enum).toEqual([
+  it('the documentation shows it', () => {
+    const document: Json = createOpenApiDocument(api.app, '1.0.0');
+    const text = JSON.stringify(document);
+    expect(document.components.schemas.CreateCluster.properties.cluster_type.enum).toEqual([
       'ACME',
       'STANDALONE',
       'CLUSTER',
     ]);
-    expect(body.components.schemas.CreateJobConf.properties).toHaveProperty('acme_functions_script_path');
+    expect(document.components.schemas.CreateJobConf.properties).toHaveProperty('acme_functions_script_path');
     expect(text).not.toContain('platform_functions_');
     expect(text).not.toContain('PLATFORM_FUNCTIONS');
   });
