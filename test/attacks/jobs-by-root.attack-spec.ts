@@ -1,3 +1,3 @@
 import { describeConfinedJobsOfRoot } from './harness/confined-jobs';
 
-describeConfinedJobsOfRoot('by root', 'A user and namespaces for each job', () => ({}));
+describeConfinedJobsOfRoot('by root');

@@ -1,4 +1,3 @@
 import { describeConfinedJobsOfRoot } from './harness/confined-jobs';
-import { containerRoot } from './harness/users';
 
-describeConfinedJobsOfRoot('in a container', 'A user for each job', containerRoot);
+describeConfinedJobsOfRoot('in a container');

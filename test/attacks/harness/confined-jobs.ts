@@ -1,113 +1,147 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../libs/testing/eventually';
+import type { Json } from '../../e2e/harness/api-client';
 import { clientOf, createTenant, createUser } from '../../e2e/harness/people';
 import { createCluster, describeEstate, startCluster } from '../../e2e/harness/estate';
 import { GatedJob } from '../../e2e/harness/gated-job';
-import { JobDesk } from '../../e2e/harness/jobs';
+import { type ClusterType, JobDesk } from '../../e2e/harness/jobs';
 import { PlatformUnderTest, type ProcessUser, readRuntime, type TestRuntime } from '../../e2e/harness/platform';
-import { isLong } from '../../harness/long';
+import { containerRoot, ordinaryUser } from './users';
 import { CHATTERBOX, FORGER, HISTORIAN, INTRUDER, SNOOP, TRAPPER } from './hostile-jobs';
 
 const LOG_MAX_BYTES = 1_000_000;
+const SETTINGS = {
+  LOG_MAX_BYTES: String(LOG_MAX_BYTES),
+  // Short, so that an agent which is busy with the code of one run loses its node.
+  AGENT_LEASE_MS: '15000',
+  AGENT_LEASE_MARGIN_MS: '1000',
+};
 
 type Way = 'by root' | 'by an ordinary user' | 'in a container';
 type Start = (runtime: TestRuntime) => { user?: ProcessUser; env?: Record<string, string> };
 
+/** A platform, a job on it that runs on, and what the tests of other jobs need. */
+interface Ground {
+  platform: PlatformUnderTest;
+  clusterId: number;
+  desk: JobDesk;
+  victim: { jobId: number; job: GatedJob };
+  /** Tokens of the nodes of both tenants, that of `clusterId` first. */
+  nodes: string[];
+  strangersDesk: JobDesk;
+  strangersClusterId: number;
+  /** Runs one of the hostile scripts to its end. */
+  run: (script: string, fields?: object) => Promise<Json>;
+}
+
+/** How a platform is started, and what then keeps its jobs apart, as the worker says it. */
+interface Confined {
+  way: Way;
+  confinement: string;
+  as: Start;
+}
+
+const BY_USER: Confined = {
+  way: 'by an ordinary user',
+  confinement: 'Namespaces for each job',
+  as: (runtime) => ({ user: ordinaryUser(runtime) }),
+};
+const BY_ROOT: Confined = { way: 'by root', confinement: 'A user and namespaces for each job', as: () => ({}) };
+const IN_CONTAINER: Confined = { way: 'in a container', confinement: 'A user for each job', as: containerRoot };
+
+/** Only root can try these. */
+const OF_ROOT: Record<'by root' | 'in a container', Confined> = { 'by root': BY_ROOT, 'in a container': IN_CONTAINER };
+
 /**
- * What a job may not do on a platform started in a given way. Each way has its own test file, so that they can run in
- * parallel: most of their time is Spark's.
+ * What a job may not do on a platform that an ordinary user has started, which everybody can try.
  *
  * Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
- * @param way how it is started, for the name of the test
- * @param confinement what then keeps its jobs apart, as the worker says it
  */
-export function describeConfinedJobs(way: Way, confinement: string, as: Start): void {
-  describe(`a job on a platform that is started ${way}`, () => suite(way, confinement, as));
+export function describeConfinedJobs(): void {
+  describe(`a job on a platform that is started ${BY_USER.way}`, () => {
+    const ground = groundFor(BY_USER, 'STANDALONE');
+    declareByKind(ground, BY_USER);
+    declareForAll(ground);
+  });
 }
 
-/** The same, where the tests are root's. */
-export function describeConfinedJobsOfRoot(way: Way, confinement: string, as: Start): void {
-  if (process.getuid?.() === 0) describeConfinedJobs(way, confinement, as);
-  else it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
+/** What the kind of confinement decides about, on a platform that root has started; with `whole`, all the rest, too. */
+export function describeConfinedJobsOfRoot(way: keyof typeof OF_ROOT, { whole = false } = {}): void {
+  if (process.getuid?.() !== 0) {
+    it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
+    return;
+  }
+  describe(`a job on a platform that is started ${way}`, () => {
+    const ground = groundFor(OF_ROOT[way], whole ? 'STANDALONE' : 'PLATFORM');
+    declareByKind(ground, OF_ROOT[way]);
+    if (whole) declareForAll(ground);
+  });
 }
 
-function suite(way: Way, confinement: string, as: Start): void {
-  let platform: PlatformUnderTest;
-  let clusterId: number;
-  let desk: JobDesk;
-  let victim: { jobId: number; job: GatedJob };
-  let nodes: string[];
-  let master: { url: string; page: string };
-  let strangersDesk: JobDesk;
-  let intruderId: number;
+function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
+  let ground: Ground | undefined;
+  let platform: PlatformUnderTest | undefined;
 
   beforeAll(async () => {
     const { user, env } = as(readRuntime());
-    platform = await PlatformUnderTest.start({
-      name: `attacks-jobs-${way.replaceAll(' ', '-')}`,
-      env: { LOG_MAX_BYTES: String(LOG_MAX_BYTES), ...env },
-      user,
-    });
+    const name = `attacks-jobs-${way.replaceAll(' ', '-')}`;
+    platform = await PlatformUnderTest.start({ name, env: { ...SETTINGS, ...env }, user });
     const { sparkVersion } = platform.runtime;
     const admin = await platform.admin();
-    clusterId = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine', {
-      cluster_type: 'STANDALONE',
-      engine_cluster_spark_config: { num_of_workers: 1, max_parallel_spark_job_execution_per_instance: 3 },
+    const clusterId = await createCluster(admin, await describeEstate(admin, sparkVersion), 'mine', {
+      cluster_type: type,
+      engine_cluster_spark_config: {
+        ...(type === 'STANDALONE' ? { num_of_workers: 1 } : {}),
+        max_parallel_spark_job_execution_per_instance: 3,
+      },
     });
     await startCluster(admin, clusterId);
-    master = masterIn(platform.localDir);
 
-    const stranger = await strangersClient();
+    await createUser(platform, 'stranger', 'ADMIN', [await createTenant(platform, 'stranger')]);
+    const stranger = await clientOf(platform, 'stranger');
     const theirs = await createCluster(stranger, await describeEstate(stranger, sparkVersion), 'theirs');
     await startCluster(stranger, theirs);
-    strangersDesk = await JobDesk.open(stranger, 'theirs');
-    await strangersDesk.upload('intruder.py', INTRUDER);
-    intruderId = await strangersDesk.start(theirs, 'intruder', {
-      job_type: 'Python3',
-      command: 'intruder.py',
-      arguments: master.url,
-    });
     const found = await platform.sql<{ token: string }>('SELECT token::text FROM cluster_nodes ORDER BY cluster_id');
-    nodes = found.map(({ token }) => token);
 
     const job = await GatedJob.describe(platform, admin, clusterId, 'victim');
     const jobId = await job.submit();
     await job.inLoop(jobId);
-    victim = { jobId, job };
 
-    desk = await JobDesk.open(admin, 'attacks');
+    const desk = await JobDesk.open(admin, 'attacks');
     const scripts = { snoop: SNOOP, forger: FORGER, trapper: TRAPPER, chatterbox: CHATTERBOX, historian: HISTORIAN };
-    for (const [name, text] of Object.entries(scripts)) await desk.upload(`${name}.py`, text);
+    for (const [script, text] of Object.entries(scripts)) await desk.upload(`${script}.py`, text);
+    let runs = 0;
+    ground = {
+      ...{ platform, clusterId, desk, victim: { jobId, job }, nodes: found.map(({ token }) => token) },
+      ...{ strangersDesk: await JobDesk.open(stranger, 'theirs'), strangersClusterId: theirs },
+      run: (script, fields = {}) => {
+        runs += 1;
+        const all = { job_type: 'Python3', command: `${script}.py`, ...fields };
+        return desk.complete(clusterId, `${script}-${runs}`, all);
+      },
+    };
   });
 
   afterAll(async () => {
-    victim?.job.open();
+    ground?.victim.job.open();
     await platform?.close();
   });
 
-  async function strangersClient() {
-    const tenantId = await createTenant(platform, 'stranger');
-    await createUser(platform, 'stranger', 'ADMIN', [tenantId]);
-    return clientOf(platform, 'stranger');
-  }
-
-  async function applicationOf(jobId: number): Promise<string> {
-    const [row] = await platform.sql<{ id: string }>(`SELECT application_id AS id FROM runs WHERE run_id = ${jobId}`);
-    return row?.id ?? '';
-  }
-
-  let runs = 0;
-  const run = (script: string, fields: object = {}) => {
-    runs += 1;
-    return desk.complete(clusterId, `${script}-${runs}`, { job_type: 'Python3', command: `${script}.py`, ...fields });
+  return () => {
+    if (ground === undefined) throw new Error('The platform of the test was not started');
+    return ground;
   };
+}
 
+/** What the kind of confinement decides about. */
+function declareByKind(ground: () => Ground, { confinement }: Confined): void {
   it('is confined', () => {
-    expect(platform.workerLog()).toContain(`"confinement":"${confinement}"`);
+    expect(ground().platform.workerLog()).toContain(`"confinement":"${confinement}"`);
   });
 
   it('finds no key, no password, no token and no file of the platform, of a node or of another run', async () => {
+    const { platform, nodes, victim, desk, run } = ground();
     const { dataDir, localDir } = platform;
     const ofNodes = nodes.flatMap((token) =>
       ['agent.json', 'node.json', 'data/agent.json', 'data/logs/stdout', 'data/runs'].map((name) =>
@@ -146,12 +180,8 @@ function suite(way: Way, confinement: string, as: Start): void {
     expect(contents().filter(([, content]) => content?.includes('written by a job'))).toEqual([]);
   });
 
-  it('cannot forge its end', async () => {
-    const job = await run('forger');
-    expect([job.job_status, job.exit_code, await desk.log(job.job_id)]).toEqual(['ERROR', 3, 'forged\n']);
-  });
-
   it('cannot trap its agent, which follows no link, opens no pipe and clears all away', async () => {
+    const { platform, nodes, victim, desk, run } = ground();
     const job = await run('trapper');
     expect([job.job_status, await desk.log(job.job_id)]).toEqual(['DONE', 'trapped\n']);
     const [node = ''] = nodes;
@@ -160,38 +190,8 @@ function suite(way: Way, confinement: string, as: Start): void {
     await eventually(() => (cleared(), true), { what: 'no folder but that of the run that goes on' });
   });
 
-  it('has no event log of another run kept as its own', async () => {
-    const [node = ''] = nodes;
-    const events = join(platform.localDir, node, 'data', 'runs', String(victim.jobId), 'box', 'events');
-    const application = await applicationOf(victim.jobId);
-    expect(existsSync(join(events, `${application}.inprogress`))).toBe(true);
-    const job = await run('historian', { arguments: `${events} ${application}` });
-    expect([job.job_status, await applicationOf(job.job_id)]).toEqual(['DONE', application]);
-    expect(await desk.log(job.job_id, 'events')).toBe('');
-    const { stages, executors } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
-    expect([stages, executors]).toEqual([[], []]);
-  });
-
-  // No confinement decides about these: the way that is there for everybody shows them, and in the long run each.
-  if (isLong || way === 'by an ordinary user') {
-    it('cannot fill the disk with its output, of which the end is kept, too', async () => {
-      const job = await run('chatterbox');
-      expect(job.reason).toBe(`The application completed. Its stdout was cut after ${LOG_MAX_BYTES} bytes.`);
-      const log = await desk.log(job.job_id);
-      expect(log.length).toBeLessThan(LOG_MAX_BYTES + 128 * 1024);
-      expect(log.slice(LOG_MAX_BYTES)).toMatch(/^\n\[The output is cut here: .*\]\n[x\n]*the last words\n$/);
-    });
-
-    it('has an event log kept within bounds, whatever it writes there', async () => {
-      const job = await run('historian');
-      expect(job.reason).toBe(`The application completed. Its event log was cut after ${LOG_MAX_BYTES} bytes.`);
-      expect((await desk.log(job.job_id, 'events')).length).toBe(LOG_MAX_BYTES);
-      const { stages, totals } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
-      expect([stages.length, stages[0].planned_tasks, totals.tasks]).toEqual([1_000, 0, 0]);
-    });
-  }
-
   it('has no file of properties read for it that it may not read itself', async () => {
+    const { platform, nodes, run } = ground();
     const [node = ''] = nodes;
     const config = join(platform.localDir, node, 'agent.json');
     const job = await run('snoop', { properties_file: [`file://${config}`] });
@@ -199,18 +199,9 @@ function suite(way: Way, confinement: string, as: Start): void {
     expect(job.reason).toContain('cannot be read on the node');
   });
 
-  it('gets no executor in a cluster of another tenant whose address it has', async () => {
-    const job = await strangersDesk.ended(intruderId);
-    const log = await strangersDesk.log(intruderId);
-    expect([job.job_status, log.slice(0, 6), log.includes('counted 10')]).toEqual(['ERROR', 'asking', false]);
-  });
-
-  it('sees no page of a Spark daemon', async () => {
-    for (const path of ['', 'json/', 'app/kill/?id=app-1&terminate=true', 'environment', 'static/webui.js'])
-      expect([path, (await fetch(`${master.page}${path}`)).status]).toEqual([path, 403]);
-  });
-
+  // The job is a forger, which claims to have ended well.
   it('has none of its variables count for the agent', async () => {
+    const { platform, desk, clusterId, run } = ground();
     const bin = join(platform.sharedDir, 'bin');
     mkdirSync(bin);
     const seen = join(platform.sharedDir, 'seen');
@@ -224,12 +215,80 @@ function suite(way: Way, confinement: string, as: Start): void {
     }
     const { client } = desk;
     await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: [`PATH=${bin}:/usr/bin:/bin`] } });
-    expect((await run('forger')).job_status).toBe('ERROR');
+    expect(await run('forger')).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
     const users = readdirSync(seen).map((name) => readFileSync(join(seen, name), 'utf8').trim());
     // What the job's own shell starts is the job's; what makes it the job's is not to be found there, nor is root.
     expect(users).not.toEqual([]);
     expect(users.filter((line) => line.endsWith(' 0') || /^(bwrap|setpriv) /.test(line))).toEqual([]);
+    await client.put(`/cluster?cluster_id=${clusterId}`, { spark_config: { env_var: null } });
   });
+}
+
+/** What no kind of confinement decides about. */
+function declareForAll(ground: () => Ground): void {
+  it('cannot forge its end', async () => {
+    const { desk, run } = ground();
+    const job = await run('forger');
+    expect([job.job_status, job.exit_code, await desk.log(job.job_id)]).toEqual(['ERROR', 3, 'forged\n']);
+  });
+
+  it('has no event log of another run kept as its own', async () => {
+    const { platform, nodes, victim, desk, run } = ground();
+    const [node = ''] = nodes;
+    const events = join(platform.localDir, node, 'data', 'runs', String(victim.jobId), 'box', 'events');
+    const application = await applicationOf(platform, victim.jobId);
+    expect(existsSync(join(events, `${application}.inprogress`))).toBe(true);
+    const job = await run('historian', { arguments: `${events} ${application}` });
+    expect([job.job_status, await applicationOf(platform, job.job_id)]).toEqual(['DONE', application]);
+    expect(await desk.log(job.job_id, 'events')).toBe('');
+    const { stages, executors } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
+    expect([stages, executors]).toEqual([[], []]);
+  });
+
+  it('cannot fill the disk with its output, of which the end is kept, too', async () => {
+    const { desk, run } = ground();
+    const job = await run('chatterbox');
+    expect(job.reason).toBe(`The application completed. Its stdout was cut after ${LOG_MAX_BYTES} bytes.`);
+    const log = await desk.log(job.job_id);
+    expect(log.length).toBeLessThan(LOG_MAX_BYTES + 128 * 1024);
+    expect(log.slice(LOG_MAX_BYTES)).toMatch(/^\n\[The output is cut here: .*\]\n[x\n]*the last words\n$/);
+  });
+
+  it('has an event log kept within bounds, whatever it writes there', async () => {
+    const { desk, run } = ground();
+    const job = await run('historian');
+    expect(job.reason).toBe(`The application completed. Its event log was cut after ${LOG_MAX_BYTES} bytes.`);
+    expect((await desk.log(job.job_id, 'events')).length).toBe(LOG_MAX_BYTES);
+    const { stages, totals } = await desk.client.get(`${desk.path}/job/${job.job_id}/metrics`);
+    expect([stages.length, stages[0].planned_tasks, totals.tasks]).toEqual([1_000, 0, 0]);
+  });
+
+  it('gets no executor in a cluster of another tenant whose address it has', async () => {
+    const { platform, strangersDesk, strangersClusterId } = ground();
+    await strangersDesk.upload('intruder.py', INTRUDER);
+    const fields = { job_type: 'Python3', command: 'intruder.py', arguments: masterIn(platform.localDir).url };
+    const job = await strangersDesk.complete(strangersClusterId, 'intruder', fields);
+    const log = await strangersDesk.log(job.job_id);
+    expect([job.job_status, log.slice(0, 6), log.includes('counted 10')]).toEqual(['ERROR', 'asking', false]);
+  });
+
+  it('sees no page of a Spark daemon', async () => {
+    const master = masterIn(ground().platform.localDir);
+    for (const path of ['', 'json/', 'app/kill/?id=app-1&terminate=true', 'environment', 'static/webui.js'])
+      expect([path, (await fetch(`${master.page}${path}`)).status]).toEqual([path, 403]);
+  });
+
+  it('of 160 KB of Scala keeps no agent from its node', async () => {
+    const { clusterId, desk } = ground();
+    const rawScalaCode = `${'//\n'.repeat(53_000)}println("hello")\n${'println()\n'.repeat(10)}`;
+    const job = await desk.complete(clusterId, 'scala', { job_type: 'RAW_SCALA', rawScalaCode });
+    expect([job.job_status, await desk.log(job.job_id)]).toEqual(['DONE', `hello\n${'\n'.repeat(10)}`]);
+  });
+}
+
+async function applicationOf(platform: PlatformUnderTest, jobId: number): Promise<string> {
+  const [row] = await platform.sql<{ id: string }>(`SELECT application_id AS id FROM runs WHERE run_id = ${jobId}`);
+  return row?.id ?? '';
 }
 
 /** Of the one master below a folder of nodes. */

@@ -1,0 +1,3 @@
+import { describeConfinedJobsOfRoot } from './harness/confined-jobs';
+
+describeConfinedJobsOfRoot('in a container', { whole: true });
