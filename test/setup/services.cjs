@@ -27,6 +27,13 @@ const keepers = [];
  * @param {...Need} needs
  */
 async function prepare(...needs) {
+  await prepareMissing(needs);
+  // Of this run of jest: two may share a folder, and a project, when scripts/test.mjs runs it twice.
+  process.env.TEST_PLATFORMS_DIR = join(process.env.TEST_RUN_DIR ?? '', `platforms-${process.pid}`);
+}
+
+/** @param {Need[]} needs */
+async function prepareMissing(needs) {
   const missing = needs.filter((need) => VARIABLES[need].some((name) => !process.env[name]));
   if (missing.length === 0) return;
   const program = join(__dirname, '..', '..', 'scripts', 'test-services.mjs');

@@ -12,7 +12,7 @@ const PATIENCE_MS = 20_000;
  * @param {string} project
  */
 async function endSharedPlatform(project) {
-  const file = join(process.env.TEST_RUN_DIR ?? '', 'platforms', `${project}.json`);
+  const file = join(process.env.TEST_PLATFORMS_DIR ?? '', `${project}.json`);
   if (!existsSync(file)) return;
   const { pids, site } = JSON.parse(readFileSync(file, 'utf8'));
   rmSync(file);

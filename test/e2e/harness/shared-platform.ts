@@ -114,7 +114,7 @@ export class SharedPlatform extends Platform {
 
 /** The platform of the project, which is started by the first that asks. */
 async function startedOnce(project: keyof typeof SHARED_SETTINGS): Promise<Started> {
-  const folder = join(process.env['TEST_RUN_DIR'] ?? '', 'platforms');
+  const folder = process.env['TEST_PLATFORMS_DIR'] ?? '';
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${project}.json`);
   const lock = () => tryLock(join(folder, `${project}.lock`));
