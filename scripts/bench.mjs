@@ -21,6 +21,7 @@ import { HELP, readOptions, UsageError } from './bench/options.mjs';
 import { PlatformUnderBench } from './bench/platform-under-bench.mjs';
 import { percentile } from './bench/percentile.mjs';
 import { Recovery } from './bench/recovery.mjs';
+import { measureStart } from './bench/start.mjs';
 import { prepareSubmissions } from './bench/submissions.mjs';
 import { measureDestroy, measureReads } from './bench/stored-runs.mjs';
 import { measureSweep } from './bench/sweep.mjs';
@@ -43,7 +44,7 @@ const OF_NODES = ['agent', 'growth', 'restart'];
 /** Those about JSON bodies. */
 const OF_BODIES = ['latency', 'body'];
 /** Those that need no platform, or platforms of their own. */
-const ALONE = ['autoscaler', 'recovery', 'sweep'];
+const ALONE = ['autoscaler', 'recovery', 'start', 'sweep'];
 /** Pause between two rounds: what the last one is still ending must not cost the next one. */
 const SETTLE_MS = 1_000;
 const WORKER_MEMORY = '15g';
@@ -91,6 +92,7 @@ class Bench {
     for (const name of ['DATABASE_URL', 'REDIS_URL']) delete env[name];
     const runtimeDir = resolve(process.env.RUNTIME_DIR || '.runtime');
     const runtime = await prepareRuntime(runtimeDir, { ...install, env });
+    if (this.only.includes('start')) results.push(...(await measureStart({ ...this, runtime })));
     if (this.only.some((name) => !ALONE.includes(name)))
       results.push(...(await this.on({ runtime }, (platform) => this.ofOnePlatform(platform, runtime))));
     if (this.only.includes('recovery')) {

@@ -95,19 +95,18 @@ function ownFolders(outdir) {
   };
 }
 
-const EMPTY_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64');
-
 /** @type {import('esbuild').Plugin} */
 const packages = {
   name: 'packages',
   setup(bundling) {
     bundling.onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, async ({ path }) => {
-      const text = (await readFile(path, 'utf8'))
-        // Lines of packages are not worth the size of their maps.
+      const text = await readFile(path, 'utf8');
+      const contents = text
+        // Lines of a package are those of the files that it ships.
         .replace(/\/\/[#@] sourceMappingURL=.*/g, '')
         // Would load a second copy of class-validator, which esbuild cannot see (in @nestjs/mapped-types).
         .replace('const require = createRequire(import.meta.url);', '');
-      return { contents: `${text}\n//# sourceMappingURL=data:application/json;base64,${EMPTY_MAP}`, loader: 'js' };
+      return { contents, loader: 'js' };
     });
   },
 };
