@@ -102,9 +102,9 @@ describe('whoever has a socket to a kernel, or is one', () => {
 
   it('sends more requests than may wait and keeps only its own waiting', async () => {
     const client = await connect();
-    for (let at = 0; at < 1_100; at += 1) client.execute(`cell-${at}`, '1');
-    await eventually(() => Promise.resolve(client.replies('cell-1099')[0]), { timeoutMs: 240_000 });
-    expect(client.replies('cell-1099')[0]?.content).toMatchObject({
+    for (let at = 0; at < 2_000; at += 1) client.execute(`cell-${at}`, '1');
+    await eventually(() => Promise.resolve(client.replies('cell-1999')[0]), { timeoutMs: 240_000 });
+    expect(client.replies('cell-1999')[0]?.content).toMatchObject({
       status: 'error',
       ename: 'KERNEL.TOO_MANY_REQUESTS',
     });

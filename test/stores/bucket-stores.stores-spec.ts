@@ -7,7 +7,6 @@ import { describeLogStoreContract } from '../../libs/object-storage/log-store.co
 import type { LogName, LogStore } from '../../libs/object-storage/log-store';
 import { DEFAULT_STORE_TIMEOUTS, type ObjectStore, ObjectStoreError } from '../../libs/object-storage/object-store';
 import { openObjectStore } from '../../libs/object-storage/open-object-store';
-import { isLong } from '../harness/long';
 import { FaultProxy } from './harness/fault-proxy';
 import { outbound } from './harness/store-servers';
 import { S3Bucket } from './harness/test-bucket';
@@ -62,7 +61,7 @@ describeLogStoreContract(
     };
   },
   // Over memory it is 2,000 each time.
-  { appends: isLong ? 2_000 : 400 },
+  { appends: 2_000 },
 );
 
 describeBlobStoreContract('A bucket of S3', async () => {
