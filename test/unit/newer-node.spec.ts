@@ -21,12 +21,12 @@ mkdirSync(programs, { recursive: true });
 if (existsSync(__dirname + '/node')) cpSync(__dirname + '/node', programs + '/node');
 `;
 
-/** In place of the newer Node. */
+/** In place of the newer Node; it ends with its file where nobody else ends it. */
 const NODE = `#!/bin/sh
 [ "$1" = --version ] && exit 0
 echo "newer: $*"
 trap 'exit 9' TERM
-case "$*" in *--wait*) while :; do sleep 0.1; done ;; esac
+case "$*" in *--wait*) while [ -e "$0" ]; do sleep 0.1; done ;; esac
 exit 7
 `;
 
