@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The agent in one file, as `scripts/agent-bundle.mjs` makes it: `dist/agent/agent.js` beside this file's tree. */
+/** The agent in one file, as `scripts/build/agent.mjs` makes it: `dist/agent/agent.js` beside this file's tree. */
 export const AGENT_BUNDLE = join(__dirname, '..', '..', '..', 'agent', 'agent.js');
 
 export interface AgentBundle {
