@@ -46,7 +46,7 @@ const iamSubjects = [
 
 /** @param {string[]} names */
 const domains = (names) => `^src/modules/(${names.join('|')})/`;
-const tests = '\\.spec\\.ts$|^libs/testing/|^test/';
+const tests = '\\.spec\\.ts$|^test/';
 const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
 const routes = '\\.(controller|api\\.module)\\.ts$';
 

@@ -2,14 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'oxlint';
 
-const readsEnvironment = [
-  'src/config/**/*.ts',
-  'libs/node-agent/main.ts',
-  'libs/testing/**/*.ts',
-  'scripts/**',
-  'test/**',
-  '**/*.spec.ts',
-];
+const readsEnvironment = ['src/config/**/*.ts', 'libs/node-agent/main.ts', 'scripts/**', 'test/**', '**/*.spec.ts'];
 /** In SQL: that a column names a certain tenant. What a statement sets is no condition. */
 const IS_TENANT = String.raw`(?<!SET )\b\w*tenant_id(?:::uuid)?\s*(?:=|<>|!=|IN\b|IS (?:NOT )?DISTINCT FROM\b)\s*`;
 /** What leads along a composite foreign key holds by the key: the tenants are equal because the ids are. */
@@ -188,7 +181,7 @@ export default defineConfig({
       rules: { 'max-lines': 'off', 'eslint-js/no-restricted-syntax': 'off' },
     },
     {
-      files: ['test/**/*.ts', 'libs/testing/**/*.ts', '**/*.spec.ts'],
+      files: ['test/**/*.ts', '**/*.spec.ts'],
       rules: {
         'eslint-js/no-restricted-syntax': 'off',
         'max-lines': 'off',
@@ -198,7 +191,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['libs/node-agent/main.ts', 'libs/testing/**/*.ts', 'test/**/*.ts', 'src/{migrate,openapi}.ts'],
+      files: ['libs/node-agent/main.ts', 'test/**/*.ts', 'src/{migrate,openapi}.ts'],
       rules: { 'no-console': 'off' },
     },
   ],

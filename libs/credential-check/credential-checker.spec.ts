@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { verify } from 'jsonwebtoken';
-import { FakeOci, ocid } from '../testing/fake-oci';
-import { FakeProxmox } from '../testing/fake-proxmox';
-import { newRsaPair, rsaPair } from '../testing/rsa-pair';
+import { FakeOci, ocid } from '../../test/fakes/clouds/fake-oci';
+import { FakeProxmox } from '../../test/fakes/clouds/fake-proxmox';
+import { newRsaPair, rsaPair } from '../../test/harness/rsa-pair';
 import { AddressRefusedError, OutboundPolicy } from '../outbound-policy/outbound-policy';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../test/fakes/http/loopback-server';
 import { CheckUnsupportedError, ProviderUnreachableError } from './credential-check';
 import { type CheckRequest, CredentialChecker } from './credential-checker';
 

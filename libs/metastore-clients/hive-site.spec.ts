@@ -1,4 +1,4 @@
-import { configurationXml } from '../testing/configuration-xml';
+import { configurationXml } from '../../test/harness/configuration-xml';
 import { ConfigurationFileError, MAX_FILE_BYTES } from './configuration-file';
 import { type HiveSiteFiles, parseHiveSite } from './hive-site';
 

@@ -32,7 +32,7 @@ import { Agent, type AgentEnd } from './agent';
 import type { AgentConfig } from './config';
 import { type LiveProcess, processesOf, signal } from './processes';
 import type { Confinement } from './sandbox';
-import { plainRunSpec } from '../testing/run-spec';
+import { plainRunSpec } from '../../test/harness/run-spec';
 
 jest.setTimeout(30_000);
 

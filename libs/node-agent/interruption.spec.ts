@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LoopbackServer, serveOnLoopback } from '../testing/loopback-server';
+import { type LoopbackServer, serveOnLoopback } from '../../test/fakes/http/loopback-server';
 import { InterruptionWatch, readNotice, runsEndAt } from './interruption';
 
 const AT = '2026-01-31T08:00:00.000Z';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../testing/eventually';
+import { eventually } from '../../test/harness/eventually';
 import { busyTicks, kernelConstantsIn, memoryInUse, NodeMeter, processUse, ticksBetween } from './node-meter';
 import { NODE_MARK } from './processes';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type RecordedExchange, recordedReleases } from '../../test/harness/recorded-releases';
 import type { PollRequest, PollResponse, ReportRequest, RunReport } from '../contracts/agent-protocol';
 import { decodeRecords } from '../contracts/channel-records';
-import { eventually } from '../testing/eventually';
+import { eventually } from '../../test/harness/eventually';
 import { Agent } from './agent';
 
 const DEADLINE_MS = 15_000;

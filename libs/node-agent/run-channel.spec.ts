@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeFileHeader, decodeRecords, encodeFileRecord, FILE_HEADER } from '../contracts/channel-records';
-import { eventually } from '../testing/eventually';
+import { eventually } from '../../test/harness/eventually';
 import { AnswerError } from './control-plane';
 import { RunChannel } from './run-channel';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
 import { SubmitError } from '../spark/submit-error';
-import { plainRunSpec } from '../testing/run-spec';
+import { plainRunSpec } from '../../test/harness/run-spec';
 import { AnswerError } from './control-plane';
 import { type FetchFile, StagedFiles } from './staged-files';
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSession, executeStatement, fetchResults, hiveCall, openSession } from '../testing/hive-messages';
+import { closeSession, executeStatement, fetchResults, hiveCall, openSession } from '../../test/harness/hive-messages';
 
 const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
 

@@ -1,4 +1,4 @@
-import { plainRunSpec } from '../testing/run-spec';
+import { plainRunSpec } from '../../test/harness/run-spec';
 import type { RunFile, RunMount, RunSpec } from '../contracts/agent-protocol';
 import { submitCommand, type RunPaths, type SubmitCommand, type SubmitSetup } from './submit-command';
 import { REDACTED } from './mounts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MemoryTableFiles } from '../testing/memory-table-files';
+import { MemoryTableFiles } from '../../test/fakes/tables/memory-table-files';
 import { readDeltaCheckpoint } from './delta-checkpoint';
 
 const URI = 's3://bucket/t/_delta_log/00000000000000000001.checkpoint.parquet';
 /** Of a table with a column that is not null and a partition column, as Delta 3.3.2 wrote it. */
-const RECORDED = readFileSync(join(__dirname, '../testing/delta-checkpoint.parquet'));
+const RECORDED = readFileSync(join(__dirname, '../../test/fixtures/delta-checkpoint.parquet'));
 
 const read = (content: Buffer, signal = AbortSignal.timeout(60_000)) =>
   readDeltaCheckpoint(URI, new MemoryTableFiles().put(URI, content), signal);

@@ -1,4 +1,4 @@
-import { MemoryTableFiles } from '../testing/memory-table-files';
+import { MemoryTableFiles } from '../../test/fakes/tables/memory-table-files';
 import { readDeltaTable } from './delta-log';
 
 const LOG = 's3://bucket/t/_delta_log';

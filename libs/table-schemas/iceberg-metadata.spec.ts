@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { MemoryTableFiles } from '../testing/memory-table-files';
+import { MemoryTableFiles } from '../../test/fakes/tables/memory-table-files';
 import { typeSql } from './data-type';
 import { readIcebergTable } from './iceberg-metadata';
 

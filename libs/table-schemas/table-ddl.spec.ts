@@ -1,6 +1,6 @@
 import type { Table } from '../metastore-clients/metastore-client';
-import { tableOfHive } from '../testing/hive-table';
-import { RECORDED } from '../testing/recorded-hive-tables';
+import { tableOfHive } from '../../test/fakes/tables/hive-table';
+import { RECORDED } from '../../test/fakes/tables/recorded-hive-tables';
 import { columnsOf } from './columns-of';
 import { ddlOf } from './table-ddl';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom } from '../../test/harness/seeded-random.cjs';
 import { projectRoot } from '../embedded/install.mjs';
 import { measure } from './comparison.mjs';
 

@@ -18,15 +18,15 @@ import { loadTesting } from './testing.mjs';
 const SERVERS = {
   /** @param {Told} told */
   async unity({ schema, tables, columns, key, latencyMs, port }) {
-    /** @type {typeof import('../../libs/testing/fake-unity.js')} */
-    const { FakeUnity, fakeUnityTable } = await loadTesting('fake-unity');
+    /** @type {typeof import('../../test/fakes/metastores/fake-unity.js')} */
+    const { FakeUnity, fakeUnityTable } = await loadTesting('fakes/metastores/fake-unity');
     const schemas = { [schema]: { tables: tables.map((name) => fakeUnityTable(name, columns)) } };
     return (await FakeUnity.start({ catalogs: { main: { schemas } }, token: key, latencyMs, port })).url;
   },
   /** @param {Told} told */
   async glue({ schema, tables, columns, key, latencyMs, port }) {
-    /** @type {typeof import('../../libs/testing/fake-glue.js')} */
-    const { FakeGlue, fakeGlueTable } = await loadTesting('fake-glue');
+    /** @type {typeof import('../../test/fakes/metastores/fake-glue.js')} */
+    const { FakeGlue, fakeGlueTable } = await loadTesting('fakes/metastores/fake-glue');
     const databases = { [schema]: { tables: tables.map((name) => fakeGlueTable(name, columns)) } };
     return (await FakeGlue.start({ databases, accessKeyId: key, latencyMs, port })).url;
   },

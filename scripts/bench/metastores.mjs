@@ -59,7 +59,7 @@ const GLUE_SECRET = {
  * @typedef {import('./comparison.mjs').Sides} Sides
  * @typedef {import('./metastore-server.mjs').Told} Told
  * @typedef {import('./platform-under-bench.mjs').PlatformUnderBench} PlatformUnderBench
- * @typedef {import('../../libs/testing/hive-metastore.js').HiveMetastore} HiveMetastore
+ * @typedef {import('../../test/harness/hive-metastore.js').HiveMetastore} HiveMetastore
  */
 
 /** @type {readonly MetastoreCase[]} */
@@ -193,8 +193,8 @@ class MetastoreBench {
     const file = join(folder, 'runtime.json');
     writeFileSync(file, JSON.stringify({ javaHome: runtime.javaHome, sparkHome: runtime.sparkHome }));
     process.env.TEST_RUNTIME_JSON = file;
-    /** @type {typeof import('../../libs/testing/hive-metastore.js')} */
-    const testing = await loadTesting('hive-metastore');
+    /** @type {typeof import('../../test/harness/hive-metastore.js')} */
+    const testing = await loadTesting('harness/hive-metastore');
     const metastore = await testing.HiveMetastore.start();
     this.#undo.push(() => metastore.stop());
     await metastore.createDatabase(SCHEMA);

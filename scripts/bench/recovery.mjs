@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom } from '../../test/harness/seeded-random.cjs';
 
 /** Operations under way when a worker is killed. */
 const AT_ONCE = 8;

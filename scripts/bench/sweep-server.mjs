@@ -48,8 +48,8 @@ const SERVERS = {
   },
   /** @param {Told} told @returns {Promise<Serving>} */
   async google(told) {
-    /** @type {typeof import('../../libs/testing/fake-google-compute.js')} */
-    const { FakeGoogleCompute } = await loadTesting('fake-google-compute');
+    /** @type {typeof import('../../test/fakes/clouds/fake-google-compute.js')} */
+    const { FakeGoogleCompute } = await loadTesting('fakes/clouds/fake-google-compute');
     const fake = await FakeGoogleCompute.start();
     // It shows them until they have gone.
     const machine = { zone: 'europe-west1-b', createdAt: told.createdAt };
@@ -65,8 +65,8 @@ const SERVERS = {
   },
   /** @param {Told} told @returns {Promise<Serving>} */
   async azure(told) {
-    /** @type {typeof import('../../libs/testing/fake-azure.js')} */
-    const { FakeAzure, FAKE_AZURE } = await loadTesting('fake-azure');
+    /** @type {typeof import('../../test/fakes/clouds/fake-azure.js')} */
+    const { FakeAzure, FAKE_AZURE } = await loadTesting('fakes/clouds/fake-azure');
     const fake = await FakeAzure.start();
     for (const token of told.tokens) fake.put('virtualMachines', `node-${token}`, labelsOf(told, token));
     return {
@@ -79,8 +79,8 @@ const SERVERS = {
   },
   /** @param {Told} told @returns {Promise<Serving>} */
   async oci(told) {
-    /** @type {typeof import('../../libs/testing/fake-oci.js')} */
-    const { FakeOci } = await loadTesting('fake-oci');
+    /** @type {typeof import('../../test/fakes/clouds/fake-oci.js')} */
+    const { FakeOci } = await loadTesting('fakes/clouds/fake-oci');
     const fake = await FakeOci.start();
     for (const token of told.tokens)
       fake.addInstance(`platform-${token}`, labelsOf(told, token), { timeCreated: told.createdAt });
@@ -96,8 +96,8 @@ const SERVERS = {
   },
   /** @param {Told} told @returns {Promise<Serving>} */
   async proxmox(told) {
-    /** @type {typeof import('../../libs/testing/fake-proxmox.js')} */
-    const { FakeProxmox } = await loadTesting('fake-proxmox');
+    /** @type {typeof import('../../test/fakes/clouds/fake-proxmox.js')} */
+    const { FakeProxmox } = await loadTesting('fakes/clouds/fake-proxmox');
     /** @type {typeof import('../../libs/compute-drivers/proxmox/machine-note.js')} */
     const { newNote } = load('./dist/libs/compute-drivers/proxmox/machine-note.js');
     /** @type {typeof import('../../libs/compute-drivers/proxmox/machine-names.js')} */

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import invariants from '../../libs/testing/invariants.cjs';
+import invariants from '../../test/harness/invariants.cjs';
 import { isUnexpected } from './load.mjs';
 
 /** Rows of a violation that are shown. */

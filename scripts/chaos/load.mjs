@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom } from '../../test/harness/seeded-random.cjs';
 import { describeInfrastructure, readLookups } from '../demo/demo.mjs';
 import { withDeadline } from '../embedded/deadline.mjs';
 

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom } from '../../test/harness/seeded-random.cjs';
 
 /** No fault comes before the load has something under way. */
 const FIRST_MS = 4_000;

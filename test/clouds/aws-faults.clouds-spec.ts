@@ -1,5 +1,5 @@
 import { NODE_LABEL } from '../../libs/compute-drivers/cloud-driver';
-import { seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom } from '../harness/seeded-random.cjs';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';

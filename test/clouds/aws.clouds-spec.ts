@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { destroyCluster, reachStatus, startCluster, stopCluster } from '../e2e/harness/estate';
 import { GatedJob } from '../e2e/harness/gated-job';

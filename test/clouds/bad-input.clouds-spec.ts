@@ -1,7 +1,7 @@
 import { INSTALLATION_LABEL } from '../../libs/compute-drivers/cloud-driver';
-import { eventually } from '../../libs/testing/eventually';
-import type { FakeAzure } from '../../libs/testing/fake-azure';
-import { newRsaPair } from '../../libs/testing/rsa-pair';
+import { eventually } from '../harness/eventually';
+import type { FakeAzure } from '../fakes/clouds/fake-azure';
+import { newRsaPair } from '../harness/rsa-pair';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { destroyCluster, reachStatus, stateReason } from '../e2e/harness/estate';
 import { PlatformUnderTest } from '../e2e/harness/platform';

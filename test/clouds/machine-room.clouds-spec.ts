@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeBootScript } from '../../libs/compute-drivers/boot/boot-script';
 import { plainNodeSpec } from '../../libs/compute-drivers/compute-driver.contract';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { AgentBundles } from '../../src/modules/agents/agent-bundles';
 import { makeTenancy, type Tenancy } from '../medium/harness/records';
 import { TestAgent } from '../medium/harness/test-agent';

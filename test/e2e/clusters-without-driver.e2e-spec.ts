@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, type Estate, reachStatus, stateReason } from './harness/estate';
 import { JobDesk } from './harness/jobs';

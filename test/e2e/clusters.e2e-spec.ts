@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { bodyOf } from '../samples';
 import type { ApiClient, Json } from './harness/api-client';
 import {

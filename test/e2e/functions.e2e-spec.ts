@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';

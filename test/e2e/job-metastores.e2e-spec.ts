@@ -1,4 +1,4 @@
-import { HiveMetastore } from '../../libs/testing/hive-metastore';
+import { HiveMetastore } from '../harness/hive-metastore';
 import { isLong } from '../harness/long';
 import { hiveSite } from '../samples/metastore-catalog';
 import type { ApiClient } from './harness/api-client';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serveOnLoopback } from '../../libs/testing/loopback-server';
+import { serveOnLoopback } from '../fakes/http/loopback-server';
 import type { ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';

@@ -3,8 +3,8 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RecordReader, RecordWriter } from '../../libs/node-agent/channel-files';
-import { eventually } from '../../libs/testing/eventually';
-import { preparedRuntime } from '../../libs/testing/prepared-runtime';
+import { eventually } from '../harness/eventually';
+import { preparedRuntime } from '../harness/prepared-runtime';
 
 const PROGRAM = resolve(__dirname, '..', '..', 'libs', 'run-bridges', 'kernel_bridge.py');
 

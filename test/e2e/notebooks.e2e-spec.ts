@@ -1,5 +1,5 @@
-import { eventually } from '../../libs/testing/eventually';
-import type { KernelTestClient } from '../../libs/testing/kernel-client';
+import { eventually } from '../harness/eventually';
+import type { KernelTestClient } from '../harness/kernel-client';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, startCluster } from './harness/estate';
 import { code, NotebookDesk } from './harness/notebooks';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient, Json } from './harness/api-client';
 import { describeEstate } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';

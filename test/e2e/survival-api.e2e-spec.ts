@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../../libs/testing/eventually';
-import type { KernelTestClient } from '../../libs/testing/kernel-client';
+import { eventually } from '../harness/eventually';
+import type { KernelTestClient } from '../harness/kernel-client';
 import type { Answer, ApiClient, Json } from './harness/api-client';
 import { createCluster, describeEstate, type Estate, reachStatus, startCluster } from './harness/estate';
 import { GatedJob } from './harness/gated-job';

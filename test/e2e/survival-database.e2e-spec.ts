@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate, reachStatus } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';

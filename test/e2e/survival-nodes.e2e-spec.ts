@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { plainNodeSpec } from '../../libs/compute-drivers/compute-driver.contract';
 import { LocalDriver } from '../../libs/compute-drivers/local/local-driver';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { ApiClient } from './harness/api-client';
 import {
   createCluster,

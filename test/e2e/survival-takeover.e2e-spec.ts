@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { createCluster, describeEstate, reachStatus } from './harness/estate';
 import { PlatformUnderTest } from './harness/platform';
 import { endedWorkflow, expectNoStrayNodes, expectSound, holdNode, nodeOf } from './harness/survival';

@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { isLong } from '../harness/long';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate, reachStatus, stateReason } from './harness/estate';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../../libs/testing/chromium';
-import { eventually } from '../../libs/testing/eventually';
+import { launchChromium } from '../harness/chromium';
+import { eventually } from '../harness/eventually';
 import type { Json } from './harness/api-client';
 import { PASSWORD } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';

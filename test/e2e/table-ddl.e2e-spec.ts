@@ -9,7 +9,7 @@ import { ddlOf } from '../../libs/table-schemas/table-ddl';
 import type { TableColumns } from '../../libs/table-schemas/table-columns';
 import type { TableFiles } from '../../libs/table-schemas/table-files';
 import { TableSchemaError } from '../../libs/table-schemas/table-schema-error';
-import { type HiveTable, tableOfHive } from '../../libs/testing/hive-table';
+import { type HiveTable, tableOfHive } from '../fakes/tables/hive-table';
 import { readRuntime } from './harness/platform';
 
 interface Description {

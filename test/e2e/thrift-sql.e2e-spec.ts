@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import {
   closeOperation,
   closeSession,
@@ -9,7 +9,7 @@ import {
   fetchResults,
   handleIn,
   openSession,
-} from '../../libs/testing/hive-messages';
+} from '../harness/hive-messages';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
 import { JobDesk } from './harness/jobs';

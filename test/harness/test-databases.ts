@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from './eventually';
 import { createDataSource } from '../../src/database/data-source';
 import { seedReferenceData } from '../../src/modules/reference-data/seed-reference-data';
 

@@ -1,6 +1,6 @@
-import { configurationXml } from '../../libs/testing/configuration-xml';
-import { FakeUnity, fakeUnityTable } from '../../libs/testing/fake-unity';
-import { HiveMetastore } from '../../libs/testing/hive-metastore';
+import { configurationXml } from '../harness/configuration-xml';
+import { FakeUnity, fakeUnityTable } from '../fakes/metastores/fake-unity';
+import { HiveMetastore } from '../harness/hive-metastore';
 import { hiveSite } from '../samples/metastore-catalog';
 import { MemoryS3 } from './harness/memory-s3';
 import { type Caller, People, refusal } from './harness/people';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { configurationXml } from '../../libs/testing/configuration-xml';
+import { configurationXml } from '../harness/configuration-xml';
 import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/catalog-secrets/catalog-secrets.service';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';

@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { ClusterConfsApiModule } from '../../src/modules/cluster-confs/cluster-confs.api.module';
 import type { COMPUTE_TYPES } from '../../src/modules/reference-data/reference-data.contract';
 import { notify } from '../../src/platform/wakeups/pg-listener';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ocid } from '../../libs/testing/fake-oci';
-import { newRsaPair } from '../../libs/testing/rsa-pair';
-import { FakeProxmox } from '../../libs/testing/fake-proxmox';
-import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+import { ocid } from '../fakes/clouds/fake-oci';
+import { newRsaPair } from '../harness/rsa-pair';
+import { FakeProxmox } from '../fakes/clouds/fake-proxmox';
+import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
 import { CredentialsConfsApiModule } from '../../src/modules/credentials-confs/credentials-confs.api.module';
 import type { Role } from '../../src/platform/auth/roles';
 import { encodedCredentials } from '../samples/sample';

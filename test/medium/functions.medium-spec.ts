@@ -1,6 +1,6 @@
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { type Caller, People } from './harness/people';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';

@@ -6,8 +6,8 @@ import {
   describeMetastoreClientContract,
 } from '../../libs/metastore-clients/metastore-client.contract';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
-import { freePort } from '../../libs/testing/free-port';
-import { HiveMetastore } from '../../libs/testing/hive-metastore';
+import { freePort } from '../harness/free-port';
+import { HiveMetastore } from '../harness/hive-metastore';
 
 const outbound = new OutboundPolicy({ schemes: ['https'], allowedClasses: ['loopback'] });
 const never = new AbortController().signal;

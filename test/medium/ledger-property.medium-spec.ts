@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { type SeededRandom, seededRandom } from '../../libs/testing/seeded-random.cjs';
+import { type SeededRandom, seededRandom } from '../harness/seeded-random.cjs';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterSubscriber } from '../../src/modules/clusters/clusters.contract';
 import { NODE_TRANSITIONS, type NodeStatus } from '../../src/modules/clusters/cluster-state';

@@ -6,7 +6,7 @@ import { AccessTokens } from '../../src/modules/iam/sessions/access-tokens';
 import { SessionsRepository } from '../../src/modules/iam/sessions/sessions.repository';
 import { WorkspacesRepository } from '../../src/modules/workspaces/workspaces.repository';
 import { type Role, ROLES, type WorkspacePermission } from '../../src/platform/auth/roles';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { LiveOperations } from './harness/live-operations';
 import { type Opened, openDownload, openSocket, openUpload } from './harness/opened';
 import { insertPlain } from './harness/records';

@@ -1,4 +1,4 @@
-import { configurationXml } from '../../libs/testing/configuration-xml';
+import { configurationXml } from '../harness/configuration-xml';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { Estate, type Parts } from './harness/estate';
 import { type Caller, People, refusal } from './harness/people';

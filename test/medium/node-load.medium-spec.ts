@@ -1,4 +1,4 @@
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { Config } from '../../src/config/config';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import type { NodeStatus } from '../../src/modules/clusters/cluster-state';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FakeNode, FakeProxmox, type FakeProxmoxOptions } from '../../libs/testing/fake-proxmox';
-import { selfSigned } from '../../libs/testing/self-signed';
+import { type FakeNode, FakeProxmox, type FakeProxmoxOptions } from '../fakes/clouds/fake-proxmox';
+import { selfSigned } from '../fakes/http/self-signed';
 import { Config } from '../../src/config/config';
 import { BootDiskImagesApiModule } from '../../src/modules/boot-disk-images/boot-disk-images.api.module';
 import { CloudEnvsApiModule } from '../../src/modules/cloud-envs/cloud-envs.api.module';
@@ -43,7 +43,7 @@ const PVE1 = {
   ...{ disk_total_gb: 100.5, disk_used_gb: 10 },
 };
 
-// Real: PostgreSQL and the API over HTTP. Proxmox VE is a stand-in (libs/testing/fake-proxmox).
+// Real: PostgreSQL and the API over HTTP. Proxmox VE is a stand-in (test/fakes/clouds/fake-proxmox.ts).
 describe('listOnPremNodeResources', () => {
   const identity = selfSigned();
   const hypervisors: FakeProxmox[] = [];

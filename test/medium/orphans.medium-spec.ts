@@ -8,7 +8,7 @@ import {
   type SweepScope,
 } from '../../libs/compute-drivers/compute-driver';
 import { sweepFound } from '../../libs/compute-drivers/sweep';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { MachinePlacesRepository } from '../../src/modules/clusters/machine-places.repository';

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { DataSource } from 'typeorm';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { createLogger } from '../../src/platform/logging/logger';

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { createLogger } from '../../src/platform/logging/logger';
 import { sendWakeUps, wakeAfterCommit } from '../../src/platform/wakeups/after-commit';
 import { notify, PgListener } from '../../src/platform/wakeups/pg-listener';

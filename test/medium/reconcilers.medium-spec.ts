@@ -5,7 +5,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { type ComputeDriver, type DriverContext, type SweepScope } from '../../libs/compute-drivers/compute-driver';
 import { sweepFound } from '../../libs/compute-drivers/sweep';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';

@@ -10,7 +10,7 @@ import {
   type RegisterResponse,
   type ReportRequest,
 } from '../../libs/contracts/agent-protocol';
-import { ALWAYS } from '../../libs/testing/invariants.cjs';
+import { ALWAYS } from '../harness/invariants.cjs';
 import type { Config } from '../../src/config/config';
 import { createDataSource } from '../../src/database/data-source';
 import { CLUSTER_WORKFLOWS } from '../../src/modules/clusters/cluster-workflows';

@@ -8,7 +8,7 @@ import { KernelFramesService } from '../../src/modules/notebook-instances/kernel
 import { RunChannelsService } from '../../src/modules/run-channels/run-channels.service';
 import { EndedChannelsSweeper } from '../../src/modules/run-channels/workflows/ended-channels-sweeper';
 import { RunChannelsRepository } from '../../src/modules/run-channels/run-channels.repository';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { makeTenancy, type Tenancy } from './harness/records';
 import { TestAgent } from './harness/test-agent';
 import { soon, startWholeApi, type TestApi } from './harness/test-api';

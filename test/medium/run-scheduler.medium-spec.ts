@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { COUNTS } from '../../libs/testing/invariants.cjs';
+import { COUNTS } from '../harness/invariants.cjs';
 import { createDataSource } from '../../src/database/data-source';
 import { ClusterNodesRepository } from '../../src/modules/clusters/cluster-nodes.repository';
 import { ClusterRowsRepository } from '../../src/modules/clusters/cluster-rows.repository';

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
-import { eventually } from '../../libs/testing/eventually';
-import { type HiveHandle, fetchResults, openSession } from '../../libs/testing/hive-messages';
+import { eventually } from '../harness/eventually';
+import { type HiveHandle, fetchResults, openSession } from '../harness/hive-messages';
 import { fetchIn } from '../../src/modules/thrift-sql/hive-message';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
 import { type Caller, People } from './harness/people';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
-import { selfSigned } from '../../libs/testing/self-signed';
+import { selfSigned } from '../fakes/http/self-signed';
 
 const run = promisify(execFile);
 

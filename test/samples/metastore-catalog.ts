@@ -1,4 +1,4 @@
-import { configurationXml } from '../../libs/testing/configuration-xml';
+import { configurationXml } from '../harness/configuration-xml';
 import type {
   CreateGlueCatalog,
   UpdateGlueCatalog,

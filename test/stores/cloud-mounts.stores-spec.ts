@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { RunMount } from '../../libs/contracts/agent-protocol';
-import { rsaPair } from '../../libs/testing/rsa-pair';
+import { rsaPair } from '../harness/rsa-pair';
 import { done, MountingNode, REPORTING, results } from './harness/mounting-node';
 import { newBucketName, storeServers } from './harness/store-servers';
 

@@ -4,9 +4,9 @@ import { parseKrb5Conf } from '../../libs/metastore-clients/krb5-conf';
 import type { MetastoreClient } from '../../libs/metastore-clients/metastore-client';
 import { openMetastore } from '../../libs/metastore-clients/open-metastore';
 import { OutboundPolicy } from '../../libs/outbound-policy/outbound-policy';
-import { eventually } from '../../libs/testing/eventually';
-import { HiveMetastore } from '../../libs/testing/hive-metastore';
-import { KerberosRealm } from '../../libs/testing/kerberos-realm';
+import { eventually } from '../harness/eventually';
+import { HiveMetastore } from '../harness/hive-metastore';
+import { KerberosRealm } from '../harness/kerberos-realm';
 import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { hiveSite } from '../samples/metastore-catalog';
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { UploadSlots } from '../../src/platform/http/upload-slots';
 import { configure, soon, startWholeApi, TestApi, type TestDatabase } from '../medium/harness/test-api';
 import { FaultProxy } from './harness/fault-proxy';

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 import { S3Bucket } from './harness/test-bucket';
 import type { ApiClient } from '../e2e/harness/api-client';
 import { createCluster, describeEstate, startCluster } from '../e2e/harness/estate';

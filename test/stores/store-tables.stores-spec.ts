@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { configurationXml } from '../../libs/testing/configuration-xml';
-import { HiveMetastore } from '../../libs/testing/hive-metastore';
+import { configurationXml } from '../harness/configuration-xml';
+import { HiveMetastore } from '../harness/hive-metastore';
 import type { ApiClient, Json } from '../e2e/harness/api-client';
 import { SharedPlatform } from '../e2e/harness/shared-platform';
 import { hiveSite } from '../samples/metastore-catalog';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type LoopbackServer, serveOnLoopback } from '../../libs/testing/loopback-server';
+import { type LoopbackServer, serveOnLoopback } from '../fakes/http/loopback-server';
 
 const root = join(__dirname, '..', '..');
 

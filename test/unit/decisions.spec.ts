@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RunOutcome, RunState } from '../../libs/contracts/agent-protocol';
 import { classifyEnd } from '../../libs/spark/run-end';
-import { seededRandom, type SeededRandom } from '../../libs/testing/seeded-random.cjs';
+import { seededRandom, type SeededRandom } from '../harness/seeded-random.cjs';
 import {
   CLUSTER_OPERATIONS,
   CLUSTER_TRANSITIONS,

@@ -6,7 +6,7 @@ import { nodeRequests } from '../../libs/compute-drivers/azure/azure-requests';
 import { machineOf } from '../../libs/compute-drivers/google/google-machine';
 import { assertLaunchable as assertOci } from '../../libs/compute-drivers/oci/oci-launch';
 import { newNote } from '../../libs/compute-drivers/proxmox/machine-note';
-import { ocid } from '../../libs/testing/fake-oci';
+import { ocid } from '../fakes/clouds/fake-oci';
 import { checkLabels } from '../../src/modules/cloud-envs/cloud-envs.contract';
 import { CLOUD_PROVIDER_ID } from '../../src/modules/reference-data/reference-data.contract';
 import { readReferenceDataFiles } from '../../src/modules/reference-data/reference-data-files';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 
 jest.setTimeout(60_000);
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { eventually } from '../../libs/testing/eventually';
+import { eventually } from '../harness/eventually';
 
 jest.setTimeout(120_000);
 

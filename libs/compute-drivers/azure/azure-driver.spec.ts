@@ -1,5 +1,5 @@
-import { eventually } from '../../testing/eventually';
-import { type AzureFault, FAKE_AZURE, FakeAzure } from '../../testing/fake-azure';
+import { eventually } from '../../../test/harness/eventually';
+import { type AzureFault, FAKE_AZURE, FakeAzure } from '../../../test/fakes/clouds/fake-azure';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec, refOf } from '../compute-driver.contract';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { markedProcesses, NODE_MARK, signal } from '../../node-agent/processes';
-import { eventually } from '../../testing/eventually';
+import { eventually } from '../../../test/harness/eventually';
 import type { NodeSpec } from '../compute-driver';
 import { plainNodeSpec } from '../compute-driver.contract';
 import { type BootScriptOptions, makeBootScript } from './boot-script';

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
-import { FakeGoogleCompute } from '../../testing/fake-google-compute';
+import { FakeGoogleCompute } from '../../../test/fakes/clouds/fake-google-compute';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { eventually } from '../../testing/eventually';
-import { newRsaPair } from '../../testing/rsa-pair';
+import { eventually } from '../../../test/harness/eventually';
+import { newRsaPair } from '../../../test/harness/rsa-pair';
 import { ComputeDriverError, type DriverContext, type NodeSpec, type ProviderNode } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec, refOf } from '../compute-driver.contract';
 import { GoogleDriver } from './google-driver';

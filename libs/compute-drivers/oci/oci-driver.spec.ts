@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { FakeOci, type FakeOciOptions, type OciMishap, ocid } from '../../testing/fake-oci';
-import { newRsaPair } from '../../testing/rsa-pair';
-import { answering, HOSTILE_SERVERS, type HostileServer } from '../../testing/hostile-http';
-import { serveOnLoopback } from '../../testing/loopback-server';
+import { FakeOci, type FakeOciOptions, type OciMishap, ocid } from '../../../test/fakes/clouds/fake-oci';
+import { newRsaPair } from '../../../test/harness/rsa-pair';
+import { answering, HOSTILE_SERVERS, type HostileServer } from '../../../test/fakes/http/hostile-http';
+import { serveOnLoopback } from '../../../test/fakes/http/loopback-server';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { type BootScript } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { type FakeNode, FakeProxmox, type FakeProxmoxOptions } from '../../testing/fake-proxmox';
-import { selfSigned } from '../../testing/self-signed';
+import { type FakeNode, FakeProxmox, type FakeProxmoxOptions } from '../../../test/fakes/clouds/fake-proxmox';
+import { selfSigned } from '../../../test/fakes/http/self-signed';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { ProxmoxClient, type ProxmoxLimits } from './proxmox-client';
 import { ProxmoxConnections, type ProxmoxTrust } from './proxmox-connections';

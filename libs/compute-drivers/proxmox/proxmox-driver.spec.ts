@@ -1,5 +1,5 @@
-import { eventually } from '../../testing/eventually';
-import { type FakeNode, FakeProxmox, type FakeUser } from '../../testing/fake-proxmox';
+import { eventually } from '../../../test/harness/eventually';
+import { type FakeNode, FakeProxmox, type FakeUser } from '../../../test/fakes/clouds/fake-proxmox';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import type { BootScript } from '../cloud-driver';
 import { ComputeDriverError, type DriverContext, type NodeSpec } from '../compute-driver';

@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { FakeGlue, type FakeGlueOptions, fakeGlueTable } from '../../testing/fake-glue';
-import { answering as answeringHttp, HOSTILE_SERVERS } from '../../testing/hostile-http';
-import { FAULTS_OF_HOSTILE_SERVERS } from '../../testing/hostile-metastores';
-import { serveOnLoopback } from '../../testing/loopback-server';
+import { FakeGlue, type FakeGlueOptions, fakeGlueTable } from '../../../test/fakes/metastores/fake-glue';
+import { answering as answeringHttp, HOSTILE_SERVERS } from '../../../test/fakes/http/hostile-http';
+import { FAULTS_OF_HOSTILE_SERVERS } from '../../../test/fakes/metastores/hostile-metastores';
+import { serveOnLoopback } from '../../../test/fakes/http/loopback-server';
 import { MetastoreError, type MetastoreFault } from '../metastore-client';
 import { CONTRACT_TABLES, describeMetastoreClientContract, faultOf } from '../metastore-client.contract';
 import { GLUE_CATALOG, GlueClient, type GlueTarget } from './glue-client';

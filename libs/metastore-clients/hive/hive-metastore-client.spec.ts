@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { eventually } from '../../testing/eventually';
+import { eventually } from '../../../test/harness/eventually';
 import { MOST_ENTRIES } from '../metastore-client';
 import { HiveMetastoreClient } from './hive-metastore-client';
 

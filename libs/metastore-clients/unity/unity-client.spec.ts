@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { FakeUnity, type FakeUnityOptions, fakeUnityTable } from '../../testing/fake-unity';
-import { answering, HOSTILE_SERVERS } from '../../testing/hostile-http';
-import { FAULTS_OF_HOSTILE_SERVERS } from '../../testing/hostile-metastores';
-import { serveOnLoopback } from '../../testing/loopback-server';
+import { FakeUnity, type FakeUnityOptions, fakeUnityTable } from '../../../test/fakes/metastores/fake-unity';
+import { answering, HOSTILE_SERVERS } from '../../../test/fakes/http/hostile-http';
+import { FAULTS_OF_HOSTILE_SERVERS } from '../../../test/fakes/metastores/hostile-metastores';
+import { serveOnLoopback } from '../../../test/fakes/http/loopback-server';
 import { MetastoreError, type MetastoreFault } from '../metastore-client';
 import { CONTRACT_TABLES, describeMetastoreClientContract, faultOf } from '../metastore-client.contract';
 import { UnityClient } from './unity-client';

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { executeStatement, fetchResults, openSession } from '../../../libs/testing/hive-messages';
+import { executeStatement, fetchResults, openSession } from '../../../test/harness/hive-messages';
 import { fetchIn, putSequence } from './hive-message';
 
 const BRIDGES = join(__dirname, '..', '..', '..', 'libs', 'run-bridges');

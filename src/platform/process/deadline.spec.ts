@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../../test/harness/eventually';
 import { withDeadline } from './deadline';
 
 /** Takes what nothing holds. */

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import type { Json } from '../../e2e/harness/api-client';
 import { clientOf, createTenant, createUser } from '../../e2e/harness/people';
 import { createCluster, describeEstate, startCluster } from '../../e2e/harness/estate';

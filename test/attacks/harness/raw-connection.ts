@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 
 /** A connection on which a test says what it wants, be it HTTP or not. */
 export class RawConnection {

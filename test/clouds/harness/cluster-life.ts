@@ -1,5 +1,5 @@
-import { ALWAYS, AT_REST } from '../../../libs/testing/invariants.cjs';
-import { eventually } from '../../../libs/testing/eventually';
+import { ALWAYS, AT_REST } from '../../harness/invariants.cjs';
+import { eventually } from '../../harness/eventually';
 import { reachStatus, stateReason } from '../../e2e/harness/estate';
 import type { JobDesk } from '../../e2e/harness/jobs';
 import type { PlatformUnderTest } from '../../e2e/harness/platform';

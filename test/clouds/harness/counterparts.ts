@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FAKE_AZURE, FakeAzure } from '../../../libs/testing/fake-azure';
-import { FakeGoogleCompute } from '../../../libs/testing/fake-google-compute';
-import { FakeOci } from '../../../libs/testing/fake-oci';
-import { FakeProxmox } from '../../../libs/testing/fake-proxmox';
-import { selfSigned } from '../../../libs/testing/self-signed';
+import { FAKE_AZURE, FakeAzure } from '../../fakes/clouds/fake-azure';
+import { FakeGoogleCompute } from '../../fakes/clouds/fake-google-compute';
+import { FakeOci } from '../../fakes/clouds/fake-oci';
+import { FakeProxmox } from '../../fakes/clouds/fake-proxmox';
+import { selfSigned } from '../../fakes/http/self-signed';
 import type { CloudDescription } from './cloud-estate';
 import type { RoomMachine } from './machine-room';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../../libs/testing/loopback-server';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../../fakes/http/loopback-server';
 
 /** What happens to a call in place of its answer. */
 export type Ec2Fault =

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, NODE_MARK, signal } from '../../../libs/node-agent/processes';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 
 /** A machine as a provider's counterpart has it. */
 export interface RoomMachine {

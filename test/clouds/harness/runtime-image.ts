@@ -1,6 +1,6 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { preparedRuntime } from '../../../libs/testing/prepared-runtime';
+import { preparedRuntime } from '../../harness/prepared-runtime';
 
 /** Lays below the root what an image has: the Node, Java, Python and Spark that tests run. */
 export function layPreparedImage(root: string, sparkVersion: string): void {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { type LoopbackServer, serveOnLoopback } from '../../../libs/testing/loopback-server';
+import { type LoopbackServer, serveOnLoopback } from '../../fakes/http/loopback-server';
 import { readRuntime } from '../../e2e/harness/platform';
 
 /** Serves the Node, Java, Python and Spark that tests run as the archives of a mirror. */

@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OpenApiValidator } from '../../../libs/testing/openapi-validator';
+import { OpenApiValidator } from '../../harness/openapi-validator';
 
 /** What an operation answered; `body` is the parsed JSON, or undefined if the answer is not JSON. */
 export interface Answer<T> {

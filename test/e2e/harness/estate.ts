@@ -1,4 +1,4 @@
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import { bodyOf, type Ids, type Part, PARTS, SAMPLES } from '../../samples';
 import type { ApiClient, Json } from './api-client';
 

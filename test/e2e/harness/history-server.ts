@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../../../libs/testing/eventually';
-import { freePort } from '../../../libs/testing/free-port';
+import { eventually } from '../../harness/eventually';
+import { freePort } from '../../harness/free-port';
 import type { Json } from './api-client';
 import type { TestRuntime } from './platform';
 

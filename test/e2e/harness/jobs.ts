@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import { isLong } from '../../harness/long';
 import type { ApiClient, Json } from './api-client';
 import type { Platform, TestRuntime } from './platform';

@@ -1,5 +1,5 @@
-import { eventually } from '../../../libs/testing/eventually';
-import { KernelTestClient } from '../../../libs/testing/kernel-client';
+import { eventually } from '../../harness/eventually';
+import { KernelTestClient } from '../../harness/kernel-client';
 import type { ApiClient, Json } from './api-client';
 
 /** A cell of code that was not executed yet. */

@@ -18,8 +18,8 @@ import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
-import { eventually } from '../../../libs/testing/eventually';
-import { freePort } from '../../../libs/testing/free-port';
+import { eventually } from '../../harness/eventually';
+import { freePort } from '../../harness/free-port';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
 import { ApiClient, type Json } from './api-client';
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { eventually } from '../../../libs/testing/eventually';
-import { freePort } from '../../../libs/testing/free-port';
+import { eventually } from '../../harness/eventually';
+import { freePort } from '../../harness/free-port';
 
 /** A Redis that one test file may stop, halt and start again, always on the same port and without its data. */
 export class PrivateRedis {

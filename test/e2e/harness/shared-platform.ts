@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from '../../../libs/node-agent/processes';
-import { eventually } from '../../../libs/testing/eventually';
-import { freePort } from '../../../libs/testing/free-port';
+import { eventually } from '../../harness/eventually';
+import { freePort } from '../../harness/free-port';
 import type { ApiClient } from './api-client';
 import { destroyCluster } from './estate';
 import { clientOf, createTenant, createUser, ROLE_ID } from './people';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { markedProcesses, signal, tryLock } from '../../../libs/node-agent/processes';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import type { Platform } from './platform';
 
 /** Where a worker is killed: before and after a step has done its work, and once that is committed. */

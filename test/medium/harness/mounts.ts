@@ -1,5 +1,5 @@
 import { bodyOf } from '../../samples';
-import { rsaPair } from '../../../libs/testing/rsa-pair';
+import { rsaPair } from '../../harness/rsa-pair';
 import { encodedCredentials } from '../../samples/sample';
 import { makeTenancy, type Tenancy } from './records';
 import { putCluster } from './statuses';

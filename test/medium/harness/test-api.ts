@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import { Config } from '../../../src/config/config';
 import { createApi } from '../../../src/create-api';
 import { createDataSource } from '../../../src/database/data-source';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { eventually } from '../../../libs/testing/eventually';
+import { eventually } from '../../harness/eventually';
 import { firstRow } from '../../../src/platform/persistence/sql';
 
 /**

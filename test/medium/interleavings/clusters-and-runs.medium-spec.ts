@@ -1,5 +1,5 @@
 import type { RunReport } from '../../../libs/contracts/agent-protocol';
-import type { SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { ClusterNodesService } from '../../../src/modules/clusters/cluster-nodes.service';
 import { ClusterOperationsService } from '../../../src/modules/clusters/cluster-operations.service';
 import { RunReportsService } from '../../../src/modules/jobs/run-reports.service';

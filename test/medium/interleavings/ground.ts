@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import type { SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { rowOf } from '../../samples';
 import { REFERENCE } from '../../samples/reference';
 import { PlainRows } from '../harness/records';

@@ -3,7 +3,7 @@ import { setImmediate as macrotask, setTimeout as delay } from 'node:timers/prom
 import { Client } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { messageOf } from '../../../src/platform/errors/message-of';
-import { seededRandom, type SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs';
 
 /** A statement that takes longer than this may be waiting for a lock; milliseconds. */
 const SLOW_MS = 3;

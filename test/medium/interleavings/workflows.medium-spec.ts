@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import type { SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import type { SeededRandom } from '../../harness/seeded-random.cjs';
 import { Config } from '../../../src/config/config';
 import { STOP_CLUSTER } from '../../../src/modules/clusters/cluster-workflows';
 import { LOGGER } from '../../../src/platform/logging/logger';

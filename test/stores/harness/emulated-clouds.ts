@@ -6,7 +6,7 @@ import { StorageSharedKeyCredential } from '@azure/storage-blob';
 import type { JWT } from 'google-auth-library';
 import type { AzureLocation } from '../../../libs/object-storage/azure-key-space';
 import type { GcsLocation } from '../../../libs/object-storage/gcs-key-space';
-import { newRsaPair } from '../../../libs/testing/rsa-pair';
+import { newRsaPair } from '../../harness/rsa-pair';
 import { storeServers } from './store-servers';
 
 /** Where the platform would call Google; the emulator has no sign-in, so {@link GoogleSignIn} has it. */

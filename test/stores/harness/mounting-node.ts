@@ -11,8 +11,8 @@ import type { NodeOwner } from '../../../libs/node-agent/processes';
 import { Run } from '../../../libs/node-agent/run';
 import { Sandboxes } from '../../../libs/node-agent/sandboxes';
 import type { SparkRuntime } from '../../../libs/spark/submit-command';
-import { eventually } from '../../../libs/testing/eventually';
-import { plainRunSpec } from '../../../libs/testing/run-spec';
+import { eventually } from '../../harness/eventually';
+import { plainRunSpec } from '../../harness/run-spec';
 
 const RUN_DEADLINE_MS = 300_000;
 

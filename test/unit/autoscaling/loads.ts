@@ -1,4 +1,4 @@
-import { seededRandom, type SeededRandom } from '../../../libs/testing/seeded-random.cjs';
+import { seededRandom, type SeededRandom } from '../../harness/seeded-random.cjs';
 
 /**
  * Loads that clusters of this kind meet. None is a recording: there was none to be had. Each is drawn by a seed and says

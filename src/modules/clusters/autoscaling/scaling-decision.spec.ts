@@ -1,4 +1,4 @@
-import { seededRandom, type SeededRandom } from '../../../../libs/testing/seeded-random.cjs';
+import { seededRandom, type SeededRandom } from '../../../../test/harness/seeded-random.cjs';
 import { CLUSTER_STATUSES, CLUSTER_TYPES } from '../cluster-state';
 import {
   decideScaling,

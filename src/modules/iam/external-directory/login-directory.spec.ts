@@ -1,5 +1,5 @@
 import { LdapDirectory } from '../../../../libs/directories/ldap-directory';
-import { eventually } from '../../../../libs/testing/eventually';
+import { eventually } from '../../../../test/harness/eventually';
 import { Config } from '../../../config/config';
 import { EnvReader } from '../../../config/env-reader';
 import { LoginDirectory } from './login-directory';

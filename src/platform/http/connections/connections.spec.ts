@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { eventually } from '../../../../libs/testing/eventually';
+import { eventually } from '../../../../test/harness/eventually';
 import type { AuthenticatedRequest } from '../../auth/request-principal';
 import { type ConnectionLimits, Connections } from './connections';
 import { noteCaller } from './request-caller';

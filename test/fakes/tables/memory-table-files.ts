@@ -1,5 +1,5 @@
-import type { TableFile, TableFiles } from '../table-schemas/table-files';
-import { TableSchemaError } from '../table-schemas/table-schema-error';
+import type { TableFile, TableFiles } from '../../../libs/table-schemas/table-files';
+import { TableSchemaError } from '../../../libs/table-schemas/table-schema-error';
 
 /** Files of tables in memory, by their URIs. */
 export class MemoryTableFiles implements TableFiles {

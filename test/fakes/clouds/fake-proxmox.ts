@@ -9,7 +9,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { FakeProxmoxMachines } from './fake-proxmox-machines';
-import type { ServerIdentity } from './self-signed';
+import type { ServerIdentity } from '../http/self-signed';
 
 /** An account that logs in with a password. */
 export interface FakeUser {

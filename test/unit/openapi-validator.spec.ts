@@ -1,4 +1,4 @@
-import { type ObservedResponse, OpenApiValidator } from './openapi-validator';
+import { type ObservedResponse, OpenApiValidator } from '../harness/openapi-validator';
 
 const json = (schema: object) => ({ description: 'ok', content: { 'application/json': { schema } } });
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type FakeAnswer, FakeService, type FakeServiceOptions } from './fake-service';
-import type { LoopbackServer } from './loopback-server';
+import { type FakeAnswer, FakeService, type FakeServiceOptions } from '../http/fake-service';
+import type { LoopbackServer } from '../http/loopback-server';
 
 /** As the API answers it; times are epoch seconds. */
 export type FakeGlueTable = Readonly<Record<string, unknown>> & { Name: string };

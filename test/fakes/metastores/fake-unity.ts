@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type FakeAnswer, FakeService, type FakeServiceOptions } from './fake-service';
-import type { LoopbackServer } from './loopback-server';
+import { type FakeAnswer, FakeService, type FakeServiceOptions } from '../http/fake-service';
+import type { LoopbackServer } from '../http/loopback-server';
 
 /** As the API answers it; at least with `name`. */
 export type FakeUnityRecord = Readonly<Record<string, unknown>> & { name: string };

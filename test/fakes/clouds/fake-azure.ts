@@ -4,8 +4,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { assertAnswer, type AzureKind, unknownInRequest } from './fake-azure-schema';
-import { bodyOf } from './loopback-server';
-import { type ServerIdentity, selfSigned } from './self-signed';
+import { bodyOf } from '../http/loopback-server';
+import { type ServerIdentity, selfSigned } from '../http/self-signed';
 
 type Json = Record<string, unknown>;
 

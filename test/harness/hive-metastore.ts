@@ -15,7 +15,7 @@ import {
   type HiveTable,
   HiveThriftClient,
   hiveTypes,
-} from '../metastore-clients/hive/hive-thrift';
+} from '../../libs/metastore-clients/hive/hive-thrift';
 import { configurationXml } from './configuration-xml';
 import { eventually } from './eventually';
 import { freePort } from './free-port';

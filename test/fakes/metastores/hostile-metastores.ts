@@ -1,5 +1,5 @@
-import type { MetastoreFault } from '../metastore-clients/metastore-client';
-import type { HostileServer } from './hostile-http';
+import type { MetastoreFault } from '../../../libs/metastore-clients/metastore-client';
+import type { HostileServer } from '../http/hostile-http';
 
 /** What a client says of each hostile server that stands where a metastore should. */
 export const FAULTS_OF_HOSTILE_SERVERS = Object.entries({

@@ -1,4 +1,4 @@
-import type { RunSpec } from '../contracts/agent-protocol';
+import type { RunSpec } from '../../libs/contracts/agent-protocol';
 
 /** A Python run with no special settings, with the given changes. */
 export function plainRunSpec(change: Partial<RunSpec>): RunSpec {

@@ -1,4 +1,4 @@
-import type { ColumnInfo, Table } from '../metastore-clients/metastore-client';
+import type { ColumnInfo, Table } from '../../../libs/metastore-clients/metastore-client';
 
 interface HiveColumn {
   name: string;

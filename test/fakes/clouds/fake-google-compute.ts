@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { verify } from 'jsonwebtoken';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
-import { rsaPair } from './rsa-pair';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../http/loopback-server';
+import { rsaPair } from '../../harness/rsa-pair';
 
 interface Schema {
   type?: string;

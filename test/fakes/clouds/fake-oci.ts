@@ -1,8 +1,8 @@
 import { createHash, createVerify, type KeyObject, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyOf, type LoopbackServer, serveOnLoopback } from './loopback-server';
+import { bodyOf, type LoopbackServer, serveOnLoopback } from '../http/loopback-server';
 import { OCI_MODELS } from './oci-models';
-import { rsaPair } from './rsa-pair';
+import { rsaPair } from '../../harness/rsa-pair';
 
 type Fields = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { eventually } from './eventually';
+import { eventually } from '../harness/eventually';
 
 describe('eventually', () => {
   it('gives the first answer that is neither false nor missing', async () => {
