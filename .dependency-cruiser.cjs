@@ -46,7 +46,8 @@ const iamSubjects = [
 
 /** @param {string[]} names */
 const domains = (names) => `^src/modules/(${names.join('|')})/`;
-const tests = '\\.spec\\.ts$|^test/';
+/** Contract suites of adapters are beside these; those of src are declarations of domains. */
+const tests = '\\.spec\\.ts$|^libs/.+\\.contract\\.ts$|^test/';
 const work = '\\.(handler|processor|worker\\.module)\\.ts$|^src/modules/.+/workflows/';
 const routes = '\\.(controller|api\\.module)\\.ts$';
 
@@ -161,7 +162,7 @@ module.exports = {
     },
     {
       name: 'no-test-code-in-production',
-      comment: 'Specs and test helpers are not part of the build.',
+      comment: 'Specs, contract suites of adapters, and all of test/ are not part of the build.',
       severity: 'error',
       from: { path: '^(src|libs)/', pathNot: tests },
       to: { path: tests },
