@@ -92,7 +92,7 @@ const PHASES = [
     // In a process of its own, which ends once it has grown: jest itself lives to say what ended it.
     action: (step) => step.jest('unit', ['--maxWorkers=1', '--workerIdleMemoryLimit=1GB']),
   },
-  staticPhase('format', 15, ['prettier', '--check', '--log-level=warn', '.']),
+  staticPhase('format', 15, ['oxfmt', '--check']),
   staticPhase('boundaries', 15, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
   staticPhase('deadcode', 15, ['knip', '--no-progress']),
   {

@@ -55,7 +55,7 @@ describe('npm run audit', () => {
   it('passes over lesser ones, and over those of tools', async () => {
     const { status, output } = await audit({
       express: { severity: 'moderate', vulnerable_versions: '*' },
-      prettier: { severity: 'critical', vulnerable_versions: '*' },
+      jest: { severity: 'critical', vulnerable_versions: '*' },
     });
     expect(output).toContain('0 packages of high or critical severity');
     expect(status).toBe(0);

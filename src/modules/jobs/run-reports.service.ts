@@ -29,7 +29,8 @@ const NO_LOG: DesiredRun['log_offsets'] = { stdout: 0, stderr: 0, events: 0 };
 
 /** Where a file that a node fetches lies. */
 export type StagedFilePlace = { tenantId: string; path: string } & (
-  { kind: 'workspace'; workspaceId: number; isFolder: boolean } | { kind: 'object-storage'; managerId: number }
+  | { kind: 'workspace'; workspaceId: number; isFolder: boolean }
+  | { kind: 'object-storage'; managerId: number }
 );
 
 /** What runs need to find their data. */

@@ -2,7 +2,13 @@ import type { AcceptedKeys } from '../../platform/resources/accepted-keys';
 import type { CloudProviderName } from '../reference-data/reference-data.contract';
 
 export type NetworkKey =
-  'network_project_id' | 'network_name' | 'network_tags' | 'subnet' | 'availability_zone_id' | 'bridge' | 'model';
+  | 'network_project_id'
+  | 'network_name'
+  | 'network_tags'
+  | 'subnet'
+  | 'availability_zone_id'
+  | 'bridge'
+  | 'model';
 
 const PUBLIC_CLOUD: AcceptedKeys<NetworkKey> = {
   accepted: ['network_project_id', 'network_name', 'subnet', 'availability_zone_id', 'network_tags'],

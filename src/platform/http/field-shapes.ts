@@ -8,7 +8,9 @@ type Class = new () => object;
  * them; arbitrary keys and values; or a list that whoever takes it validates.
  */
 export type FieldShape =
-  { kind: 'plain' } | { kind: 'record' | 'records'; type: () => Class } | { kind: 'free' | 'unread' };
+  | { kind: 'plain' }
+  | { kind: 'record' | 'records'; type: () => Class }
+  | { kind: 'free' | 'unread' };
 
 /** The key under which a field's validation carries its shape, also where other classes inherit the field. */
 const SHAPE = 'platform:shape';

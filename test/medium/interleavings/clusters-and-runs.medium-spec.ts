@@ -69,7 +69,7 @@ describe('clusters and runs, in every order of statements', () => {
   }
 
   async function ofNode(nodeId: number, use: (node: never) => Promise<unknown>): Promise<void> {
-    const [node] = await world.sql<object>('SELECT node_id::int, cluster_id::int, tenant_id FROM cluster_nodes WHERE node_id = $1', [nodeId]); // prettier-ignore
+    const [node] = await world.sql<object>('SELECT node_id::int, cluster_id::int, tenant_id FROM cluster_nodes WHERE node_id = $1', [nodeId]); // oxfmt-ignore
     await use(node as never);
   }
 

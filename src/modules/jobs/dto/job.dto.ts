@@ -11,7 +11,8 @@ export class CreateJob {
   @Field.text({ optional: true, minLength: 1 }) job_conf_name?: string;
   @Field.text({ optional: true, nullable: true, description: 'For this run only' }) arguments?: string | null;
   @Field.texts({ optional: true, nullable: true, description: 'key=value each, for this run only' }) conf?:
-    string[] | null;
+    | string[]
+    | null;
 }
 
 export class JobListQuery extends PageQuery {
@@ -108,7 +109,8 @@ export class JobRead extends ReadAudit {
   @Field.text({ nullable: true }) arguments: string | null;
   @Field.texts({ nullable: true }) conf: string[] | null;
   @Field.int32({ nullable: true, description: 'Exit code of spark-submit, once it has ended' }) exit_code:
-    number | null;
+    | number
+    | null;
   @Field.text({ nullable: true, description: 'Stable code for why the run ended' }) reason_code: string | null;
   @Field.text({ nullable: true, description: 'Why the run ended, in one sentence' }) reason: string | null;
   @Field.object(() => JobWorkflow, { nullable: true }) workflow_job_instance_details: JobWorkflow | null;

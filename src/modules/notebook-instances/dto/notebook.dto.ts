@@ -10,7 +10,8 @@ export class CreateNotebook {
   @Field.text({ optional: true, minLength: 1 }) notebook_name?: string;
   @Field.text({ optional: true, nullable: true, description: 'Kept with the instance' }) arguments?: string | null;
   @Field.texts({ optional: true, nullable: true, description: 'key=value each, for this instance only' }) conf?:
-    string[] | null;
+    | string[]
+    | null;
 }
 
 export class NotebookListQuery extends PageQuery {

@@ -3,7 +3,14 @@ import { Col, ValidityColumns } from '../../persistence/columns';
 import { WorkflowJob } from './workflow-job.entity';
 
 export type WorkflowExecutionState =
-  'INIT' | 'LOCK' | 'SENT' | 'RECEIVED' | 'EXECUTING' | 'DONE' | 'ERROR' | 'TERMINATED';
+  | 'INIT'
+  | 'LOCK'
+  | 'SENT'
+  | 'RECEIVED'
+  | 'EXECUTING'
+  | 'DONE'
+  | 'ERROR'
+  | 'TERMINATED';
 
 /** Which step failed for good, and why. */
 export interface WorkflowFailure {
