@@ -9,7 +9,7 @@ import { decodeRecords } from '../contracts/channel-records';
 import { eventually } from '../../test/harness/eventually';
 import { Agent } from './agent';
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 /** Answers as the control plane of a release did, in its order; what it did not know, it refused. */
 class RecordedControlPlane {

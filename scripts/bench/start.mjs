@@ -74,11 +74,11 @@ export async function measureStart({ runtime, rounds, print, signal }) {
     for (const program of PROGRAMS) {
       /** @param {string} entry @param {NodeJS.ProcessEnv} more */
       const once = async (entry, more) => {
-        const own = { ...env, [program.port]: String(await freePort()), ...more };
+        const port = String(await freePort());
         return startOnce({
           entry,
-          env: own,
-          url: `http://127.0.0.1:${own[program.port]}${program.path}`,
+          env: { ...env, [program.port]: port, ...more },
+          url: `http://127.0.0.1:${port}${program.path}`,
           folder,
           signal,
         });

