@@ -22,7 +22,7 @@ import { freePort } from './free-port';
 import type { KerberosRealm } from './kerberos-realm';
 import { preparedRuntime } from './prepared-runtime';
 
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 180_000;
 
 /** Characters of what the server says that are kept, for the message of a failed start. */
 const OUTPUT_KEPT = 10_000;
@@ -61,7 +61,7 @@ export class HiveMetastore {
 
   /**
    * Takes two seconds and more. With `more` it reaches object stores, whose keys are then in its command line. Rejects with
-   * what the server said when it ends, or does not serve within a minute.
+   * what the server said when it ends, or does not serve within three minutes.
    */
   static async start(more: MoreOfMetastore = {}): Promise<HiveMetastore> {
     const folder = mkdtempSync(join(tmpdir(), 'hive-metastore-'));
