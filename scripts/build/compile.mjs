@@ -16,7 +16,8 @@ const OPTIONS = {
   swcrc: false,
   sourceMaps: true,
   inlineSourcesContent: false,
-  module: { type: 'commonjs', ignoreDynamic: true },
+  // The annotation tells scripts, which are ES modules, the names that they can import.
+  module: { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true },
   jsc: {
     target: 'es2023',
     keepClassNames: true,
