@@ -87,10 +87,10 @@ const PHASES = [
   {
     name: 'unit',
     limit: 25 * MINUTE,
-    processes: 1,
+    processes: 2,
     quick: true,
-    // In a process of its own, which ends once it has grown: jest itself lives to say what ended it.
-    action: (step) => step.jest('unit', ['--maxWorkers=1', '--workerIdleMemoryLimit=1GB']),
+    // A worker ends once it has grown.
+    action: (step) => step.jest('unit', ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']),
   },
   staticPhase('format', 15, ['oxfmt', '--check']),
   staticPhase('boundaries', 15, ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'libs']),
@@ -101,6 +101,13 @@ const PHASES = [
     processes: 1,
     after: ['build'],
     action: (step) => step.program('dist/openapi.js', ['--check']),
+  },
+  {
+    name: 'medium',
+    limit: 40 * MINUTE,
+    processes: 2,
+    needs: ['runtime'],
+    action: (step) => step.jest('medium', ['--maxWorkers=2'], ['services', 'runtime', 'ldap']),
   },
   {
     name: 'e2e',
@@ -125,13 +132,6 @@ const PHASES = [
     after: ['build'],
     needs: ['runtime'],
     action: (step) => step.migrationDrift(),
-  },
-  {
-    name: 'medium',
-    limit: 40 * MINUTE,
-    processes: 2,
-    needs: ['runtime'],
-    action: (step) => step.jest('medium', ['--maxWorkers=2'], ['services', 'runtime', 'ldap']),
   },
   {
     name: 'stores',
