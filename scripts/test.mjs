@@ -219,7 +219,7 @@ class Step {
     this.name = name;
     this.limit = limit;
     this.signal = withDeadline(limit, run.signal);
-    /** Of its commands and what they waited for, the servers of a run aside. */
+    /** Sums what its commands and their children took; servers that the run shares are not counted. */
     this.cpuSeconds = 0;
   }
 
@@ -395,8 +395,12 @@ async function execute(command, args, { env, onLine, signal }) {
   signal.throwIfAborted();
   // The shell tells what CPU its children and theirs took, which Node does not. It outlives a signal to their group.
   const timed = ['-c', 'trap : HUP INT TERM; "$@"; code=$?; times >&3; exit $code', 'sh', command, ...args];
-  const stdio = /** @type {const} */ (['ignore', 'pipe', 'pipe', 'pipe']);
-  const child = spawn('sh', timed, { cwd: projectRoot, env, detached: true, stdio: [...stdio] });
+  const child = spawn('sh', timed, {
+    cwd: projectRoot,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
   const [, stdout, stderr, times] = /** @type {import('node:stream').Readable[]} */ (child.stdio);
   if (!stdout || !stderr || !times) throw new Error('The shell was started without pipes.');
   let timesText = '';

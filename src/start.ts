@@ -6,7 +6,7 @@ import { nameSourceLines } from './platform/process/source-lines';
 const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder?: string) => unknown };
 
 /**
- * What dist/<program>.js does: it loads the program's bundle, with what V8 compiled at an earlier start. The cache is code, so it
+ * Loads the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start. The cache is code, so it
  * lies beside the code and not in a temporary folder that others write to; where nothing can be written, there is none.
  * NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE does without; both are Node's.
  */

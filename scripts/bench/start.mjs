@@ -13,11 +13,12 @@ import { comparisonOf, measure } from './comparison.mjs';
 
 const POLL_MS = 10;
 const DEADLINE_MS = 120_000;
-/** Of the clock of /proc. */
+/** Linux counts CPU time in /proc in these ticks. */
 const TICKS_PER_SECOND = 100;
 
 /**
- * What is started, and from when on it is ready. `below` is the CPU time that it may take, seconds; `ratio` to the baseline.
+ * The programs to start, and where each says that it is ready. `below` is the most CPU time that a start may take, in seconds;
+ * `ratio` is the most that it may take of the baseline's.
  */
 const PROGRAMS = [
   {
@@ -41,7 +42,7 @@ const PROGRAMS = [
 ];
 
 /**
- * What a start costs until the process is ready: CPU time, time and resident memory.
+ * The cost of a start until the process is ready: CPU time and time in seconds, resident memory in MiB.
  * @typedef {{cpu: number, wall: number, memory: number}} Start
  */
 

@@ -1,34 +1,27 @@
 import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { transformFile } from '@swc/core';
+import { SWC_OPTIONS } from './swc-options.cjs';
 
 const FOLDERS = ['src', 'libs'];
 /** Sources that only tests use. */
 const OF_TESTS = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
-/** What compiled sources read at run time, from the same place as their sources do. */
+/** Compiled sources read these at run time, so they are copied to the same place beside them. */
 const ASSETS = /\.(js|cjs|py|sh|yaml)$/;
 /** How many files are read and written at once. */
 const AT_ONCE = 32;
 
-/** Says of decorators, fields and modules what tsconfig.json says. @type {import('@swc/core').Options} */
+/** @type {import('@swc/core').Options} */
 const OPTIONS = {
-  configFile: false,
-  swcrc: false,
-  sourceMaps: true,
+  ...SWC_OPTIONS,
   inlineSourcesContent: false,
   // The annotation tells scripts, which are ES modules, the names that they can import.
   module: { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true },
-  jsc: {
-    target: 'es2023',
-    keepClassNames: true,
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-  },
 };
 
 /**
  * Compiles each source below src and libs on its own into dist, with what it reads at run time beside it. Types are not
- * checked: that is `npm run types`. What is left in dist of a source that is gone is removed: a migration would still run.
+ * checked: that is `npm run lint`. What is left in dist of a source that is gone is removed: a migration would still run.
  * @param {string} root project folder
  */
 export async function compileSources(root) {

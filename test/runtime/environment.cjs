@@ -32,17 +32,13 @@ module.exports = class SharedProcessEnvironment {
     if (leaks.length > 0) throw new Error(`The file leaves to the next one in its process: ${leaks.join('; ')}.`);
   }
 
-  exportConditions() {
-    return ['node', 'node-addons'];
-  }
-
   /** Jest asks for it to collect coverage, and takes no environment without it. */
   getVmContext() {
     return null;
   }
 };
 
-/** Of `process.getActiveResourcesInfo()`, what a test opened itself: sockets and timers may belong to pools of a library. */
+/** Kinds of `process.getActiveResourcesInfo()` that only a test opens: sockets and timers may belong to pools of a library. */
 const OPENED = ['TCPServerWrap', 'PipeServerWrap', 'ProcessWrap', 'FSEvent', 'Worker'];
 
 /** Milliseconds for what was closed or killed to be gone. */
@@ -82,7 +78,7 @@ async function leaksSince(before) {
   return leaks;
 }
 
-/** Of the process, without those that modules add when they are loaded. */
+/** Events of the process to which no module listens from when it is loaded. */
 const EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'message'];
 
 function listeners() {
@@ -90,7 +86,8 @@ function listeners() {
 }
 
 function opened() {
-  return countBy(OPENED, (kind) => process.getActiveResourcesInfo().filter((name) => name === kind).length);
+  const resources = process.getActiveResourcesInfo();
+  return countBy(OPENED, (kind) => resources.filter((name) => name === kind).length);
 }
 
 /** @param {Map<string, number>} before @param {Map<string, number>} now @returns {[string, number][]} */

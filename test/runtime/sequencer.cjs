@@ -26,11 +26,6 @@ module.exports = class Sequencer {
   }
 
   /** @param {Test[]} tests */
-  shard(tests, { shardIndex, shardCount }) {
-    return tests.filter((_test, place) => place % shardCount === shardIndex - 1);
-  }
-
-  /** @param {Test[]} tests */
   allFailedTests(tests) {
     return tests;
   }

@@ -5,26 +5,16 @@ const Module = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const swc = require('@swc/core');
+const { SWC_OPTIONS } = require('../../scripts/build/swc-options.cjs');
 
 const CACHE = join(__dirname, '..', '..', 'node_modules', '.cache', 'typescript');
 
-/** Mirrors what tsconfig.json says of decorators and class fields: Nest and TypeORM read the emitted types. */
 const OPTIONS = {
-  configFile: false,
-  swcrc: false,
-  sourceMaps: true,
-  module: { type: 'commonjs' },
+  ...SWC_OPTIONS,
   jsc: {
-    target: 'es2023',
-    keepClassNames: true,
-    parser: { syntax: 'typescript', decorators: true },
-    transform: {
-      legacyDecorator: true,
-      decoratorMetadata: true,
-      useDefineForClassFields: false,
-      // Moves `jest.mock()` above the imports whose modules it replaces.
-      hidden: { jest: true },
-    },
+    ...SWC_OPTIONS.jsc,
+    // Moves `jest.mock()` above the imports whose modules it replaces.
+    transform: { ...SWC_OPTIONS.jsc.transform, hidden: { jest: true } },
   },
 };
 

@@ -54,7 +54,7 @@ const IN_CONTAINER: Confined = { way: 'in a container', confinement: 'A user for
 const OF_ROOT: Record<'by root' | 'in a container', Confined> = { 'by root': BY_ROOT, 'in a container': IN_CONTAINER };
 
 /**
- * What a job may not do on a platform that an ordinary user has started, which everybody can try.
+ * Declares what a job may not do on a platform that an ordinary user has started, which everybody can try.
  *
  * Real: API, worker, agents and Spark as processes of one machine, with two tenants on it.
  */
@@ -66,7 +66,7 @@ export function describeConfinedJobs(): void {
   });
 }
 
-/** What the kind of confinement decides about, on a platform that root has started; with `whole`, all the rest, too. */
+/** Declares the tests that the kind of confinement decides, on a platform that root has started; with `whole`, all others, too. */
 export function describeConfinedJobsOfRoot(way: keyof typeof OF_ROOT, { whole = false } = {}): void {
   if (process.getuid?.() !== 0) {
     it('is for root to try', () => expect(process.getuid?.()).not.toBe(0));
@@ -134,7 +134,7 @@ function groundFor({ way, as }: Confined, type: ClusterType): () => Ground {
   };
 }
 
-/** What the kind of confinement decides about. */
+/** Declares the tests that the kind of confinement decides. */
 function declareByKind(ground: () => Ground, { confinement }: Confined): void {
   it('is confined', () => {
     expect(ground().platform.workerLog()).toContain(`"confinement":"${confinement}"`);
@@ -224,7 +224,7 @@ function declareByKind(ground: () => Ground, { confinement }: Confined): void {
   });
 }
 
-/** What no kind of confinement decides about. */
+/** Declares the tests whose outcome is the same in each kind of confinement. */
 function declareForAll(ground: () => Ground): void {
   it('cannot forge its end', async () => {
     const { desk, run } = ground();
