@@ -95,9 +95,6 @@ const HOLDERS: Record<HolderKind, HolderSql> = {
 /** Of either table. */
 const COLUMNS = ['tenant_id', 'workspace_id', 'permission_id', ...columnsOf(AuditColumns)];
 
-/** Tries of an assignment that meets others of the same holder. */
-const TRIES = 5;
-
 /**
  * Who holds which permission on a workspace. The guard has admitted the caller to the workspace: statements name it
  * alone.
@@ -158,8 +155,8 @@ export class WorkspaceAccessRepository {
   }
 
   /**
-   * Gives the permission, in place of any other that the holder has itself; null when it is held already. Of two at once,
-   * the one that commits last counts.
+   * Gives the permission, in place of any other that the holder has itself; null when it is held already. Of several at
+   * once, the one that commits last counts.
    */
   async assign(
     tx: Tx,
@@ -168,28 +165,20 @@ export class WorkspaceAccessRepository {
     { workspaceId, holderId, permissionId }: { workspaceId: number; holderId: number; permissionId: number },
   ): Promise<AssignedPermission | null> {
     const { table, key, id } = HOLDERS[kind];
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      await tx.query(
-        `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
-         WHERE workspace_id = $1 AND ${id} = $2 AND permission_id <> $3 AND to_date = 'infinity'`,
-        [workspaceId, holderId, permissionId, scope.userId],
-      );
-      const [assigned] = await returning<AssignedPermission>(
-        tx,
-        `INSERT INTO ${table} (tenant_id, workspace_id, ${id}, permission_id, created_by_user_id, modified_by_user_id)
-         VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING RETURNING ${key} AS held_id, ${COLUMNS.join(', ')}`,
-        [scope.tenantId, workspaceId, holderId, permissionId, scope.userId],
-      );
-      if (assigned) return assigned;
-      const current = await firstRow<Pick<WorkspaceUser, 'permission_id'>>(
-        tx,
-        `SELECT permission_id FROM ${table} WHERE workspace_id = $1 AND ${id} = $2 AND to_date = 'infinity'`,
-        [workspaceId, holderId],
-      );
-      if (current?.permission_id === permissionId) return null;
-      // Another one was given, or taken, meanwhile.
-    }
-    throw new Error(`The permission of ${kind} ${holderId} on workspace ${workspaceId} changes all the time`);
+    // Each sees what the one before it gave: otherwise the first of them would be the only one that succeeds.
+    await tx.query('SELECT 1 FROM workspaces WHERE workspace_id = $1 FOR NO KEY UPDATE', [workspaceId]);
+    await tx.query(
+      `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()
+       WHERE workspace_id = $1 AND ${id} = $2 AND permission_id <> $3 AND to_date = 'infinity'`,
+      [workspaceId, holderId, permissionId, scope.userId],
+    );
+    const [assigned] = await returning<AssignedPermission>(
+      tx,
+      `INSERT INTO ${table} (tenant_id, workspace_id, ${id}, permission_id, created_by_user_id, modified_by_user_id)
+       VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING RETURNING ${key} AS held_id, ${COLUMNS.join(', ')}`,
+      [scope.tenantId, workspaceId, holderId, permissionId, scope.userId],
+    );
+    return assigned ?? null;
   }
 
   /** Takes the permission away; answers whether the holder had it itself. */
