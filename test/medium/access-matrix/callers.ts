@@ -10,7 +10,7 @@ import { insertPlain } from '../harness/records';
 import type { Standing } from './expected-access';
 import { rowOf } from '../../samples';
 import { SECRET_TYPE } from '../../samples/scoped-secrets';
-import { insertPersonalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
+import { personalToken, roleId, type Side, type TenantRecords, type WorkspaceRef } from './tenant-records';
 import { Session } from '../../../src/modules/iam/entities/session.entity';
 
 /** Password of every caller, and the name of the one who logs in. */
@@ -206,16 +206,18 @@ export class CallerMaker {
     private readonly config: Config,
   ) {}
 
-  async make(spec: CallerSpec, tenants: Tenants): Promise<Caller> {
+  /** @param hasRecords whether the caller has records of their own, without which some calls cannot succeed */
+  async make(spec: CallerSpec, tenants: Tenants, hasRecords: boolean): Promise<Caller> {
     const passwordHash = await (this.passwordHash ??= hashPassword(PASSWORD, 'test'));
     return this.dataSource.transaction(async (tx) => {
       const userId = await insertUser(tx, { password_hash: passwordHash });
       await grantRoles(tx, userId, spec, tenants);
       if (spec.permission) await grantPermission(tx, userId, spec.permission, tenants.own);
       const tenantId = spec.session && tenants[spec.session].tenantId;
-      const token_id = await insertPersonalToken(tx, userId, tenantId);
-      const own = { token_id, ...(spec.session ? await insertSecrets(tx, userId, tenants[spec.session]) : {}) };
-      return { spec, token: await this.tokenOf(tx, userId, spec, tenants), own };
+      const token = await this.tokenOf(tx, userId, spec, tenants);
+      if (!hasRecords) return { spec, token, own: {} };
+      const { token_id } = await insertPlain<{ token_id: string }>(tx, 'sessions', personalToken(userId, tenantId));
+      return { spec, token, own: { token_id, ...(spec.session && (await insertSecrets(tx, userId, tenants[spec.session]))) } };
     });
   }
 

@@ -47,6 +47,7 @@ const LOCAL_NODES = {
 const PRICED = { BILLING_UNIT_PRICES: '2000-01-01:1:USD' };
 
 const AT_ONCE = 8;
+const PAIRS_AT_ONCE = 10;
 const OPERATIONS_AT_ONCE = 4;
 
 /** Operations that cannot succeed here, and what they answer to a request that is right. */
@@ -89,6 +90,8 @@ export class AccessMatrix {
   private readonly learned: Record<string, unknown> = {};
   /** Worlds of fresh runs in which nothing has come to harm. */
   private readonly unharmed: World[] = [];
+  private readonly unusedTenants: Tenants[] = [];
+  private lastTenants: Promise<unknown> = Promise.resolve();
   private readonly expected = readExpectedAccess();
 
   private constructor(
@@ -180,7 +183,8 @@ export class AccessMatrix {
     for (const cell of changing) {
       if (done()) break;
       const own = cell.expected === 'reached' ? await this.newWorld() : shared;
-      failures.push(...(await this.call(cell, own, await own.newCaller(cell.caller))));
+      const caller = await own.newCaller(cell.caller, cell.expected === 'reached');
+      failures.push(...(await this.call(cell, own, caller)));
     }
     return failures;
   }
@@ -256,7 +260,7 @@ export class AccessMatrix {
   }
 
   private baseWorld(): Promise<World> {
-    return (this.base ??= this.newWorld().then(async (world) => {
+    return (this.base ??= this.newWorld({ callersHaveRecords: true }).then(async (world) => {
       // All at once: whoever came to the tenant later would change its lists while others read them.
       for (const caller of CALLERS) await world.caller(caller);
       await this.learn(world);
@@ -282,9 +286,18 @@ export class AccessMatrix {
     return isFresh ? (this.unharmed.pop() ?? (await this.newWorld())) : base;
   }
 
-  private async newWorld(): Promise<World> {
-    const [own, foreign] = await Promise.all([this.records.make('own'), this.records.make('foreign')]);
-    return new World({ own, foreign }, this.callers);
+  private async newWorld({ callersHaveRecords = false } = {}): Promise<World> {
+    return new World(await this.newTenants(), this.callers, callersHaveRecords);
+  }
+
+  /** Waits for those who came before: what they leave is used first. */
+  private newTenants(): Promise<Tenants> {
+    const next = this.lastTenants.then(async () => {
+      if (this.unusedTenants.length === 0) this.unusedTenants.push(...(await this.records.make(PAIRS_AT_ONCE)));
+      return this.unusedTenants.pop()!;
+    });
+    this.lastTenants = next;
+    return next;
   }
 }
 
@@ -305,18 +318,19 @@ class World {
   constructor(
     readonly tenants: Tenants,
     private readonly callers: CallerMaker,
+    private readonly callersHaveRecords: boolean,
   ) {}
 
   /** The caller, made at the first call. */
   caller(spec: CallerSpec): Promise<Caller> {
-    const caller = this.known.get(spec.name) ?? this.newCaller(spec);
+    const caller = this.known.get(spec.name) ?? this.newCaller(spec, this.callersHaveRecords);
     this.known.set(spec.name, caller);
     return caller;
   }
 
   /** A caller whose account and session nobody else uses. */
-  newCaller(spec: CallerSpec): Promise<Caller> {
-    return this.callers.make(spec, this.tenants);
+  newCaller(spec: CallerSpec, hasRecords: boolean): Promise<Caller> {
+    return this.callers.make(spec, this.tenants, hasRecords);
   }
 }
 

@@ -6,7 +6,7 @@ import type { LogName, LogStore } from '../../../libs/object-storage/log-store';
 import { ROLES } from '../../../src/platform/auth/roles';
 import type { Tx } from '../../../src/platform/persistence/sql';
 import type { MemoryS3 } from '../harness/memory-s3';
-import { insertPlain, PlainRows } from '../harness/records';
+import { PlainRows } from '../harness/records';
 import { type Ids, type Kind, KINDS, rowOf, tableOf } from '../../samples';
 import { CATALOG_TYPE, unityDetails } from '../../samples/metastore-catalog';
 import { SECRET_TYPE } from '../../samples/scoped-secrets';
@@ -105,25 +105,31 @@ export class TenantRecordsMaker {
     private readonly objectStorage: StoreOfRecords,
   ) {}
 
-  async make(side: Side): Promise<TenantRecords> {
-    const blob = await this.blobOf(side);
-    const { records, logs } = await this.dataSource.transaction((tx) => this.insertAll(tx, side, blob));
-    for (const log of logs) await this.logs.write(log, 0, Buffer.from(`${MARKS[side].text} says hello\n`));
-    return records;
+  /** Makes pairs of tenants in one transaction: ten at once cost little more than one. */
+  async make(pairs: number): Promise<Record<Side, TenantRecords>[]> {
+    return this.dataSource.transaction(async (tx) => {
+      const rows = new PlainRows(tx);
+      const begun: Record<Side, Inserting>[] = [];
+      for (let count = 0; count < pairs; count += 1) {
+        begun.push({ own: await this.begin('own', tx, rows), foreign: await this.begin('foreign', tx, rows) });
+      }
+      // The tenants have to be there before something is sealed with their keys.
+      await rows.flush();
+      const made: Record<Side, TenantRecords>[] = [];
+      for (const { own, foreign } of begun) {
+        made.push({ own: await this.recordsOf(own), foreign: await this.recordsOf(foreign) });
+      }
+      await rows.flush();
+      return made;
+    });
   }
 
-  /** Of its own for each tenant: bytes go with the file that is deleted. */
-  private blobOf(side: Side): Promise<StoredBlob> {
-    return this.blobs.write(Readable.from([Buffer.from(`${MARKS[side].text} content\n`)]), 1024);
-  }
-
-  private async insertAll(tx: Tx, side: Side, blob: StoredBlob): Promise<{ records: TenantRecords; logs: LogName[] }> {
+  /** Begins with the tenant itself. */
+  private async begin(side: Side, tx: Tx, rows: PlainRows): Promise<Inserting> {
     const { text, idPrefix } = MARKS[side];
     const nextId = () => Number(idPrefix) * ID_STEP + this.next[side]++;
     const nameOf = (kind: string) => `${text}-${kind}-${this.next[side]++}`;
-    const tenantName = nameOf('tenant');
-    const tenantId = randomUUID();
-    const rows = new PlainRows(tx);
+    const [tenantId, tenantName] = [randomUUID(), nameOf('tenant')];
     await rows.add('tenants', { tenant_id: tenantId, name: tenantName });
     const insert = async (table: string, idColumn: string, values: object): Promise<number> => {
       const id = nextId();
@@ -135,17 +141,23 @@ export class TenantRecordsMaker {
       const id = await insert(table, `${prefix}_id`, { name, description: `${text} ${prefix}`, ...values });
       return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
     };
-    const tenant = { tenantId, tenantName };
-    const names = { text, blob, nextId, nameOf };
-    const made = await insertRecords({ tx, rows, side, ...tenant, ...this.objectStorage, ...names, insert, named });
-    await rows.flush();
-    return made;
+    // Of its own for each tenant: bytes go with the file that is deleted.
+    const blob = await this.blobs.write(Readable.from([Buffer.from(`${text} content\n`)]), 1024);
+    const names = { text, blob, nextId, nameOf, insert, named };
+    return { tx, rows, side, tenantId, tenantName, ...this.objectStorage, ...names };
+  }
+
+  private async recordsOf(tenant: Inserting): Promise<TenantRecords> {
+    const { records, logs } = await insertRecords(tenant);
+    const line = Buffer.from(`${tenant.text} says hello\n`);
+    await Promise.all(logs.map((log) => this.logs.write(log, 0, line)));
+    return records;
   }
 }
 
+/** Where the records of a tenant go, of which only the tenant itself is in the database before all of them are made. */
 interface Inserting extends StoreOfRecords {
   tx: Tx;
-  /** Of the same transaction; whoever asks the database for one of them sends them first. */
   rows: PlainRows;
   side: Side;
   tenantId: string;
@@ -209,14 +221,13 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
   };
 }
 
-/** A personal token of a user; answers its id. */
-export async function insertPersonalToken(tx: Tx, userId: number, tenantId: string | null): Promise<unknown> {
-  const values = { user_id: userId, tenant_id: tenantId, kind: 'token', expires_at: 'infinity' };
-  return (await insertPlain(tx, 'sessions', values))['token_id'];
+/** The columns of a personal token. */
+export function personalToken(userId: number, tenantId: string | null): object {
+  return { user_id: userId, tenant_id: tenantId, kind: 'token', expires_at: 'infinity' };
 }
 
 /** A user and a group of the tenant, the user in the group; and some that are by themselves. */
-async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, nameOf, named }: Inserting) {
+async function insertPeople({ rows, tenantId, tenantName, text, nextId, nameOf, named }: Inserting) {
   const user = async (more: object = {}) => {
     const [userId, username] = [nextId(), nameOf('user')];
     const account = { username, display_name: `${text} user`, email: `${username}@example.org` };
@@ -236,8 +247,8 @@ async function insertPeople({ tx, rows, tenantId, tenantName, text, nextId, name
   await rows.add('group_roles', { group_id: team.group_id, role_id: roleId('USER'), tenant_id: tenantId });
   const [emptyTenant, tenant_id] = [nameOf('tenant'), randomUUID()];
   await rows.add('tenants', { tenant_id, name: emptyTenant });
-  await rows.flush();
-  const tokenId = Number(await insertPersonalToken(tx, member.user_id, tenantId));
+  const tokenId = nextId();
+  await rows.add('sessions', { ...personalToken(member.user_id, tenantId), token_id: tokenId });
   return {
     values: { tenant_id: tenantId, tenant_name: tenantName, token_id: tokenId, ...member, ...team, ...secret },
     unused: { ...(await user()), ...(await group()), tenant_id, tenant_name: emptyTenant },
