@@ -1,7 +1,7 @@
 import { AGENT_BASE_PATH } from '../../../libs/contracts/agent-protocol';
 import { isOfNodes } from '../auth/access';
 import { API_PREFIX } from './openapi';
-import { describeAccess } from './operation';
+import { describeAccess } from './operation-document';
 import type { OperationOptions } from './operation-options';
 
 const HEAD = `# Who may call what

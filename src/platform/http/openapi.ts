@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { keysToWire, keyToWire, toWire } from '../product/product-name';
-import { ERROR_RESPONSES, sharedErrorName } from './operation';
+import { documentOperations, ERROR_RESPONSES, sharedErrorName } from './operation-document';
 import { TAGS } from './tags';
 
 export const API_PREFIX = 'api/v1';
@@ -25,6 +25,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** The OpenAPI 3.1 document of the running application. */
 export function createOpenApiDocument(app: INestApplication, version: string): OpenAPIObject {
+  documentOperations(app);
   const options = new DocumentBuilder()
     .setTitle(API_TITLE)
     .setDescription(FIRST_PAGE)

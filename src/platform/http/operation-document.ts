@@ -1,0 +1,245 @@
+import { applyDecorators, type INestApplication } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiConsumes,
+  ApiExcludeEndpoint,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiResponse,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { type Access, isOfNodes } from '../auth/access';
+import { Message } from './answers';
+import { ErrorAnswerBody } from './error-answer-body';
+import { LIST_PAGE_HEADERS } from './list-page';
+import {
+  type Answer,
+  carriesStream,
+  changesRecords,
+  OPERATION_METADATA,
+  type OperationOptions,
+} from './operation-options';
+import { ResultSet } from './page';
+
+/** Statuses that any operation can answer, or the server before it; what an operation adds is in {@link errorStatuses}. */
+const USUAL_ERRORS = [400, 401, 404, 408, 431, 500, 503] as const;
+
+const ERROR_TEXT: Record<number, string> = {
+  400: 'Malformed, in breach of a field rule, or not possible in the current state',
+  401: 'Token missing or rejected',
+  403: 'Role, workspace permission or tenant selection missing',
+  404: 'No such record in this tenant',
+  408: 'The head or the body of the request took too long to arrive',
+  409: 'Conflicts with the current state or with another record',
+  413: 'Body too large',
+  415: 'Body of a type that the operation does not accept',
+  422: 'The code of the caller failed; the details have its type, message and lines',
+  429: 'Too many attempts, or streams at once; see Retry-After',
+  431: 'The head of the request, its address and headers, is too large',
+  500: 'Unexpected failure, or a dependency does not answer',
+  503: 'A system needed for the answer does not respond, or too much is under way; see Retry-After',
+  504: 'No answer within the time that it may take',
+};
+
+/** The error answers, which the document has once for all operations. */
+export const ERROR_RESPONSES = Object.fromEntries(
+  Object.entries(ERROR_TEXT).map(([status, description]) => [
+    sharedErrorName(status),
+    {
+      description,
+      content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorAnswerBody) } } },
+    },
+  ]),
+);
+
+/** Name of a status' answer among the {@link ERROR_RESPONSES}. */
+export function sharedErrorName(status: string): string {
+  return `Error${status}`;
+}
+
+/** Handlers of this process whose documentation is there. */
+const documented = new WeakSet<object>();
+
+/**
+ * Tells the generator of the OpenAPI document what the options of each operation say. Before a document is made and not when
+ * classes are loaded: the many decorators were a tenth of the time in which an API starts, and few are asked for a document.
+ */
+export function documentOperations(app: INestApplication): void {
+  const scanner = new MetadataScanner();
+  for (const { metatype } of new DiscoveryService(app.get(ModulesContainer)).getControllers()) {
+    const prototype = (metatype as { prototype?: Record<string, unknown> } | null)?.prototype;
+    for (const name of prototype ? scanner.getAllMethodNames(prototype) : []) {
+      const handler = prototype?.[name];
+      if (typeof handler !== 'function' || documented.has(handler)) continue;
+      const options = Reflect.getMetadata(OPERATION_METADATA, handler) as OperationOptions | undefined;
+      if (!prototype || !options) continue;
+      documentationOf(options)(prototype, name, { value: handler });
+      documented.add(handler);
+    }
+  }
+}
+
+function documentationOf(options: OperationOptions): MethodDecorator {
+  const status = options.status ?? 200;
+  return applyDecorators(
+    ApiOperation({
+      operationId: options.id,
+      summary: options.summary,
+      description: [describeAccess(options.access), options.description].filter(Boolean).join(' '),
+      tags: [options.tag],
+    }),
+    ...(options.internal ? [ApiExcludeEndpoint()] : []),
+    ...(options.access.kind === 'public' || isOfNodes(options.access) ? [] : [ApiBearerAuth('bearerAuth')]),
+    ...(options.binaryBody
+      ? [ApiBody({ required: false, schema: rawBodySchema(options) }), ApiConsumes(rawBodyType(options))]
+      : []),
+    ...Object.entries(options.headers ?? {}).map(([name, description]) =>
+      ApiHeader({ name, description, required: false }),
+    ),
+    ...answerDecorators(options.answer, status),
+    ...errorStatuses(options).map((code) =>
+      ApiResponse({
+        status: code,
+        description: ERROR_TEXT[code] ?? 'Error',
+        type: options.errorAnswer ?? ErrorAnswerBody,
+      }),
+    ),
+  );
+}
+
+function rawBodyType({ bodyType, jsonExample }: OperationOptions): string {
+  return bodyType ?? (jsonExample === undefined ? 'application/octet-stream' : 'application/json');
+}
+
+function rawBodySchema({ jsonExample }: OperationOptions): object {
+  return jsonExample === undefined ? { type: 'string', format: 'binary' } : { example: jsonExample };
+}
+
+/** Error statuses that the operation can answer, and those that its contract lists. */
+export function errorStatuses(options: OperationOptions): number[] {
+  // By contract a probe answers nothing else.
+  if (options.errorAnswer) return [500];
+  const restricted = options.access.kind !== 'public' && options.access.kind !== 'signed-in';
+  const takesBody = options.method !== 'GET';
+  const statuses = [
+    ...USUAL_ERRORS,
+    ...(restricted || changesRecords(options) ? [403] : []),
+    ...(takesBody ? [413, 415] : []),
+    ...(carriesStream(options) ? [429] : []),
+    ...(options.errors ?? []),
+  ];
+  return [...new Set(statuses)].sort((a, b) => a - b);
+}
+
+/** Who may call an operation, in a sentence. */
+export function describeAccess(access: Access): string {
+  switch (access.kind) {
+    case 'public':
+      return 'Needs no token.';
+    case 'signed-in':
+      return 'Any signed-in user.';
+    case 'tenant':
+      return access.roles
+        ? `Roles: ${access.roles.join(', ')} in the selected tenant.`
+        : 'Any role in the selected tenant.';
+    case 'platform':
+      return `Roles: ${access.roles.join(', ')}.`;
+    case 'workspace':
+      return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
+    case 'machine':
+      return 'A machine that is to be a node; needs no token.';
+    case 'node':
+      return 'A node agent with its token.';
+    case 'bootstrap':
+      return 'A node agent with the bootstrap token of its node.';
+  }
+}
+
+function answerDecorators(answer: Answer, status: number): (ClassDecorator & MethodDecorator)[] {
+  switch (answer.kind) {
+    case 'object':
+      return [ApiResponse({ status, description: 'Done', type: answer.type })];
+    case 'list':
+      return [ApiResponse({ status, description: 'Done', type: answer.type, isArray: true })];
+    case 'table':
+      return [
+        ApiExtraModels(answer.type) as ClassDecorator & MethodDecorator,
+        ApiResponse({
+          status,
+          description: 'The list, as JSON or as CSV',
+          content: {
+            'application/json': { schema: { type: 'array', items: { $ref: getSchemaPath(answer.type) } } },
+            'text/csv': { schema: { type: 'string' } },
+          },
+        }),
+      ];
+    case 'text-lists':
+      return [
+        ApiResponse({
+          status,
+          description: 'Done',
+          schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+        }),
+      ];
+    case 'page-of-list':
+      return [
+        ApiResponse({
+          status,
+          description: 'The list, or a page of it',
+          type: answer.type,
+          isArray: true,
+          headers: LIST_PAGE_HEADERS,
+        }),
+      ];
+    case 'values':
+      return [
+        ApiResponse({
+          status,
+          description: answer.isPaged ? 'The list, or a page of it' : 'Done',
+          schema: { type: 'array', items: answer.items },
+          ...(answer.isPaged ? { headers: LIST_PAGE_HEADERS } : {}),
+        }),
+      ];
+    case 'page':
+      return [
+        ApiExtraModels(answer.type, ResultSet) as ClassDecorator & MethodDecorator,
+        ApiResponse({
+          status,
+          description: 'A page of records',
+          schema: {
+            type: 'object',
+            required: ['data', 'result_set'],
+            properties: {
+              data: { type: 'array', items: { $ref: getSchemaPath(answer.type) } },
+              result_set: { $ref: getSchemaPath(ResultSet) },
+            },
+          },
+        }),
+      ];
+    case 'message':
+      return [ApiResponse({ status, description: 'Done', type: Message })];
+    case 'text':
+      return [
+        ApiResponse({
+          status,
+          description: 'Text',
+          content: { 'text/plain': { schema: { type: 'string' } } },
+        }),
+      ];
+    case 'binary':
+      return [
+        ApiResponse({
+          status,
+          description: 'File content',
+          content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+        }),
+      ];
+    case 'json':
+      return [ApiResponse({ status, description: 'Any JSON', content: { 'application/json': { schema: {} } } })];
+    case 'none':
+      return [ApiResponse({ status, description: 'Done' })];
+  }
+}
