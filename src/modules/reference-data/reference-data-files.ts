@@ -18,9 +18,10 @@ const FOLDER = join(__dirname, '..', '..', 'database', 'reference-data');
 export interface ReferenceDataFiles {
   /** Rises with every change, so that an older release never undoes the data of a newer one. */
   version: number;
-  /** Of the rows, not of the files' text. */
+  /** Of the files' text. */
   hash: string;
-  rows: LookupRows;
+  /** Read when first asked for, which takes a tenth of a second: most starts find them applied already. */
+  readonly rows: LookupRows;
 }
 
 /** A list of records under a provider's name, each a list of values in the order of `columns`. */
@@ -31,27 +32,41 @@ interface ProviderRows {
 
 type Values = Record<string, unknown>;
 
-/** Reads the files of `src/database/reference-data`; throws when a row does not fit its table. */
+const FILES = ['lookups.yaml', 'availability-zones.yaml', 'machine-types.yaml'] as const;
+
+/** The files of `src/database/reference-data`; `rows` throws when one does not fit its table. */
 export function readReferenceDataFiles(): ReferenceDataFiles {
-  const { version, ...lists } = load<{ version: number } & Record<string, Values[]>>('lookups.yaml');
-  const zones = load<{ availability_zones: ProviderRows }>('availability-zones.yaml').availability_zones;
-  const machines = load<MachineTypesFile>('machine-types.yaml');
+  const [lookups, zones, machines] = FILES.map((file) => readFileSync(join(FOLDER, file), 'utf8')) as [
+    string,
+    string,
+    string,
+  ];
+  const [, version] = /^version: (\d+)$/m.exec(lookups) ?? [];
+  if (version === undefined) throw new Error('lookups.yaml has no version');
+  const hash = createHash('sha256').update(lookups).update(zones).update(machines).digest('hex');
+  let rows: LookupRows | undefined;
+  return {
+    version: Number(version),
+    hash,
+    get rows() {
+      return (rows ??= rowsOf(lookups, zones, machines));
+    },
+  };
+}
+
+function rowsOf(lookups: string, zones: string, machines: string): LookupRows {
+  const { version: _version, ...lists } = parse(lookups) as { version: number } & Record<string, Values[]>;
   const source: Record<string, Values[] | undefined> = {
     ...(lists as Record<string, Values[]>),
     spark_job_type_langs: withJobTypeIds(lists['spark_job_type_langs'] ?? [], lists['spark_job_types'] ?? []),
-    availability_zones: withProviders(zones),
+    availability_zones: withProviders((parse(zones) as { availability_zones: ProviderRows }).availability_zones),
   };
-  source['machine_types'] = machineTypes(machines, source);
+  source['machine_types'] = machineTypes(parse(machines) as MachineTypesFile, source);
   const unknown = Object.keys(source).find((name) => !LOOKUP_NAMES.includes(name as LookupName));
   if (unknown !== undefined) throw new Error(`Reference data names an unknown table ${unknown}`);
   const rows = Object.fromEntries(LOOKUP_NAMES.map((name) => [name, checkedRows(name, source[name])])) as LookupRows;
   assertReferences(rows);
-  const hash = createHash('sha256').update(JSON.stringify(rows)).digest('hex');
-  return { version, hash, rows };
-}
-
-function load<T>(file: string): T {
-  return parse(readFileSync(join(FOLDER, file), 'utf8')) as T;
+  return rows;
 }
 
 function withProviders({ columns, rows }: ProviderRows): Values[] {
