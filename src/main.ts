@@ -16,14 +16,12 @@ import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
-import { keepHeapSteady } from './platform/process/steady-heap';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerWatch } from './platform/workers/worker-watch';
 
 const CLOSE_IDLE_EVERY_MS = 50;
 
 async function main(): Promise<void> {
-  keepHeapSteady();
   const config = Config.load();
   const { store } = config.storage;
   if (store.kind === 'directory') keepPrivate(store.dir, store.filesDir, store.logsDir);

@@ -1,22 +1,85 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { basename, join } from 'node:path';
+import { Script } from 'node:vm';
 import { nameSourceLines } from './platform/process/source-lines';
+import { keepHeapSteady } from './platform/process/steady-heap';
 
 // Node 20 has none; the types are its.
-const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder?: string) => unknown };
+const { enableCompileCache, constants } = nodeModule as {
+  enableCompileCache?: (folder?: string) => { status: number };
+  constants?: { compileCacheStatus: { DISABLED: number } };
+};
+
+/** When a process that found no cache has long been ready, and V8 has dropped nothing yet of what the start needed. */
+const KEEP_AFTER_MS = 10_000;
 
 /**
- * Loads the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start. The cache is code, so it
- * lies beside the code and not in a temporary folder that others write to; where nothing can be written, there is none.
- * NODE_COMPILE_CACHE names another folder, NODE_DISABLE_COMPILE_CACHE does without; both are Node's.
+ * Runs the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start: half of a start was
+ * compiling. Node's own cache, which packages beside the bundle have, holds of a file only what is compiled before its
+ * first line runs. The caches are code, so they lie beside the code and not in a temporary folder that others write to;
+ * where nothing can be written, there are none. NODE_COMPILE_CACHE names another folder for Node's, and
+ * NODE_DISABLE_COMPILE_CACHE does without both.
  */
 function start(program: string): void {
+  // First of all: V8 takes no code that was compiled under other flags.
+  keepHeapSteady();
+  const folder = join(__dirname, '.compile-cache');
   // It has been enabled before where the environment names a folder, and stays as it is.
-  enableCompileCache?.(join(__dirname, '.compile-cache'));
+  const cache = enableCompileCache?.(folder);
+  const isDisabled = cache !== undefined && cache.status === constants?.compileCacheStatus.DISABLED;
   const bundle = join(__dirname, 'bundle', program);
   nameSourceLines(bundle);
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- not before the cache is there
-  require(bundle);
+  const content = readFileSync(bundle);
+  const script = isDisabled ? compile(bundle, content) : compileWithCache(bundle, content, folder);
+  const bundled = new nodeModule.Module(bundle);
+  bundled.filename = bundle;
+  const run = script.runInThisContext() as (...names: unknown[]) => void;
+  run(bundled.exports, nodeModule.createRequire(bundle), bundled, bundle, join(__dirname, 'bundle'));
+}
+
+/** As Node wraps a module of CommonJS, whose text has no characters but those of ASCII. */
+function compile(bundle: string, content: Buffer, cachedData?: Buffer): Script {
+  return new Script(nodeModule.Module.wrap(content.toString('latin1')), { filename: bundle, cachedData });
+}
+
+/** The cache is named after the bundle's content: V8 itself compares no more than its length. */
+function compileWithCache(bundle: string, content: Buffer, folder: string): Script {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  const cache = join(folder, `${basename(bundle)}-${hash}-${process.version}-${process.arch}`);
+  const cachedData = contentOf(cache);
+  const script = compile(bundle, content, cachedData);
+  if (!cachedData || script.cachedDataRejected) {
+    let isKept = false;
+    const keep = () => {
+      if (!isKept) write(cache, script.createCachedData());
+      isKept = true;
+    };
+    setTimeout(keep, KEEP_AFTER_MS).unref();
+    process.once('exit', keep);
+  }
+  return script;
+}
+
+function contentOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whole or not at all: another process may be reading, or writing the same. */
+function write(file: string, content: Buffer): void {
+  const unfinished = `${file}.${process.pid}`;
+  try {
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(unfinished, content);
+    renameSync(unfinished, file);
+  } catch {
+    // The next start compiles, too.
+  }
 }
 
 start(basename(__filename));

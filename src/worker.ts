@@ -7,7 +7,6 @@ import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
 import { failProcess } from './platform/process/fail-process';
-import { keepHeapSteady } from './platform/process/steady-heap';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerRuntime } from './platform/queues/worker-runtime';
 import { WorkerWatch } from './platform/workers/worker-watch';
@@ -16,7 +15,6 @@ import { WorkflowRunner } from './platform/workflows/workflow-runner';
 import { WorkerModule } from './worker.module';
 
 async function main(): Promise<void> {
-  keepHeapSteady();
   const config = Config.load();
   await waitForSchema(config);
   const app = await NestFactory.createApplicationContext(WorkerModule, { bufferLogs: true, abortOnError: false });

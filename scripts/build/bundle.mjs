@@ -61,6 +61,8 @@ export async function bundlePrograms(root) {
     sourcesContent: false,
     external: EXTERNAL,
     define: { 'import.meta.url': '__bundleUrl' },
+    // A script that comes from a cache has no loader of modules.
+    supported: { 'dynamic-import': false },
     banner: { js: 'const __bundleDir=__dirname,__bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
     plugins: [ownFolders(outdir), packages],
   });

@@ -13,7 +13,9 @@ export function nameSourceLines(bundle: string): void {
     const lines = frames.map((frame) => {
       const text = frame.toString();
       const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
-      if (frame.getFileName() !== bundle || line === null || column === null) return text;
+      // Node reads the trace of each abort that ends a request: it is no failure that somebody will look into.
+      const isWanted = error.name !== 'AbortError' && frame.getFileName() === bundle;
+      if (!isWanted || line === null || column === null) return text;
       map ??= readMap(`${bundle}.map`);
       const origin = map?.findOrigin(line, column);
       if (!origin || !('fileName' in origin)) return text;

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+
+// The start file as the build makes it, before a bundle of a few lines.
+describe('a start file', () => {
+  let dist: string;
+  const cacheFolder = () => join(dist, '.compile-cache');
+  const caches = () => readdirSync(cacheFolder()).filter((name) => name.startsWith('program.js-'));
+
+  beforeEach(() => {
+    dist = mkdtempSync(join(tmpdir(), 'start-'));
+    mkdirSync(join(dist, 'bundle'));
+    buildSync({
+      entryPoints: [join(__dirname, 'start.ts')],
+      outfile: join(dist, 'program.js'),
+      bundle: true,
+      platform: 'node',
+    });
+  });
+  afterEach(() => rmSync(dist, { recursive: true, force: true }));
+
+  const bundle = (text: string) => writeFileSync(join(dist, 'bundle', 'program.js'), text);
+  const run = (env: Record<string, string> = {}) =>
+    execFileSync(process.execPath, [join(dist, 'program.js')], { encoding: 'utf8', env: { ...process.env, ...env } });
+
+  it('runs the bundle as a module, and keeps what V8 compiled of it', () => {
+    bundle(`const late = () => require('./other');
+      console.log(__filename, __dirname, module.filename, late());`);
+    writeFileSync(join(dist, 'bundle', 'other.js'), `module.exports = 'found';`);
+    const file = join(dist, 'bundle', 'program.js');
+    const output = `${file} ${join(dist, 'bundle')} ${file} found\n`;
+    expect(run()).toBe(output);
+    expect(caches()).toHaveLength(1);
+    expect(run()).toBe(output);
+    expect(caches()).toHaveLength(1);
+  });
+
+  it('takes no cache for another bundle of the same length, nor one that is damaged', () => {
+    bundle('console.log("one")');
+    run();
+    bundle('console.log("two")');
+    expect(run()).toBe('two\n');
+    expect(caches()).toHaveLength(2);
+    for (const name of caches()) writeFileSync(join(cacheFolder(), name), 'damaged');
+    expect(run()).toBe('two\n');
+    expect(
+      caches()
+        .map((name) => readFileSync(join(cacheFolder(), name), 'utf8') === 'damaged')
+        .sort(),
+    ).toEqual([false, true]);
+  });
+
+  it('runs where it may not write, and where the cache is not wanted', () => {
+    bundle('console.log("here")');
+    expect(run({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('here\n');
+    writeFileSync(cacheFolder(), 'no folder');
+    expect(run()).toBe('here\n');
+  });
+});
