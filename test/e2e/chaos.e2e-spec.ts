@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '..', '..');
-/** Together all kinds of faults. */
-const SEEDS = [11, 12];
-const MINUTES = '1';
+/** Brings each kind of fault twice. */
+const SEED = 11;
+const MINUTES = '2';
 /** Beside the other tests everything takes its time. */
 const REST_MINUTES = '5';
 const LIMIT_MS = 900_000;
 
 // The built programs with PostgreSQL and Redis of their own, broken by scripts/chaos.mjs; a spark-submit that only counts.
 describe('a platform whose parts are killed, frozen, cut off and filled up', () => {
-  it.each(SEEDS)(
-    'comes to rest and has lost and doubled nothing: seed %i',
-    async (seed) => {
-      const options = [`--seed=${seed}`, `--minutes=${MINUTES}`, `--rest=${REST_MINUTES}`];
+  it(
+    'comes to rest and has lost and doubled nothing',
+    async () => {
+      const options = [`--seed=${SEED}`, `--minutes=${MINUTES}`, `--rest=${REST_MINUTES}`];
       const limits = { cwd: ROOT, timeout: LIMIT_MS, maxBuffer: 2 ** 26 };
       const ended = promisify(execFile)(process.execPath, [join('scripts', 'chaos.mjs'), ...options], limits);
       const output = await ended.then(

@@ -21,8 +21,8 @@ export const SHARED_SETTINGS = {
     // A script that waits for its test is opened long before; one that hangs need not hang for ten minutes.
     BOOTSTRAP_TIMEOUT_MS: '15000',
     LOG_MAX_BYTES: String(1024 * 1024),
-    OUTBOX_POLL_MS: '300',
-    RECONCILE_INTERVAL_MS: '500',
+    OUTBOX_POLL_MS: '1000',
+    RECONCILE_INTERVAL_MS: '1000',
     RUN_KILL_GRACE_MS: '4000',
   },
   stores: {},

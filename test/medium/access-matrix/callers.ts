@@ -217,7 +217,11 @@ export class CallerMaker {
       const token = await this.tokenOf(tx, userId, spec, tenants);
       if (!hasRecords) return { spec, token, own: {} };
       const { token_id } = await insertPlain<{ token_id: string }>(tx, 'sessions', personalToken(userId, tenantId));
-      return { spec, token, own: { token_id, ...(spec.session && (await insertSecrets(tx, userId, tenants[spec.session]))) } };
+      return {
+        spec,
+        token,
+        own: { token_id, ...(spec.session && (await insertSecrets(tx, userId, tenants[spec.session]))) },
+      };
     });
   }
 

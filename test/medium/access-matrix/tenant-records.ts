@@ -222,7 +222,7 @@ async function insertRecords(into: Inserting): Promise<{ records: TenantRecords;
 }
 
 /** The columns of a personal token. */
-export function personalToken(userId: number, tenantId: string | null): object {
+export function personalToken(userId: number, tenantId: string | null): Record<string, unknown> {
   return { user_id: userId, tenant_id: tenantId, kind: 'token', expires_at: 'infinity' };
 }
 

@@ -73,29 +73,27 @@ async function plainEntries(tx: Tx, table: string, values: Readonly<Record<strin
  * refer to each other: whoever makes thousands of records waits for few answers and has few statements planned.
  */
 export class PlainRows {
-  private rows: { table: string; columns: string; values: string }[] = [];
+  /** Values of rows, by table and columns. */
+  private readonly alike = new Map<string, { table: string; values: string[] }>();
 
   constructor(private readonly tx: Tx) {}
 
   async add(table: string, values: Readonly<Record<string, unknown>>): Promise<void> {
     const entries = await plainEntries(this.tx, table, values);
-    this.rows.push({
-      table,
-      columns: entries.map(([column]) => escapeIdentifier(column)).join(', '),
-      values: entries.map(([, value]) => literal(value)).join(', '),
-    });
+    const into = `${table} (${entries.map(([column]) => escapeIdentifier(column)).join(', ')})`;
+    const rows = this.alike.get(into) ?? { table, values: [] };
+    rows.values.push(`(${entries.map(([, value]) => literal(value)).join(', ')})`);
+    this.alike.set(into, rows);
   }
 
   async flush(): Promise<void> {
-    const alike = Map.groupBy(this.rows.splice(0), ({ table, columns }) => `${table} (${columns})`);
-    if (alike.size === 0) return;
+    if (this.alike.size === 0) return;
     const order = await tableOrder(this.tx);
-    const inserts = [...alike].map(([into, list]) => ({
-      rank: order.indexOf(list[0]!.table),
-      text: `INSERT INTO ${into} VALUES ${list.map(({ values }) => `(${values})`).join(', ')}`,
-    }));
-    inserts.sort((one, other) => one.rank - other.rank);
-    await this.tx.query(inserts.map(({ text }) => text).join(';'));
+    const inserts = [...this.alike].sort(([, one], [, other]) => order.indexOf(one.table) - order.indexOf(other.table));
+    this.alike.clear();
+    await this.tx.query(
+      inserts.map(([into, { values }]) => `INSERT INTO ${into} VALUES ${values.join(', ')}`).join(';'),
+    );
   }
 }
 
