@@ -74,7 +74,7 @@ export async function reachStatus(client: ApiClient, clusterId: number, status: 
       const found = await client.get('/cluster', { cluster_id: clusterId });
       return found.cluster_status === status || found.cluster_status === 'ERROR' ? found : null;
     },
-    { timeoutMs, everyMs: 500, what },
+    { timeoutMs, what },
   );
   if (cluster.cluster_status !== status)
     throw new Error(`${what} not reached: ${await stateReason(client, clusterId)}`);

@@ -111,7 +111,7 @@ export class GatedJob {
         if (!FINISHED.includes(found.job_status)) throw new Error(`the run is ${found.job_status}`);
         return found;
       },
-      { timeoutMs, everyMs: 500, what: `the end of run ${runId}` },
+      { timeoutMs, what: `the end of run ${runId}` },
     );
     return { status: run.job_status, reasonCode: run.reason_code, reason: run.reason, exitCode: run.exit_code };
   }

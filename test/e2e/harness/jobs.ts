@@ -77,7 +77,7 @@ export class JobDesk {
         const found = await this.get(jobId);
         return statuses.includes(found.job_status) || FINISHED.includes(found.job_status) ? found : null;
       },
-      { timeoutMs, everyMs: 500, what },
+      { timeoutMs, what },
     );
     if (!statuses.includes(job.job_status)) {
       const log = await this.log(jobId, 'stderr', { last_n_lines: 20 });
@@ -125,7 +125,7 @@ export class JobDesk {
         const log = await this.log(jobId);
         return log.includes(text) ? log : null;
       },
-      { timeoutMs: 60_000, everyMs: 500, what: `"${text}" in the log of job ${jobId}` },
+      { timeoutMs: 60_000, what: `"${text}" in the log of job ${jobId}` },
     );
   }
 
