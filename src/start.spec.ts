@@ -38,19 +38,18 @@ describe('a start file', () => {
     expect(caches()).toHaveLength(1);
   });
 
-  it('takes no cache for another bundle of the same length, nor one that is damaged', () => {
+  it('takes no cache for another bundle of the same length, nor one that is damaged, and keeps one', () => {
     bundle('console.log("one")');
     run();
+    const first = caches();
     bundle('console.log("two")');
     expect(run()).toBe('two\n');
-    expect(caches()).toHaveLength(2);
-    for (const name of caches()) writeFileSync(join(cacheFolder(), name), 'damaged');
+    const [second, ...others] = caches();
+    expect([first.includes(String(second)), others]).toEqual([false, []]);
+    const file = join(cacheFolder(), String(second));
+    writeFileSync(file, 'damaged');
     expect(run()).toBe('two\n');
-    expect(
-      caches()
-        .map((name) => readFileSync(join(cacheFolder(), name), 'utf8') === 'damaged')
-        .sort(),
-    ).toEqual([false, true]);
+    expect(readFileSync(file, 'utf8')).not.toBe('damaged');
   });
 
   it('runs where it may not write, and where the cache is not wanted', () => {

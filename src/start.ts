@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { nameSourceLines } from './platform/process/source-lines';
 import { keepHeapSteady } from './platform/process/steady-heap';
@@ -53,7 +53,7 @@ function compileWithCache(bundle: string, content: Buffer, folder: string): Scri
   if (!cachedData || script.cachedDataRejected) {
     let isKept = false;
     const keep = () => {
-      if (!isKept) write(cache, script.createCachedData());
+      if (!isKept) keepInstead(cache, script.createCachedData());
       isKept = true;
     };
     setTimeout(keep, KEEP_AFTER_MS).unref();
@@ -70,13 +70,17 @@ function contentOf(file: string): Buffer | undefined {
   }
 }
 
-/** Whole or not at all: another process may be reading, or writing the same. */
-function write(file: string, content: Buffer): void {
-  const unfinished = `${file}.${process.pid}`;
+/** Whole or not at all, since another process may be reading, and in place of what earlier builds and releases of Node left. */
+function keepInstead(cache: string, content: Buffer): void {
+  const folder = dirname(cache);
+  const unfinished = `${cache}.${process.pid}`;
+  const [program] = basename(cache).split('-');
   try {
-    mkdirSync(join(file, '..'), { recursive: true });
+    mkdirSync(folder, { recursive: true });
+    for (const name of readdirSync(folder))
+      if (name.startsWith(`${program}-`)) rmSync(join(folder, name), { force: true });
     writeFileSync(unfinished, content);
-    renameSync(unfinished, file);
+    renameSync(unfinished, cache);
   } catch {
     // The next start compiles, too.
   }
