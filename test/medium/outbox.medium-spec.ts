@@ -83,10 +83,9 @@ describe('OutboxRelay', () => {
 
   /** Instances that the jobs in the queue name. */
   async function queued(): Promise<number[]> {
-    const queue = new Queue(QUEUE, {
-      connection: redis.duplicate({ maxRetriesPerRequest: null }),
-      prefix: config.redis.prefix,
-    });
+    // BullMQ leaves a connection open that it was given.
+    const connection = redis.duplicate({ maxRetriesPerRequest: null });
+    const queue = new Queue(QUEUE, { connection, prefix: config.redis.prefix });
     try {
       const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized']);
       return jobs.map(
@@ -94,6 +93,7 @@ describe('OutboxRelay', () => {
       );
     } finally {
       await queue.close();
+      connection.disconnect();
     }
   }
 
