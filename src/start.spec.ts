@@ -52,6 +52,13 @@ describe('a start file', () => {
     expect(readFileSync(file, 'utf8')).not.toBe('damaged');
   });
 
+  it('has a trace of every error, even of one whose name cannot be read', () => {
+    bundle(`const error = new Error('lost');
+      Object.defineProperty(error, 'name', { get() { throw new TypeError('no name'); } });
+      console.log(error.stack);`);
+    expect(run()).toMatch(/^Error\n +at .*program\.js/);
+  });
+
   it('runs where it may not write, and where the cache is not wanted', () => {
     bundle('console.log("here")');
     expect(run({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe('here\n');

@@ -12,12 +12,12 @@ const { enableCompileCache, constants } = nodeModule as {
   constants?: { compileCacheStatus: { DISABLED: number } };
 };
 
-/** When a process that found no cache has long been ready, and V8 has dropped nothing yet of what the start needed. */
+/** By then a process is ready, and V8 has not yet dropped the compiled code that only its start needed. */
 const KEEP_AFTER_MS = 10_000;
 
 /**
- * Runs the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start: half of a start was
- * compiling. Node's own cache, which packages beside the bundle have, holds of a file only what is compiled before its
+ * Runs the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start, because compiling
+ * is much of what a start does. Node's own cache, which packages beside the bundle have, holds of a file only what is compiled before its
  * first line runs. The caches are code, so they lie beside the code and not in a temporary folder that others write to;
  * where nothing can be written, there are none. NODE_COMPILE_CACHE names another folder for Node's, and
  * NODE_DISABLE_COMPILE_CACHE does without both.

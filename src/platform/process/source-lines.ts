@@ -10,19 +10,20 @@ import { dirname, resolve } from 'node:path';
 export function nameSourceLines(bundle: string): void {
   let map: SourceMap | null | undefined;
   Error.prepareStackTrace = (error: Error, frames: (NodeJS.CallSite & { toString(): string })[]) => {
+    const head = headOf(error);
+    // Node itself reads the trace of the abort that ends a request. No person reads it, so it is not worth loading the map.
+    const isAbort = head.startsWith('AbortError');
     const lines = frames.map((frame) => {
       const text = frame.toString();
       const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
-      // Node reads the trace of each abort that ends a request: it is no failure that somebody will look into.
-      const isWanted = error.name !== 'AbortError' && frame.getFileName() === bundle;
-      if (!isWanted || line === null || column === null) return text;
+      if (isAbort || frame.getFileName() !== bundle || line === null || column === null) return text;
       map ??= readMap(`${bundle}.map`);
       const origin = map?.findOrigin(line, column);
       if (!origin || !('fileName' in origin)) return text;
       const source = `${resolve(dirname(bundle), origin.fileName)}:${origin.lineNumber}`;
       return text.replace(`${bundle}:${line}:${column}`, source);
     });
-    return [headOf(error), ...lines.map((line) => `    at ${line}`)].join('\n');
+    return [head, ...lines.map((line) => `    at ${line}`)].join('\n');
   };
 }
 
@@ -35,7 +36,7 @@ function readMap(file: string): SourceMap | null {
   }
 }
 
-/** Whatever is thrown may have a `message` that throws. */
+/** Reading the `name` or `message` of an error may throw. */
 function headOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error);
