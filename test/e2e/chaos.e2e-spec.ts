@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '..', '..');
-/** Brings each kind of fault twice. */
+/** In two minutes this seed brings each kind of fault at least twice. */
 const SEED = 11;
 const MINUTES = '2';
 /** Beside the other tests everything takes its time. */

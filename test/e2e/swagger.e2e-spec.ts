@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const served = async (): Promise<Json> => (await fetch(`${platform.baseUrl}/api/v1/openapi.json`)).json();
 
-/** Leaves the section of the operation on the page, as its filter does for people: each step of a whole page takes seconds. */
+/** Filters the page by the section of the operation, because each step on the whole page takes seconds. */
 async function findOperation(operationId: string) {
   const operations: Json[] = Object.values((await served()).paths).flatMap((item) => Object.values(item as Json));
   const { tags } = operations.find((operation) => operation.operationId === operationId);

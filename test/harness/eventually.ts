@@ -7,7 +7,8 @@ export interface EventuallyOptions {
   what?: string;
 }
 
-const PAUSE_MS = { from: 20, to: 500 };
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 500;
 
 /**
  * Tries `probe` until it neither throws nor answers `false`, `null` or `undefined`, and gives its answer. When the
@@ -29,8 +30,8 @@ export async function eventually<T>(
       last = error;
     }
     const now = Date.now();
-    // What takes long is asked for less often: a platform that many tests ask has no time for its work.
-    const pauseMs = everyMs ?? Math.min(Math.max((now - started) / 10, PAUSE_MS.from), PAUSE_MS.to);
+    // A long wait probes less often, because every probe takes CPU from the work that it waits for.
+    const pauseMs = everyMs ?? Math.min(Math.max((now - started) / 10, MIN_PAUSE_MS), MAX_PAUSE_MS);
     if (now + pauseMs > deadline) {
       const cause = last instanceof Error ? last.message : String(last);
       throw new Error(`${what} not reached within ${timeoutMs} ms: ${cause}`, { cause: last });

@@ -18,9 +18,9 @@ const FOLDER = join(__dirname, '..', '..', 'database', 'reference-data');
 export interface ReferenceDataFiles {
   /** Rises with every change, so that an older release never undoes the data of a newer one. */
   version: number;
-  /** Of the files' text. */
+  /** SHA-256 of the text of all files, hex. */
   hash: string;
-  /** Read when first asked for, which takes a tenth of a second: most starts find them applied already. */
+  /** Parsed when first read, because that takes a tenth of a second and most starts find the rows applied already. */
   readonly rows: LookupRows;
 }
 
@@ -32,14 +32,13 @@ interface ProviderRows {
 
 type Values = Record<string, unknown>;
 
-const FILES = ['lookups.yaml', 'availability-zones.yaml', 'machine-types.yaml'] as const;
-
 /** The files of `src/database/reference-data`; `rows` throws when one does not fit its table. */
 export function readReferenceDataFiles(): ReferenceDataFiles {
-  const [lookups, zones, machines] = FILES.map((file) => readFileSync(join(FOLDER, file), 'utf8')) as [
-    string,
-    string,
-    string,
+  const text = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
+  const [lookups, zones, machines] = [
+    text('lookups.yaml'),
+    text('availability-zones.yaml'),
+    text('machine-types.yaml'),
   ];
   const [, version] = /^version: (\d+)$/m.exec(lookups) ?? [];
   if (version === undefined) throw new Error('lookups.yaml has no version');

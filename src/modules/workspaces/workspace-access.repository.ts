@@ -165,7 +165,8 @@ export class WorkspaceAccessRepository {
     { workspaceId, holderId, permissionId }: { workspaceId: number; holderId: number; permissionId: number },
   ): Promise<AssignedPermission | null> {
     const { table, key, id } = HOLDERS[kind];
-    // Each sees what the one before it gave: otherwise the first of them would be the only one that succeeds.
+    // Assignments to a workspace wait for each other, because one that cannot see the row which another has just inserted would
+    // neither end that row nor insert its own.
     await tx.query('SELECT 1 FROM workspaces WHERE workspace_id = $1 FOR NO KEY UPDATE', [workspaceId]);
     await tx.query(
       `UPDATE ${table} SET to_date = platform_now(), modified_by_user_id = $4, last_update_date = platform_now()

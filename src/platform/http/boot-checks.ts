@@ -1,7 +1,8 @@
 import { RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { METHOD_METADATA } from '@nestjs/common/constants';
 import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { OPERATION_METADATA, type OperationOptions } from './operation-options';
+import { routeHandlers } from './route-handlers';
 import { assertDistinctRoutes } from './route-ranks';
 
 /** Every declared operation; throws when a route declares none, or two share an operation id or could match one request. */
@@ -11,24 +12,17 @@ export function declaredOperations(
   reflector: Reflector,
 ): OperationOptions[] {
   const operations = new Map<string, OperationOptions>();
-  for (const wrapper of discovery.getControllers()) {
-    const type = wrapper.metatype;
-    if (!type || typeof type !== 'function') continue;
-    const prototype = type.prototype as Record<string, unknown>;
-    for (const name of scanner.getAllMethodNames(prototype)) {
-      const handler = prototype[name];
-      if (typeof handler !== 'function' || Reflect.getMetadata(PATH_METADATA, handler) === undefined) continue;
-      const operation = reflector.get<OperationOptions | undefined>(OPERATION_METADATA, handler);
-      if (!operation) {
-        const verb = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))];
-        throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
-      }
-      if (operation.isUpgrade && operation.access.kind === 'public') {
-        throw new Error(`The upgrade ${operation.id} admits everybody: somebody has to be known`);
-      }
-      if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
-      operations.set(operation.id, operation);
+  for (const { type, name, handler } of routeHandlers(discovery, scanner)) {
+    const operation = reflector.get<OperationOptions | undefined>(OPERATION_METADATA, handler as () => unknown);
+    if (!operation) {
+      const verb = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))];
+      throw new Error(`Route ${type.name}.${name} (${verb}) declares no authorization: use @Operation`);
     }
+    if (operation.isUpgrade && operation.access.kind === 'public') {
+      throw new Error(`The upgrade ${operation.id} admits everybody: somebody has to be known`);
+    }
+    if (operations.has(operation.id)) throw new Error(`Two routes have the operation id ${operation.id}`);
+    operations.set(operation.id, operation);
   }
   assertDistinctRoutes([...operations.values()]);
   return [...operations.values()];

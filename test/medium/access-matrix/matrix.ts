@@ -47,7 +47,8 @@ const LOCAL_NODES = {
 const PRICED = { BILLING_UNIT_PRICES: '2000-01-01:1:USD' };
 
 const AT_ONCE = 8;
-const PAIRS_AT_ONCE = 10;
+/** Pairs of tenants that are made in one transaction. */
+const PAIRS_PER_BATCH = 10;
 const OPERATIONS_AT_ONCE = 4;
 
 /** Operations that cannot succeed here, and what they answer to a request that is right. */
@@ -293,7 +294,7 @@ export class AccessMatrix {
   /** Waits for those who came before: what they leave is used first. */
   private newTenants(): Promise<Tenants> {
     const next = this.lastTenants.then(async () => {
-      if (this.unusedTenants.length === 0) this.unusedTenants.push(...(await this.records.make(PAIRS_AT_ONCE)));
+      if (this.unusedTenants.length === 0) this.unusedTenants.push(...(await this.records.make(PAIRS_PER_BATCH)));
       return this.unusedTenants.pop()!;
     });
     this.lastTenants = next;

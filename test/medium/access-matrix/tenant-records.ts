@@ -141,7 +141,7 @@ export class TenantRecordsMaker {
       const id = await insert(table, `${prefix}_id`, { name, description: `${text} ${prefix}`, ...values });
       return { [`${prefix}_id`]: id, [`${prefix}_name`]: name };
     };
-    // Of its own for each tenant: bytes go with the file that is deleted.
+    // Each tenant has a blob of its own, because deleting a file deletes its bytes, too.
     const blob = await this.blobs.write(Readable.from([Buffer.from(`${text} content\n`)]), 1024);
     const names = { text, blob, nextId, nameOf, insert, named };
     return { tx, rows, side, tenantId, tenantName, ...this.objectStorage, ...names };

@@ -117,7 +117,7 @@ function orderedByReference(tables: { name: string; refers_to: string[] }[]): st
   const ordered = new Set<string>();
   const under = new Set<string>();
   const visit = (name: string) => {
-    // Of tables in a circle one is first; the database checks such references when the transaction ends.
+    // Jobs of workflows and runs refer to each other; the database checks that reference only when the transaction ends.
     if (ordered.has(name) || under.has(name)) return;
     under.add(name);
     references.get(name)?.forEach(visit);
