@@ -1,5 +1,8 @@
 import { getMetadataStorage } from 'class-validator';
 import { Problems } from './bodies/problems';
+import { keepRulesByClass } from './rules-by-class';
+
+keepRulesByClass();
 
 type Class = new () => object;
 
