@@ -37,6 +37,9 @@ RUN python3 -m venv /opt/python \
   && $pip -r /tmp/requirements/toree.txt --target /tmp/toree --no-deps --no-binary toree --no-build-isolation \
   && install -D -m 644 /tmp/toree/toree/lib/toree-assembly-*.jar /opt/scala-kernel/toree.jar \
   && rm -r /tmp/toree
+COPY scripts/python-archives /tmp/python-archives
+RUN /opt/python/bin/python /tmp/python-archives/compile.py /opt/python/lib/python3*/site-packages/pyspark \
+  && rm -r /tmp/python-archives
 
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # The package of the Java runtime expects the folder of manual pages, which slim images lack.

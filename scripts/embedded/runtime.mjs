@@ -17,6 +17,7 @@ import {
 
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeClassArchive, OLDEST_JAVA } from '../class-archive/class-archive.mjs';
 import { CONNECTORS_ID, makeConnectors } from '../connectors/connectors.mjs';
@@ -32,6 +33,9 @@ import { pinnedVersion, requirementsId } from './requirements.mjs';
 import { SetupError } from './setup-error.mjs';
 
 const execFileAsync = promisify(execFile);
+
+const COMPILE_PYTHON = fileURLToPath(new URL('../python-archives/compile.py', import.meta.url));
+const COMPILE_PYTHON_TIMEOUT_MS = 120_000;
 
 const SPARK_VERSION = pinnedVersion('spark');
 
@@ -402,6 +406,10 @@ class RuntimeSetup {
         await this.environment.install('spark-build');
         // What builds it must not be fetched again, bypassing the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
+        await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, await this.sparkPackage()], {
+          timeout: COMPILE_PYTHON_TIMEOUT_MS,
+          signal: this.signal,
+        });
         return;
       case 'kernels':
         await this.environment.install('kernels');
