@@ -122,7 +122,7 @@ function fieldsOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([key, item]) => [`${path}.${key}`, ...fieldsOf(item, `${path}.${key}`)]);
 }
 
-/** Stands in for spark-submit: what is a job ends well at once, what answers requests waits to be stopped. */
+/** Stands in for spark-submit: a job ends well at once. */
 const FAKE_SUBMIT = `#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -131,6 +131,11 @@ for word in "$@"; do
   esac
 done
 exec sleep 60
+`;
+
+/** Stands in for Python, which runs what answers requests: it waits to be stopped, however late that comes. */
+const FAKE_PYTHON = `#!/bin/sh
+exec sleep 600
 `;
 
 // Real: the agent. Left out: Spark, and confinement.
@@ -146,7 +151,8 @@ describe.each(recordedReleases().map(({ name, exchanges }) => [name, exchanges] 
       root = mkdtempSync(join(tmpdir(), 'recorded-'));
       mkdirSync(`${root}/spark/bin`, { recursive: true });
       writeFileSync(`${root}/spark/bin/spark-submit`, FAKE_SUBMIT);
-      chmodSync(`${root}/spark/bin/spark-submit`, 0o755);
+      writeFileSync(`${root}/python`, FAKE_PYTHON);
+      for (const program of ['spark/bin/spark-submit', 'python']) chmodSync(`${root}/${program}`, 0o755);
       plane = new RecordedControlPlane(exchanges);
       const config = {
         api_url: await plane.listen(),
@@ -154,7 +160,7 @@ describe.each(recordedReleases().map(({ name, exchanges }) => [name, exchanges] 
         node_dir: `${root}/node`,
         spark_home: `${root}/spark`,
         java_home: '/nowhere/java',
-        python: '/usr/bin/python3',
+        python: `${root}/python`,
         spark_version: '3.5.3',
         cores: 1,
         memory_mb: 512,

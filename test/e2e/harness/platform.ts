@@ -24,9 +24,8 @@ import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../.
 import { ApiClient, type Json } from './api-client';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
-/** Puts an observer into the built worker, which has no way of its own to crash. */
+/** Listens to the built worker, which has no way of its own to crash. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
-const UNBUNDLED_WORKER = join('dist', 'src', 'worker.js');
 /** For 16 nodes. */
 const UIDS_OF_PLATFORM = 2048;
 const STOP_PATIENCE_MS = 20_000;
@@ -258,13 +257,10 @@ export class PlatformUnderTest extends Platform {
     await this.worker.start({ ...this.environment(), ...env });
   }
 
-  /**
-   * Starts a worker that kills itself at `<workflow>:<step>:<before|after|committed>`: the program before it is bundled, because a
-   * module of a bundle cannot be replaced.
-   */
+  /** Starts a worker that kills itself at `<workflow>:<step>:<before|after|committed>`. */
   async startWorkerThatCrashes(point: string): Promise<void> {
     const env = { ...this.environment(), TEST_CRASH_POINT: point };
-    await this.worker.start(env, { nodeOptions: ['--require', CRASH_POINT_HOOK], entry: UNBUNDLED_WORKER });
+    await this.worker.start(env, ['--require', CRASH_POINT_HOOK]);
   }
 
   /** Starts a worker beside the first one; the returned function ends it. */
@@ -423,12 +419,6 @@ export class PlatformUnderTest extends Platform {
 }
 
 /** One of the built programs. Its log is begun anew by each test file and appended to by each start. */
-interface StartOptions {
-  nodeOptions?: readonly string[];
-  /** Another script than usual. */
-  entry?: string;
-}
-
 class ManagedProcess {
   private child: ChildProcess | null = null;
 
@@ -454,10 +444,10 @@ class ManagedProcess {
     return this.running ? this.child?.pid : undefined;
   }
 
-  async start(env: Environment, { nodeOptions = [], entry = this.entry }: StartOptions = {}): Promise<void> {
+  async start(env: Environment, nodeOptions: readonly string[] = []): Promise<void> {
     if (this.running) throw new Error(`The ${this.title} is running already.`);
     const log = openSync(this.logFile, 'a');
-    const [program = '', ...args] = [...this.command, process.execPath, ...nodeOptions, join(ROOT, entry)];
+    const [program = '', ...args] = [...this.command, process.execPath, ...nodeOptions, join(ROOT, this.entry)];
     this.child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', log, log] });
     closeSync(log);
     await once(this.child, 'spawn');

@@ -20,8 +20,8 @@ export const CLUSTER_STEPS = {
 /** Lets the platform notice a dead worker within two seconds; its defaults give half a minute. */
 export const QUICK_RECOVERY = {
   WORKFLOW_LEASE_MS: '1500',
-  RECONCILE_INTERVAL_MS: '300',
-  OUTBOX_POLL_MS: '300',
+  RECONCILE_INTERVAL_MS: '600',
+  OUTBOX_POLL_MS: '600',
 };
 
 const RECOVERY_MS = 90_000;
