@@ -12,9 +12,8 @@ import { Ec2Proxy } from './harness/ec2-proxy';
 import { MachineRoom } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
 
-const COUNT = `from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
-print("rows", spark.range(1000).count())
+const COUNT = `from pyspark import SparkContext
+print("rows", SparkContext.getOrCreate().parallelize(range(1000), 1).count())
 `;
 
 // Real: API, worker, the driver, the AWS SDK, the boot script, agents, Spark. Stand-in: EC2, which is moto behind a proxy;

@@ -8,8 +8,8 @@ import { MachineRoom } from './harness/machine-room';
 import { layPreparedImage } from './harness/runtime-image';
 import { RuntimeMirror } from './harness/runtime-mirror';
 
-const COUNT = `from pyspark.sql import SparkSession
-print("rows", SparkSession.builder.getOrCreate().range(1000).count())
+const COUNT = `from pyspark import SparkContext
+print("rows", SparkContext.getOrCreate().parallelize(range(1000), 1).count())
 `;
 
 const ALL: [string, () => Promise<Counterpart>][] = [

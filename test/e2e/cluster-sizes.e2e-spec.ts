@@ -156,18 +156,18 @@ describe('a PLATFORM cluster', () => {
 /** Asks for all it may have, and ends once it runs on two workers. */
 const ON_TWO_WORKERS = `
 import time
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
-spark = SparkSession.builder.appName("two").getOrCreate()
-kept = spark.sparkContext.parallelize(range(1000), 4).map(lambda n: (n % 7, n)).groupByKey().cache()
+context = SparkContext.getOrCreate()
+kept = context.parallelize(range(1000), 4).map(lambda n: (n % 7, n)).groupByKey().cache()
 print("groups", kept.count(), flush=True)
 deadline = time.time() + 100
-while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:
+while context._jsc.sc().getExecutorMemoryStatus().size() < 3:
     if time.time() > deadline:
         raise SystemExit("no second worker came")
     time.sleep(0.2)
 print("groups", kept.count(), flush=True)
-spark.stop()
+context.stop()
 `;
 
 describe('a CLUSTER', () => {

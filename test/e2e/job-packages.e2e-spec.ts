@@ -11,9 +11,8 @@ import { SharedPlatform } from './harness/shared-platform';
 /** Reads what the packages of the job have in them, each a text of its own. */
 const SCRIPT = `
 import sys
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
-loader = spark._jvm.Thread.currentThread().getContextClassLoader()
+from pyspark import SparkContext
+loader = SparkContext.getOrCreate()._jvm.Thread.currentThread().getContextClassLoader()
 for name in sys.argv[1:]:
     print(name, loader.getResource(name + ".txt") is not None, flush=True)
 `;

@@ -11,15 +11,15 @@ const PEM = `-----BEGIN EC PRIVATE KEY-----\n${randomBytes(48).toString('base64'
 /** Says what it sees, and by digests whether that is what it should. */
 const SCRIPT = `
 import hashlib, json, os, sys, time
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
+from pyspark import SparkContext
+context = SparkContext.getOrCreate()
 digest = lambda text: hashlib.sha256(text.encode()).hexdigest()
 def sight(_):
     import hashlib, os
     return [hashlib.sha256(os.environ.get(name, "").encode()).hexdigest() for name in ("SHORT", "PEM")]
-value = spark.conf.get("spark.test.conf")
+value = context.getConf().get("spark.test.conf")
 print("DRIVER", *sight(0), digest(value), flush=True)
-print("EXECUTOR", *spark.sparkContext.parallelize([0], 1).map(sight).collect()[0], flush=True)
+print("EXECUTOR", *context.parallelize([0], 1).map(sight).collect()[0], flush=True)
 print("SAYS", os.environ["SHORT"], value, os.environ["PEM"], "END", flush=True)
 for character in os.environ["SHORT"]:
     print(character, end="", flush=True)

@@ -87,7 +87,7 @@ const APP = `
 package app
 object Main {
   def main(args: Array[String]): Unit = {
-    org.apache.spark.sql.SparkSession.builder().getOrCreate()
+    org.apache.spark.SparkContext.getOrCreate()
     val probe = Class.forName("probe.Facts", true, Thread.currentThread.getContextClassLoader)
     println("FACTS " + probe.getMethod("report").invoke(null))
     println("ARGUMENTS " + args.mkString("|"))

@@ -37,10 +37,10 @@ print("a word on stderr", file=sys.stderr)
   /** Has a Spark application until the gate opens, and prints a line every 100 ms. */
   'patient.py': `
 import os, sys, time
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
-print("master " + spark.sparkContext.master, flush=True)
-print("count %d" % spark.sparkContext.parallelize(range(100), 1).map(lambda n: n + 1).count(), flush=True)
+from pyspark import SparkContext
+context = SparkContext.getOrCreate()
+print("master " + context.master, flush=True)
+print("count %d" % context.parallelize(range(100), 1).map(lambda n: n + 1).count(), flush=True)
 line = 0
 while not os.path.exists(sys.argv[1]):
     line += 1
@@ -72,9 +72,9 @@ package test.jobs
 object App {
   def main(args: Array[String]): Unit = args(0) match {
     case "count" =>
-      val spark = org.apache.spark.sql.SparkSession.builder().getOrCreate()
-      println("COUNT " + spark.range(args(1).toLong).count())
-      spark.stop()
+      val context = org.apache.spark.SparkContext.getOrCreate()
+      println("COUNT " + context.range(0, args(1).toLong).count())
+      context.stop()
     case "deaf" =>
       sun.misc.Signal.handle(new sun.misc.Signal("TERM"), sun.misc.SignalHandler.SIG_IGN)
       println("began")

@@ -10,10 +10,10 @@ import { nodeDirectory, nodeOf } from './harness/survival';
 /** Keeps data in caches and shuffle files of all workers, and needs them again once the gate is open. */
 const HOLDING = `
 import os, sys, time
-from pyspark.sql import SparkSession
+from pyspark import SparkContext
 
 gate, ready = sys.argv[1], sys.argv[2]
-sc = SparkSession.builder.getOrCreate().sparkContext
+sc = SparkContext.getOrCreate()
 pairs = sc.parallelize(range(100000), 4).map(lambda n: (n % 100, n)).persist()
 sums = pairs.reduceByKey(lambda a, b: a + b, 4)
 print("first", pairs.count(), sums.count(), flush=True)

@@ -7,10 +7,8 @@ import { JobDesk } from '../e2e/harness/jobs';
 import { PlatformUnderTest } from '../e2e/harness/platform';
 
 const MAIN = `
-from pyspark import SparkFiles
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
-print('SUM', spark.range(10).agg({'id': 'sum'}).collect()[0][0])
+from pyspark import SparkContext, SparkFiles
+print('SUM', SparkContext.getOrCreate().parallelize(range(10), 1).sum())
 print('FILE', open(SparkFiles.get('words.txt')).read())
 `;
 

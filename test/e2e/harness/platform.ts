@@ -150,7 +150,8 @@ export abstract class Platform {
   }
 
   protected foldersOfNodes(): string[] {
-    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock'));
+    // Beside them are locks, and what a worker tries its confinement in, which stays for a minute where it was killed.
+    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock') && !name.startsWith('.confinement-'));
   }
 }
 

@@ -157,11 +157,7 @@ export async function expectNoStrayNodes(platform: Platform): Promise<void> {
     `SELECT token::text FROM cluster_nodes WHERE to_date = 'infinity' ORDER BY token::text`,
   );
   const tokens = rows.map(({ token }) => token);
-  // A worker that has just begun still tries in a folder of its own whether it can confine jobs.
-  await eventually(async () => {
-    expect((await platform.nodeFolders()).sort()).toEqual(tokens);
-    return true;
-  });
+  expect((await platform.nodeFolders()).sort()).toEqual(tokens);
   const running = markedProcesses((nodeDir) => nodeDir.startsWith(`${platform.localDir}/`));
   const stray = running.filter(({ nodeDir }) => !tokens.some((token) => nodeDir.includes(token)));
   expect(stray).toEqual([]);
