@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { isLong } from '../harness/long';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, type Estate } from './harness/estate';
 import { JobDesk } from './harness/jobs';
@@ -28,9 +27,9 @@ print(".", flush=True)
 os.system("env; cat /proc/self/environ; cat /proc/$PPID/environ | tr '\\\\0' '\\\\n'")
 print(repr(os.environ["PEM"]), json.dumps(dict(os.environ)), os.environ["PEM"].replace("\\n", "\\r\\n  "), flush=True)
 sys.stderr.write("TOLD " + os.environ["SHORT"] + "\\n")
-spark.sparkContext.setJobDescription("work with " + os.environ["PEM"])
-spark.sparkContext.parallelize([0], 1).count()
-spark.stop()
+context.setJobDescription("work with " + os.environ["PEM"])
+context.parallelize([0], 1).count()
+context.stop()
 raise ValueError("not with " + os.environ["SHORT"])
 `;
 
@@ -64,8 +63,7 @@ const CLUSTERS = [
   ['STANDALONE', { engine_cluster_spark_config: { num_of_workers: 1 } }],
 ] as const;
 
-// The last one has all that the first has, and executors besides.
-describe.each(isLong ? CLUSTERS : CLUSTERS.slice(-1))('a job of a %s', (cluster_type, fields) => {
+describe.each(CLUSTERS)('a job of a %s', (cluster_type, fields) => {
   let cluster: number;
 
   beforeAll(async () => {
