@@ -50,7 +50,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     return new Promise<number | null>((resolve) => child.once('exit', resolve));
   }
 
-  /** Sends the payloads as an agent does, and takes what is said meanwhile. */
+  /** Sends some payloads at once, as an agent does, and the next ones when all of them were answered. */
   async function carry(payloads: readonly Buffer[], atOnce: number): Promise<NumberedPayload[]> {
     const ended = echo(payloads.length);
     const writer = new RecordWriter(requests());
@@ -59,13 +59,10 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     let sent = 0;
     const until = Date.now() + 60_000;
     while (said.length < payloads.length && Date.now() < until) {
-      if (sent - said.length < atOnce && sent < payloads.length) {
-        writer.append(
-          [{ number: sent + 1, payload: payloads[sent] ?? Buffer.alloc(0) }],
-          said.length,
-          reader.acknowledged,
-        );
-        sent += 1;
+      if (said.length === sent && sent < payloads.length) {
+        const next = payloads.slice(sent, sent + atOnce).map((payload, at) => ({ number: sent + at + 1, payload }));
+        writer.append(next, said.length, reader.acknowledged);
+        sent += next.length;
       }
       said.push(...reader.read(4 * 1024 * 1024));
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,11 +1,13 @@
 """Compiles PySpark and Py4J where Spark's processes import them from: archives in its folder.
 
 Python keeps no compiled code of what it imports from an archive, so each driver and each worker of an executor would
-compile some 200 modules, which takes about half a second. A Python of another version goes on with the sources, which
+compile some 70 modules, which takes about half a second. A Python of another version goes on with the sources, which
 stay where they are.
 
 usage: python compile.py <SPARK_HOME>
 """
+
+from __future__ import annotations
 
 import importlib.util
 import os
@@ -15,9 +17,15 @@ from importlib._bootstrap_external import _code_to_hash_pyc
 from pathlib import Path
 
 
-def compiled(source: bytes, name: str) -> bytes:
-    """The content of a .pyc file. It is not compared with its source: archives round times to two seconds."""
-    code = compile(source, name, "exec", dont_inherit=True)
+def compiled(source: bytes, name: str) -> bytes | None:
+    """The content of a .pyc file, which is not compared with its source: archives round times to two seconds.
+
+    None where this Python cannot compile the source, which it then says when it imports it.
+    """
+    try:
+        code = compile(source, name, "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
     return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(source), checked=False))
 
 
@@ -31,9 +39,10 @@ def compile_archive(archive: Path) -> None:
                     continue
                 content = old.read(entry)
                 new.writestr(entry, content, zipfile.ZIP_DEFLATED)
-                if entry.filename.endswith(".py"):
-                    bytecode = zipfile.ZipInfo(f"{entry.filename}c", entry.date_time)
-                    new.writestr(bytecode, compiled(content, entry.filename), zipfile.ZIP_DEFLATED)
+                bytecode = compiled(content, entry.filename) if entry.filename.endswith(".py") else None
+                if bytecode is not None:
+                    place = zipfile.ZipInfo(f"{entry.filename}c", entry.date_time)
+                    new.writestr(place, bytecode, zipfile.ZIP_DEFLATED)
         unfinished.chmod(archive.stat().st_mode & 0o777)
         unfinished.replace(archive)
     finally:

@@ -17,7 +17,7 @@ describe('the archives of PySpark', () => {
     mkdirSync(lib, { recursive: true });
     archive = join(lib, 'pyspark.zip');
     const write =
-      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], "w"); z.writestr("pyspark/__init__.py", "NAME = __name__"); z.writestr("pyspark/data.txt", "kept")';
+      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], "w"); z.writestr("pyspark/__init__.py", "NAME = __name__"); z.writestr("pyspark/data.txt", "kept"); z.writestr("pyspark/newer.py", "what no Python knows")';
     python('-c', write, archive);
   });
 
@@ -38,13 +38,13 @@ describe('the archives of PySpark', () => {
     expect(imported()).toBe(`pyspark ${join(archive, 'pyspark', '__init__.py')}`);
     python(COMPILE, sparkHome);
     expect(imported()).toBe(`pyspark ${join(archive, 'pyspark', '__init__.pyc')}`);
-    expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt');
+    expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt pyspark/newer.py');
   });
 
   it('may be compiled again, and nothing is left beside them', () => {
     python(COMPILE, sparkHome);
     python(COMPILE, sparkHome);
-    expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt');
+    expect(names()).toBe('pyspark/__init__.py pyspark/__init__.pyc pyspark/data.txt pyspark/newer.py');
     expect(readdirSync(join(sparkHome, 'python', 'lib'))).toEqual(['pyspark.zip']);
   });
 
