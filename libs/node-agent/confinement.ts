@@ -24,7 +24,8 @@ export interface ChosenConfinement {
 }
 
 const PROBE_DEADLINE_MS = 10_000;
-const PROBE_PREFIX = '.confinement-';
+/** Begins the name of a folder in which a confinement is tried. */
+export const PROBE_PREFIX = '.confinement-';
 /** A folder of a probe that is older than this was left by a process that died in it; milliseconds. */
 const LEFT_AFTER_MS = 60_000;
 

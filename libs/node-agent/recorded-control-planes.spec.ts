@@ -127,10 +127,8 @@ const FAKE_SUBMIT = `#!/bin/sh
 for word in "$@"; do
   case $word in
     spark.eventLog.dir=file://*) : >"\${word#spark.eventLog.dir=file://}/local-17.inprogress" ;;
-    */machine_types.py) exit 0 ;;
   esac
 done
-exec sleep 60
 `;
 
 /** Stands in for Python, which runs what answers requests: it waits to be stopped, however late that comes. */

@@ -406,10 +406,7 @@ class RuntimeSetup {
         await this.environment.install('spark-build');
         // What builds it must not be fetched again, bypassing the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
-        await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, await this.sparkPackage()], {
-          timeout: COMPILE_PYTHON_TIMEOUT_MS,
-          signal: this.signal,
-        });
+        await this.compilePySpark();
         return;
       case 'kernels':
         await this.environment.install('kernels');
@@ -431,6 +428,15 @@ class RuntimeSetup {
         return this.installProgram('bubblewrap', [], async () => {});
       default:
         throw new Error(`There is no part ${String(part)}.`);
+    }
+  }
+
+  async compilePySpark() {
+    const options = { timeout: COMPILE_PYTHON_TIMEOUT_MS, signal: this.signal };
+    try {
+      await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, await this.sparkPackage()], options);
+    } catch (error) {
+      this.without('PySpark could not be compiled; jobs in Python start more slowly.', error);
     }
   }
 

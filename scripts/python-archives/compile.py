@@ -10,23 +10,27 @@ usage: python compile.py <SPARK_HOME>
 from __future__ import annotations
 
 import importlib.util
+import marshal
 import os
 import sys
 import zipfile
-from importlib._bootstrap_external import _code_to_hash_pyc
 from pathlib import Path
 
 
-def compiled(source: bytes, name: str) -> bytes | None:
+# PEP 552: the file has a hash of its source, which Python does not check.
+UNCHECKED_HASH = (1).to_bytes(4, "little")
+
+
+def compiled(source: bytes, path: str) -> bytes | None:
     """The content of a .pyc file, which is not compared with its source: archives round times to two seconds.
 
-    None where this Python cannot compile the source, which it then says when it imports it.
+    None where this Python cannot compile the source, which it then says when it imports it. Tracebacks name the path.
     """
     try:
-        code = compile(source, name, "exec", dont_inherit=True)
+        code = compile(source, path, "exec", dont_inherit=True)
     except SyntaxError:
         return None
-    return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(source), checked=False))
+    return importlib.util.MAGIC_NUMBER + UNCHECKED_HASH + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
 def compile_archive(archive: Path) -> None:
@@ -39,7 +43,7 @@ def compile_archive(archive: Path) -> None:
                     continue
                 content = old.read(entry)
                 new.writestr(entry, content, zipfile.ZIP_DEFLATED)
-                bytecode = compiled(content, entry.filename) if entry.filename.endswith(".py") else None
+                bytecode = compiled(content, f"{archive}/{entry.filename}") if entry.filename.endswith(".py") else None
                 if bytecode is not None:
                     place = zipfile.ZipInfo(f"{entry.filename}c", entry.date_time)
                     new.writestr(place, bytecode, zipfile.ZIP_DEFLATED)

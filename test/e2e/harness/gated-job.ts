@@ -6,7 +6,7 @@ import type { Platform } from './platform';
 
 /**
  * Leaves a mark for each time it is started, counts with Spark, and goes on once the gate is open. It counts in the JVM
- * and without SQL, which take three seconds of processor time more than what the tests need of it.
+ * and without SQL, because a session and a query take three more seconds of processor time.
  */
 const SCRIPT = `
 import contextlib, os, sys, time, uuid
@@ -16,8 +16,8 @@ folder, name = sys.argv[1], sys.argv[2]
 # Runs of several nodes are different users, and may have the same process id, each in its namespace.
 open(os.path.join(folder, "%s-start-%s" % (name, uuid.uuid4().hex)), "w").close()
 print("begin", flush=True)
-spark = SparkContext.getOrCreate(SparkConf().setAppName(name))
-print("counted", spark._jsc.sc().range(0, 1000, 1, 4).count(), flush=True)
+context = SparkContext.getOrCreate(SparkConf().setAppName(name))
+print("counted", context._jsc.sc().range(0, 1000, 1, 4).count(), flush=True)
 with contextlib.suppress(PermissionError):
     open(os.path.join(folder, name + "-ready"), "w").close()
 deadline = time.time() + 120
@@ -30,7 +30,7 @@ while not os.path.exists(os.path.join(folder, name + "-gate")):
     time.sleep(0.05)
 print("lines", line, flush=True)
 print("end", flush=True)
-spark.stop()
+context.stop()
 `;
 
 const FINISHED = ['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED'];

@@ -18,6 +18,7 @@ import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { stopAllLocalNodes } from '../../../libs/compute-drivers/local/local-driver';
+import { PROBE_PREFIX } from '../../../libs/node-agent/confinement';
 import { eventually } from '../../harness/eventually';
 import { freePort } from '../../harness/free-port';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../harness/test-databases';
@@ -151,7 +152,7 @@ export abstract class Platform {
 
   protected foldersOfNodes(): string[] {
     // Beside them are locks, and what a worker tries its confinement in, which stays for a minute where it was killed.
-    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock') && !name.startsWith('.confinement-'));
+    return readdirSync(this.localDir).filter((name) => !name.endsWith('.lock') && !name.startsWith(PROBE_PREFIX));
   }
 }
 
