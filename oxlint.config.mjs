@@ -52,6 +52,15 @@ const sqlFragments = noText(
   SQL_PLACE,
 );
 
+const environment = { object: 'process', property: 'env', message: 'Only src/config reads the environment.' };
+const jsonParse = {
+  object: 'JSON',
+  property: 'parse',
+  message:
+    'A parser makes an object of every few bytes: what others wrote goes through parseUntrusted() or readUntrusted() of ' +
+    'libs/json, what only the platform can have written through parseTrusted().',
+};
+
 /** A value of type `any` that is used as if its type were known. */
 const anyRules = ['argument', 'assignment', 'call', 'member-access', 'return'].map(
   (use) => `typescript/no-unsafe-${use}`,
@@ -145,10 +154,7 @@ export default defineConfig({
       files: ['**/*.ts'],
       excludeFiles: readsEnvironment,
       rules: {
-        'no-restricted-properties': [
-          'error',
-          { object: 'process', property: 'env', message: 'Only src/config reads the environment.' },
-        ],
+        'no-restricted-properties': ['error', environment, jsonParse],
         'no-restricted-imports': [
           'error',
           {
@@ -161,6 +167,15 @@ export default defineConfig({
         ],
         'eslint-js/no-restricted-syntax': ['error', ...time, ...tenantConditions],
       },
+    },
+    {
+      files: ['src/config/**/*.ts', 'libs/node-agent/main.ts'],
+      excludeFiles: ['**/*.spec.ts'],
+      rules: { 'no-restricted-properties': ['error', jsonParse] },
+    },
+    {
+      files: ['libs/json/{parse,strict}-json.ts'],
+      rules: { 'no-restricted-properties': ['error', environment] },
     },
     {
       files: ['src/modules/**/*.ts'],

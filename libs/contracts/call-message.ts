@@ -1,3 +1,4 @@
+import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 /**
  * How a caller and the process of a run talk over the run's channel (ADR 0037): each payload is a header, one line of JSON, and
  * behind its line break the bytes of a body.
@@ -70,13 +71,7 @@ export function decodeAnswer(payload: Buffer): { header: AnswerHeader; body: Buf
 }
 
 function answerHeader(text: string): AnswerHeader | null {
-  let given: Record<string, unknown> | null;
-  try {
-    given = JSON.parse(text) as typeof given;
-  } catch {
-    return null;
-  }
-  if (typeof given !== 'object' || given === null) return null;
+  const given = Object(readUntrusted(text, SHORT_JSON)) as Record<string, unknown>;
   if (given['op'] === 'ready') return { op: 'ready' };
   if (given['op'] === 'void') {
     const { ids } = given;

@@ -1,3 +1,4 @@
+import { LONG_JSON, readUntrusted } from '../json/parse-json';
 import { RightsUnknownError } from './lacked-rights';
 import { printable } from '../object-storage/store-fault';
 import { type OutboundRequest, sendOutbound } from '../outbound-policy/outbound-request';
@@ -76,9 +77,5 @@ export function grantedIn(
 }
 
 export function parsedObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
+  return Object(readUntrusted(text, LONG_JSON)) as Record<string, unknown>;
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseTrusted } from '../json/parse-json';
 import { type InterruptionNotice, NOTICE_KINDS } from './interruption';
 import type { Confinement, NeededPaths } from './sandbox';
 
@@ -57,7 +58,7 @@ const TEXTS = [
 export function readConfig(path: string): AgentConfig {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = parseTrusted(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new Error(`The agent's configuration ${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }

@@ -18,6 +18,7 @@ import {
   type RunFileAddress,
 } from '../contracts/agent-protocol';
 import { decodeRecords, type NumberedPayload } from '../contracts/channel-records';
+import { parseTrusted } from '../json/parse-json';
 
 /** An answer of the control plane that is not a success, with what it says. */
 export class AnswerError extends Error {
@@ -177,7 +178,7 @@ export class ControlPlane {
     const status = answer.statusCode ?? 0;
     if (status < 200 || status > 299) throw await refusal(answer);
     const text = await textOf(answer);
-    return (text === '' ? {} : JSON.parse(text)) as T;
+    return text === '' ? ({} as T) : parseTrusted<T>(text);
   }
 
   private async send(call: Call): Promise<http.IncomingMessage> {
@@ -239,7 +240,7 @@ async function refusal(answer: http.IncomingMessage): Promise<AnswerError> {
   const status = answer.statusCode ?? 0;
   let said = '';
   try {
-    const body: unknown = JSON.parse(await textOf(answer));
+    const body = parseTrusted<unknown>(await textOf(answer));
     if (typeof body === 'object' && body !== null && 'error_message' in body && typeof body.error_message === 'string')
       said = body.error_message;
   } catch {

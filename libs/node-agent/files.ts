@@ -10,6 +10,7 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
+import { parseTrusted } from '../json/parse-json';
 
 /** A journal, or the description of a run with its files and mounts, is shorter; bytes. */
 const LONGEST_TEXT = 64 * 1024 * 1024;
@@ -60,7 +61,7 @@ export function readText(path: string, maxBytes = LONGEST_TEXT): string | null {
 /** A file of the agent's own making as `T`; null when it does not exist. */
 export function readJson<T>(path: string): T | null {
   const text = readText(path);
-  return text === null ? null : (JSON.parse(text) as T);
+  return text === null ? null : parseTrusted<T>(text);
 }
 
 /** The last `count` bytes of a file; none of a file that does not exist. */

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { LONGEST_INTERRUPTION, type NodeInterruption } from '../contracts/agent-protocol';
+import { parseUntrusted, SHORT_JSON } from '../json/parse-json';
 import { pause } from './waiting';
 
 /**
@@ -83,7 +84,7 @@ const SOURCES: Record<MetadataKind, { base: string; read: (ask: Ask) => Promise<
       const headers = { 'x-aws-ec2-metadata-token': token };
       const text = await ask('/latest/meta-data/spot/instance-action', { headers });
       if (text === null) return null;
-      const { action, time } = recordOf(JSON.parse(text));
+      const { action, time } = recordOf(parseUntrusted(text, SHORT_JSON));
       return interruption(`AWS will ${wordOf(action, 'end')} the spot instance.`, time);
     },
   },
@@ -99,7 +100,7 @@ const SOURCES: Record<MetadataKind, { base: string; read: (ask: Ask) => Promise<
     base: 'http://169.254.169.254',
     read: async (ask) => {
       const text = await ask('/metadata/scheduledevents?api-version=2020-07-01', AZURE_HEADERS);
-      const { Events: events } = recordOf(JSON.parse(text ?? '{}'));
+      const { Events: events } = recordOf(parseUntrusted(text ?? '{}', SHORT_JSON));
       const preempting = (Array.isArray(events) ? events : [])
         .map(recordOf)
         .filter((e) => e['EventType'] === 'Preempt');
@@ -120,7 +121,7 @@ async function readFileNotice(path: string): Promise<NodeInterruption | null> {
   if (!file) return null;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_ANSWER), 0, LONGEST_ANSWER, 0);
-    const { detail, ends_at } = recordOf(JSON.parse(buffer.toString('utf8', 0, bytesRead)));
+    const { detail, ends_at } = recordOf(parseUntrusted(buffer.subarray(0, bytesRead), SHORT_JSON));
     return interruption(wordOf(detail, 'The machine is taken back.'), ends_at);
   } finally {
     await file.close();

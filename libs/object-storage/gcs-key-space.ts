@@ -2,6 +2,7 @@ import type { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Bucket, type FileMetadata, Storage } from '@google-cloud/storage';
 import { type AuthClient, JWT } from 'google-auth-library';
+import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import type { OutboundAgents } from '../outbound-policy/outbound-policy';
 import type { KeyInfo, KeyListRequest, KeyPage, KeySpace, KeyUpload, KeyUploadRequest } from './key-space';
 import { ObjectStoreError } from './object-store';
@@ -258,12 +259,8 @@ function knownWord(word: string): string {
 }
 
 function parsed(data: unknown): Record<string, unknown> {
-  let value = data;
-  try {
-    if (typeof data === 'string') value = JSON.parse(data);
-  } catch {
-    // Not JSON: the status tells enough.
-  }
+  // What is no JSON says nothing, and the status tells enough.
+  const value = typeof data === 'string' ? readUntrusted(data, SHORT_JSON) : data;
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 

@@ -1,3 +1,4 @@
+import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import { ObjectStoreError } from './object-store';
 
 /** Longest key that every provider accepts, in bytes of UTF-8. */
@@ -54,13 +55,9 @@ export function encodePosition({ token, last, isRest }: ListPosition): string {
 /** Throws `INVALID_REQUEST` for what {@link encodePosition} did not make. */
 export function decodePosition(text: string | null | undefined): ListPosition {
   if (text === null || text === undefined) return { token: null, last: null, isRest: false };
-  try {
-    const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    const [token, last, isRest] = Array.isArray(fields) ? (fields as unknown[]) : [];
-    if (isTextOrNull(token) && isTextOrNull(last) && typeof isRest === 'boolean') return { token, last, isRest };
-  } catch {
-    // Said below.
-  }
+  const fields = readUntrusted(Buffer.from(text, 'base64url'), SHORT_JSON);
+  const [token, last, isRest] = Array.isArray(fields) ? (fields as unknown[]) : [];
+  if (isTextOrNull(token) && isTextOrNull(last) && typeof isRest === 'boolean') return { token, last, isRest };
   throw new ObjectStoreError('INVALID_REQUEST', 'The page token does not come from an earlier page of this list.');
 }
 

@@ -150,7 +150,8 @@ class Calls:
         for frame in traceback.extract_tb(error.__traceback__):
             if frame.filename.startswith(self.project):
                 name = os.path.relpath(frame.filename, self.project)
-                lines.append("%s:%d in %s: %s" % (name, frame.lineno, frame.name, frame.line or ""))
+                line = "%s:%d in %s: %s" % (name, frame.lineno, frame.name, frame.line or "")
+                lines.append(line[:LONGEST_TEXT])
         told = {"type": type(error).__name__, "message": str(error)[:LONGEST_TEXT], "lines": lines[-MOST_LINES:]}
         traceback.print_exception(type(error), error, error.__traceback__)
         return json.dumps(told).encode()

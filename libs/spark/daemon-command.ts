@@ -1,3 +1,4 @@
+import { LONG_JSON, readUntrusted } from '../json/parse-json';
 import { classArchiveOption } from './class-archive';
 import { LAST_CLASS_PATH } from './mounts';
 import type { SparkRuntime } from './submit-command';
@@ -162,12 +163,8 @@ export function parseWorkerRegistered(body: string): boolean {
 }
 
 function parseObject(body: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = readUntrusted(body, LONG_JSON);
+  return isObject(value) ? value : null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { readUntrusted, type UntrustedBounds } from '../json/parse-json';
 /** What one stage, executor or application has done; bytes and milliseconds. */
 interface Work {
   /** Attempts at tasks that have ended. */
@@ -59,6 +60,7 @@ export const MOST_EXECUTORS = 1_000;
 
 /** A longer line is left out; Spark's are up to some 100 KiB, by plans and class paths, which are not read here. */
 const LONGEST_LINE = 1024 * 1024;
+const EVENT_JSON: UntrustedBounds = { bytes: LONGEST_LINE, values: 500_000, levels: 200 };
 const LONGEST_NAME = 500;
 const LINE_END = 0x0a;
 const EVENT = /^\{"Event":"(\w{1,60})"/;
@@ -131,13 +133,7 @@ export class EventLogReader {
     const name = EVENT.exec(line.toString('latin1', 0, LONGEST_BEGINNING))?.[1] ?? '';
     const read = this.events.get(name);
     if (!read) return;
-    let event: unknown;
-    try {
-      event = JSON.parse(line.toString('utf8'));
-    } catch {
-      return;
-    }
-    read(fields(event));
+    read(fields(readUntrusted(line, EVENT_JSON)));
   }
 
   private readonly events = new Map<string, (event: Fields) => void>([

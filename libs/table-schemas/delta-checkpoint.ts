@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
-import { isObject, type JsonObject } from './schema-json';
+import { isObject, type JsonObject, parseJson } from './schema-json';
 import type { TableFiles } from './table-files';
 import { TableSchemaError } from './table-schema-error';
 
@@ -165,7 +165,7 @@ async function end(reader: ChildProcess): Promise<void> {
 }
 
 function actionOf(text: string): JsonObject | null {
-  const action: unknown = JSON.parse(text);
+  const action = parseJson(text, 'The checkpoint of the Delta table');
   return isObject(action) ? action : null;
 }
 

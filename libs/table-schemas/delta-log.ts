@@ -1,3 +1,4 @@
+import { readUntrusted, SHORT_JSON } from '../json/parse-json';
 import { readDeltaCheckpoint } from './delta-checkpoint';
 import {
   isObject,
@@ -106,12 +107,7 @@ class DeltaLog {
   private async lastCheckpoint(): Promise<Checkpoint | null> {
     const content = await unlessMissing(this.read('_last_checkpoint', MOST_HINT));
     if (!content) return null;
-    let hint: unknown;
-    try {
-      hint = JSON.parse(content.toString('utf8'));
-    } catch {
-      return null;
-    }
+    const hint = readUntrusted(content, { ...SHORT_JSON, bytes: MOST_HINT });
     if (!isObject(hint) || !isVersion(hint['version'])) return null;
     return hintedCheckpoint(hint['version'], hint);
   }
@@ -234,7 +230,7 @@ function metadataOf(line: Buffer): JsonObject | null {
   // A schema in a string has twice as many bytes where every other is a quote.
   if (line.length > 2 * MOST_SCHEMA_JSON)
     throw new TableSchemaError('too-large', 'A line of the Delta log is too long.');
-  const action = parseJson(line.toString('utf8'), 'A line of the Delta log');
+  const action = parseJson(line, 'A line of the Delta log');
   const metadata = isObject(action) ? action['metaData'] : null;
   return isObject(metadata) ? metadata : null;
 }

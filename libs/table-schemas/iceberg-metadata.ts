@@ -23,7 +23,7 @@ export interface IcebergTable {
 /** Reads the metadata file of an Iceberg table, packed or not. Throws `TableSchemaError` and what `files` throws. */
 export async function readIcebergTable(uri: string, files: TableFiles, signal: AbortSignal): Promise<IcebergTable> {
   const bytes = await unpacked(await files.read(uri, MOST_METADATA, signal));
-  const metadata = parseJson(bytes.toString('utf8'), `The metadata file ${excerpt(uri)}`);
+  const metadata = parseJson(bytes, `The metadata file ${excerpt(uri)}`);
   return icebergTable(metadata);
 }
 

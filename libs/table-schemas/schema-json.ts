@@ -1,9 +1,13 @@
+import { JsonError, parseUntrusted, type UntrustedBounds } from '../json/parse-json';
 import { atomicType, type DataType, MOST_FIELDS, MOST_NESTING, type StructField } from './data-type';
 import { excerpt, TableSchemaError } from './table-schema-error';
 import { parseTypeText } from './type-text';
 
 /** Bytes of the JSON of one schema: some fifty thousand columns. */
 export const MOST_SCHEMA_JSON = 2 ** 23;
+
+/** Metadata of tables, most of which are snapshots and statistics; each level of a type takes four of JSON. */
+const TABLE_JSON: UntrustedBounds = { bytes: 2 ** 25, values: 1_000_000, levels: 10 + 4 * MOST_NESTING };
 
 /** A column as Spark's JSON says it, with what SQL can say of it besides. */
 export interface SchemaColumn extends StructField {
@@ -17,11 +21,13 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export type JsonObject = Record<string, Json | undefined>;
 
 /** @param what of the message: `The schema of the table` */
-export function parseJson(text: string, what: string): Json {
+export function parseJson(json: string | Buffer, what: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseUntrusted(json, TABLE_JSON) as Json;
   } catch (error) {
-    throw new TableSchemaError('malformed', `${what} is not JSON.`, { cause: error });
+    if (!(error instanceof JsonError)) throw error;
+    if (error.fault === 'syntax') throw new TableSchemaError('malformed', `${what} is not JSON.`, { cause: error });
+    throw new TableSchemaError('too-large', `${what} is too large to be read.`, { cause: error });
   }
 }
 

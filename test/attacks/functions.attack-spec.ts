@@ -1,3 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { deflateSync } from 'node:zlib';
 import { decodeRecords, encodeRecords } from '../../libs/contracts/channel-records';
 import { eventually } from '../harness/eventually';
 import { settingsOf } from '../../src/modules/jobs/dto/job-conf.dto';
@@ -42,7 +44,7 @@ describe('a function that lies, and who calls it', () => {
     return id;
   }
 
-  async function say(id: number, ...payloads: string[]): Promise<void> {
+  async function say(id: number, ...payloads: (string | Buffer)[]): Promise<void> {
     const first = (said.get(id) ?? 0) + 1;
     const records = payloads.map((payload, at) => ({ number: first + at, payload: Buffer.from(payload) }));
     const sent = await agent.send('PUT', `/runs/${id}/frames`, { body: encodeRecords(records) });
@@ -59,9 +61,9 @@ describe('a function that lies, and who calls it', () => {
     return { status: answer.status, body: (await answer.json()) as { error_code?: string; details?: object } };
   }
 
-  const callOf = (id: number) =>
+  const callOf = (id: number, after = 0) =>
     eventually(async () => {
-      const answer = await agent.send('GET', `/runs/${id}/requests?after=0&wait_ms=500`);
+      const answer = await agent.send('GET', `/runs/${id}/requests?after=${after}&wait_ms=500`);
       const last = decodeRecords(Buffer.from(await answer.arrayBuffer())).at(-1);
       return last && (JSON.parse(last.payload.toString().split('\n', 1)[0] ?? '') as { id: string }).id;
     });
@@ -101,6 +103,37 @@ describe('a function that lies, and who calls it', () => {
     expect([status, body.error_code]).toEqual([422, 'FUNCTION.FAILED']);
     expect(JSON.stringify(body).length).toBeLessThan(200_000);
   });
+
+  it('keeps nobody waiting by an answer that would be a million values', async () => {
+    const id = await served();
+    const answers: [string, string | null][] = [
+      [`[${'[],'.repeat(8_000_000)}[]]`, null],
+      ['['.repeat(16_000_000), 'FUNCTION.UNANSWERABLE'],
+      [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, 'FUNCTION.UNANSWERABLE'],
+    ];
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    for (const [index, [text, expected]] of answers.entries()) {
+      const called = fetch(api.urlOf(`/workspace/${tenancy.workspaceId}/spark/job/${id}/invoke`), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+        body: '1',
+      });
+      const header = { op: 'answer', id: await callOf(id, index), outcome: 'ok', deflated: true };
+      const payload = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), deflateSync(text)]);
+      const heapBefore = process.memoryUsage().heapUsed;
+      delays.enable();
+      await say(id, payload);
+      const answer = await called;
+      delays.disable();
+      const body = Buffer.from(await answer.arrayBuffer());
+      if (expected === null) expect(body.length).toBe(text.length);
+      else expect(body.toString()).toContain(expected);
+      // The text itself is outside the heap.
+      expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(100 * 1024 * 1024);
+    }
+    // Several seconds where such a text is parsed on the event loop.
+    expect(delays.max / 1e9).toBeLessThan(2);
+  }, 60_000);
 
   it('is not called by strangers, nor with more than a body may have', async () => {
     const id = await served();

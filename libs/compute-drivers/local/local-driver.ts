@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { parseTrusted } from '../../json/parse-json';
 import type { AgentConfig } from '../../node-agent/config';
 import { removeTrees } from '../../node-agent/files';
 import { pause } from '../../node-agent/waiting';
@@ -614,7 +615,7 @@ const pids = (found: LiveProcess[]): string => found.map((process) => process.pi
 async function readRecord(dir: string): Promise<NodeRecord | null> {
   const file = `${dir}/${NODE_FILE}`;
   try {
-    const record = JSON.parse(await readFile(file, 'utf8')) as EarlierRecord;
+    const record = parseTrusted<EarlierRecord>(await readFile(file, 'utf8'));
     if (record.attempt !== undefined) return record;
     // Of an earlier release: of the first attempt, and of no installation that is known.
     const { mtime } = await stat(file);
@@ -630,7 +631,7 @@ async function readRecord(dir: string): Promise<NodeRecord | null> {
 /** The agent's configuration; parts may be missing if the node was removed half-way. */
 async function readConfig(dir: string): Promise<Partial<AgentConfig>> {
   try {
-    return JSON.parse(await readFile(`${dir}/${AGENT_FILE}`, 'utf8')) as AgentConfig;
+    return parseTrusted<AgentConfig>(await readFile(`${dir}/${AGENT_FILE}`, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;

@@ -8,6 +8,7 @@ import {
   SimpleAuthenticationDetailsProvider,
 } from 'oci-common';
 import { BlockstorageClient, ComputeClient, VirtualNetworkClient } from 'oci-core';
+import { LONG_JSON, parseUntrusted, readUntrusted, SHORT_JSON } from '../../json/parse-json';
 import type { OutboundAgents } from '../../outbound-policy/outbound-policy';
 import { type OutboundAnswer, sendOutbound } from '../../outbound-policy/outbound-request';
 import { ComputeDriverError } from '../compute-driver';
@@ -173,7 +174,7 @@ export class OciConnection {
       uri: parameters === '' ? uri : `${uri}?${parameters}`,
     });
     try {
-      const items: unknown = await answer.json();
+      const items = parseUntrusted(await answer.text(), LONG_JSON);
       if (!Array.isArray(items)) throw new Error('no list');
       return items.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
     } catch (error) {
@@ -295,19 +296,15 @@ function refusalIn({ status, headers, body }: OutboundAnswer) {
   const seconds = Number(headers['retry-after'] ?? headers['opc-retry-after']);
   return {
     status,
-    code: textOf(said?.code),
-    message: textOf(said?.message) ?? '',
+    code: textOf(said.code),
+    message: textOf(said.message) ?? '',
     retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null,
   };
 }
 
-function saidIn(body: string): { code?: unknown; message?: unknown } | null {
-  try {
-    return JSON.parse(body) as { code?: unknown; message?: unknown } | null;
-  } catch {
-    // Gateways in between answer in HTML, which says nothing to users.
-    return null;
-  }
+/** Gateways in between answer in HTML, which says nothing to users. */
+function saidIn(body: string): { code?: unknown; message?: unknown } {
+  return Object(readUntrusted(body, SHORT_JSON)) as { code?: unknown; message?: unknown };
 }
 
 function textHeaders({ headers }: OutboundAnswer): Record<string, string> {

@@ -1,3 +1,4 @@
+import { readUntrusted, SHORT_JSON } from '../../json/parse-json';
 import { ComputeDriverError, type NodeSpec, type OwnershipLabels } from '../compute-driver';
 import { machineLabels, ownerOf } from '../cloud-driver';
 
@@ -55,16 +56,12 @@ function block(note: object): string {
 }
 
 function between(description: unknown): Record<string, unknown> | null {
-  if (typeof description !== 'string' || description.length > 65_536) return null;
+  if (typeof description !== 'string' || description.length > SHORT_JSON.bytes) return null;
   const [, rest, ...others] = description.split(BEGIN);
   // Two of them are a copy's, or somebody's trick: neither counts.
   if (rest === undefined || others.length > 0 || !rest.includes(END)) return null;
-  try {
-    const json: unknown = JSON.parse(rest.slice(0, rest.indexOf(END)));
-    return typeof json === 'object' && json !== null ? { ...json } : null;
-  } catch {
-    return null;
-  }
+  const json = readUntrusted(rest.slice(0, rest.indexOf(END)), SHORT_JSON);
+  return typeof json === 'object' && json !== null ? { ...json } : null;
 }
 
 function isTexts(value: unknown): value is Record<string, string> {

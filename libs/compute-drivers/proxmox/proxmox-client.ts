@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LONG_JSON, readUntrusted } from '../../json/parse-json';
 import type { HostResources } from '../host-resources';
 import { exchange, type HttpAnswer } from './http-exchange';
 import type { ProxmoxConnections } from './proxmox-connections';
@@ -181,7 +182,7 @@ export class ProxmoxClient {
     if (status === 404 || status === 405 || status === 501) throw this.notProxmox(`answers with status ${status}`);
     if (status === 429 || status >= 500) throw this.trouble(answer);
     if (status < 200 || status >= 300) throw new ProxmoxError('REFUSED', this.sentence(answer));
-    const content = parsed(answer.body);
+    const content = readUntrusted(answer.body, LONG_JSON);
     if (!isObject(content) || !('data' in content)) throw this.notProxmox('does not answer with JSON that has data');
     return content['data'];
   }
@@ -236,7 +237,7 @@ function resourcesOf(name: string, entry: Json): HostResources | null {
 
 /** Which parameters are wrong, and why: the reason phrase of a 400 does not say. */
 function parameterErrors(body: string): string {
-  const content = parsed(body);
+  const content = readUntrusted(body, LONG_JSON);
   const errors = isObject(content) ? content['errors'] : null;
   if (!isObject(errors)) return '';
   const told = Object.entries(errors).map(([name, why]) => `${name}: ${String(why).trim()}`);
@@ -264,12 +265,4 @@ function isObject(value: unknown): value is Json {
 
 function isHeaderText(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

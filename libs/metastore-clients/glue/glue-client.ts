@@ -7,6 +7,7 @@ import {
   GlueClient as GlueSdk,
 } from '@aws-sdk/client-glue';
 import { ACCESS_KEY_ID_INVALID, isAccessKeyId } from '../../credential-check/aws-refusal';
+import { LONG_JSON, parseUntrusted } from '../../json/parse-json';
 import { errorField } from '../../object-storage/store-fault';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { readBody } from '../answer-body';
@@ -222,7 +223,7 @@ function bound(command: Command, server: string, signal: AbortSignal): void {
 /** The SDK would take most of a list's time to read columns and properties that no list tells. */
 function withoutDetails(page: Buffer): Buffer {
   try {
-    return Buffer.from(JSON.stringify(JSON.parse(page.toString('utf8')), LISTED));
+    return Buffer.from(JSON.stringify(parseUntrusted(page, LONG_JSON), LISTED));
   } catch {
     // The SDK says so.
     return page;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LONG_JSON, parseUntrusted } from '../../json/parse-json';
 import type { OutboundAgents, OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { assertModestJson } from '../answer-json';
 import { AnswerFields } from '../answer-fields';
@@ -178,7 +179,7 @@ export class UnityClient implements MetastoreClient {
   private parsed({ status, body }: UnityAnswer, server: string): AnswerFields {
     const text = body.toString('utf8');
     try {
-      return new AnswerFields(JSON.parse(text), 'page');
+      return new AnswerFields(parseUntrusted(text, LONG_JSON), 'page');
     } catch (error) {
       if (error instanceof MetastoreError) throw error;
       throw notUnity(server, status, text, [this.token]);

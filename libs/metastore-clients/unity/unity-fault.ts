@@ -1,3 +1,4 @@
+import { LONG_JSON, readUntrusted } from '../../json/parse-json';
 import type { MetastoreError, MetastoreFault } from '../metastore-client';
 import { refusal } from '../metastore-fault';
 import type { UnityAnswer } from './unity-request';
@@ -63,12 +64,9 @@ export function notUnity(
 }
 
 function errorOf(text: string): { code: string; message: string } | null {
-  try {
-    const { error_code: code, message } = Object(JSON.parse(text)) as { error_code?: unknown; message?: unknown };
-    // Databricks has codes that are numbers.
-    if (typeof code !== 'string' && typeof code !== 'number') return null;
-    return { code: String(code), message: typeof message === 'string' ? message : '' };
-  } catch {
-    return null;
-  }
+  const said = Object(readUntrusted(text, LONG_JSON)) as { error_code?: unknown; message?: unknown };
+  const { error_code: code, message } = said;
+  // Databricks has codes that are numbers.
+  if (typeof code !== 'string' && typeof code !== 'number') return null;
+  return { code: String(code), message: typeof message === 'string' ? message : '' };
 }

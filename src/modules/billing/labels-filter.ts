@@ -1,3 +1,4 @@
+import { parseUntrusted, SHORT_JSON } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 
 /** More pairs than a cluster can have. */
@@ -20,7 +21,7 @@ export function labelsFilter(text: string): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseUntrusted(text, SHORT_JSON);
   } catch {
     throw refused('it is not JSON');
   }

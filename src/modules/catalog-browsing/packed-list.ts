@@ -1,3 +1,4 @@
+import { parseTrusted } from '../../../libs/json/parse-json';
 /**
  * A list of records in one buffer, for lists that are kept long and read in parts: as objects 10,000 tables take some
  * five times the memory, and each is one more thing that a garbage collection looks at.
@@ -40,6 +41,6 @@ export class PackedList<T> {
 
   private at(index: number): T {
     const start = index === 0 ? 0 : this.ends[index - 1];
-    return JSON.parse(this.bytes.toString('utf8', start, this.ends[index])) as T;
+    return parseTrusted<T>(this.bytes.toString('utf8', start, this.ends[index]));
   }
 }

@@ -1,3 +1,4 @@
+import { LONG_JSON, parseUntrusted } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 import { isServiceUrl } from '../../platform/outbound/allowed-url';
 import { CREDENTIAL_TYPE_ID } from '../reference-data/reference-data.contract';
@@ -106,7 +107,7 @@ function decode(encoded: string): string {
 function parseObject(text: string): Record<string, unknown> {
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseUntrusted(text, LONG_JSON);
   } catch {
     throw invalid('CREDENTIALS_CONF.NOT_JSON', 'The decoded credentials are not JSON.');
   }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
 import { API_PREFIX } from '../../platform/http/openapi';
+import { UntrustedJson } from '../../platform/json/untrusted-json';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
-import { DEFAULT_TIMEOUT_SECONDS, type RunDetailRow, RunsRepository } from '../jobs/jobs.contract';
+import { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON, type RunDetailRow, RunsRepository } from '../jobs/jobs.contract';
 import { RunCallsService } from '../run-channels/run-calls.service';
 
 /** Longest body of an invocation; bytes. */
@@ -24,6 +26,7 @@ export class FunctionsService {
   constructor(
     private readonly runs: RunsRepository,
     private readonly calls: RunCallsService,
+    private readonly json: UntrustedJson,
   ) {}
 
   /**
@@ -47,12 +50,13 @@ export class FunctionsService {
       );
     }
     const text = body.length === 0 ? Buffer.from('null') : body;
-    if (!isJson(text)) throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
+    if (!(await this.json.isJson(scope.tenantId, text)))
+      throw invalid('REQUEST.MALFORMED_JSON', 'The body is not valid JSON.');
     const seconds = timeoutSeconds(run);
     const answer = await this.calls.call(run, text, { timeoutMs: seconds * 1_000, signal });
     switch (answer.outcome) {
       case 'ok':
-        return { id: answer.id, body: jsonOf(answer.body) };
+        return { id: answer.id, body: await this.jsonOf(scope, answer.body) };
       case 'error':
         throw failed(answer.body);
       case 'full':
@@ -87,7 +91,7 @@ export class FunctionsService {
             operationId: settings.platform_functions_function_name,
             description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
             // A configuration takes no example but JSON; one of a release that knew no functions has none.
-            requestBody: { required: true, content: json(example ? JSON.parse(example) : undefined) },
+            requestBody: { required: true, content: json(example ? readUntrusted(example, EXAMPLE_JSON) : undefined) },
             responses: {
               200: { description: 'What the function returned', content: json() },
               default: { description: 'An error: `error_code` says which', content: json() },
@@ -97,6 +101,12 @@ export class FunctionsService {
       },
       components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
     });
+  }
+
+  /** The body, if it is JSON: the job can answer whatever it likes. */
+  private async jsonOf({ tenantId }: TenantScope, body: Buffer): Promise<Buffer> {
+    if (await this.json.isJson(tenantId, body)) return body;
+    throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
   }
 
   /** 400 for a job of another type. */
@@ -111,33 +121,14 @@ function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): numb
   return settings.platform_functions_request_timeout_sec ?? DEFAULT_TIMEOUT_SECONDS;
 }
 
-/** The body, if it is JSON: the job can answer whatever it likes. */
-function jsonOf(body: Buffer): Buffer {
-  if (isJson(body)) return body;
-  throw new DomainError('upstream', 'FUNCTION.UNANSWERABLE', 'The function answered with something else than JSON.');
-}
-
-function isJson(bytes: Buffer): boolean {
-  try {
-    JSON.parse(bytes.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const LONGEST_TEXT = 4_000;
 const MOST_LINES = 30;
+/** What the bridge of functions says of a failure, however its characters are escaped. */
+const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
 
 /** What the function raised, as far as it says. */
 function failed(body: Buffer): DomainError {
-  let told: Record<string, unknown> = {};
-  try {
-    const given: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof given === 'object' && given !== null) told = given as Record<string, unknown>;
-  } catch {
-    // Then it says nothing.
-  }
+  const told = Object(readUntrusted(body, FAILURE)) as Record<string, unknown>;
   const text = (value: unknown, otherwise: string) =>
     (typeof value === 'string' ? value : otherwise).slice(0, LONGEST_TEXT).toWellFormed();
   const type = text(told['type'], 'Exception');

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { parseTrusted } from '../../../libs/json/parse-json';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { HealthRepository } from './health.repository';
@@ -12,7 +13,7 @@ const ANSWER_WITHIN_MS = 2000;
 export function packageVersion(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
-  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+  return parseTrusted<{ version: string }>(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 }
 
 /** Asks PostgreSQL and Redis whether they answer, each within two seconds. */

@@ -1,4 +1,5 @@
 import type { FunctionOfRun, RunFile } from '../../../libs/contracts/agent-protocol';
+import { JsonError, parseUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 import { normalizePath } from '../../platform/files/file-path';
 import { toWire } from '../../platform/product/product-name';
@@ -21,6 +22,8 @@ const DEFAULT_CONCURRENCY = 4;
 const MOST_CONCURRENCY = 64;
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 const MOST_TIMEOUT_SECONDS = 3_600;
+/** What an example of a request may be: it stands in every description of the function. */
+export const EXAMPLE_JSON: UntrustedBounds = { bytes: 1024 * 1024, values: 10_000, levels: 100 };
 /** A file of the workspace with the requirements, rather than the requirements themselves. */
 const REQUIREMENTS_FILE = /^[^\n]*\.txt$/;
 const PYTHON_NAME = /^[A-Za-z_]\w{0,127}$/;
@@ -38,9 +41,11 @@ export function checkFunction(settings: FunctionSettings): void {
   const example = settings.platform_functions_example_request_body;
   if (example === null) return;
   try {
-    JSON.parse(example);
-  } catch {
-    throw refused('example_request_body', 'must be JSON');
+    parseUntrusted(example, EXAMPLE_JSON);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const why = error.fault === 'syntax' ? 'must be JSON' : `is too large. ${error.message}`;
+    throw refused('example_request_body', why);
   }
 }
 

@@ -2,7 +2,7 @@ export { JobClusterInfo, JobTypeRef } from './dto/job-conf.dto';
 export { JobLogQuery, JobWorkflow, WorkflowErrorRead } from './dto/job.dto';
 export type { Run } from './entities/run.entity';
 export { checkSettings, clusterInfo } from './job-confs.service';
-export { DEFAULT_TIMEOUT_SECONDS } from './function-settings';
+export { DEFAULT_TIMEOUT_SECONDS, EXAMPLE_JSON } from './function-settings';
 export { type InteractiveJobType, isInteractive, NOTEBOOK_LANGUAGES, type NotebookLanguage } from './job-types';
 export { NotebookConfsRepository } from './job-confs.repository';
 export { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
+import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
 
@@ -12,6 +14,12 @@ const LONGEST_REASON = 2_000;
 const LONGEST_REPLY = 64 * 1024;
 /** More kernels than an instance can have had; what says otherwise would stop all that follow. */
 const MOST_GENERATIONS = 1_000_000;
+
+/**
+ * Bridges leave out a single datum of more than a mebibyte, which as figures has some hundred thousand values. All of a
+ * message are made and written again on the event loop.
+ */
+const MESSAGE_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 500_000, levels: 200 };
 
 /** What clients may ask a kernel, and by which of its channels. */
 const REQUEST_TYPES = {
@@ -103,7 +111,7 @@ export type KernelFrame =
 
 /** Reads a frame; null for what no bridge writes, since a job can write whatever it likes. */
 export function readKernelFrame(payload: Buffer): KernelFrame | null {
-  const frame = parsed(payload.toString('utf8'));
+  const frame = parsed(payload);
   const generation = frame?.['generation'];
   if (!frame || typeof generation !== 'number' || !Number.isInteger(generation)) return null;
   if (generation < 1 || generation > MOST_GENERATIONS) return null;
@@ -193,12 +201,8 @@ function isRequestType(type: string): type is RequestType {
   return Object.hasOwn(REQUEST_TYPES, type);
 }
 
-function parsed(text: string): Json | null {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
+function parsed(text: string | Buffer): Json | null {
+  return objectOf(readUntrusted(text, MESSAGE_JSON));
 }
 
 function objectOf(value: unknown): Json | null {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { parseTrusted } from '../../../libs/json/parse-json';
 import {
   documentText,
   ipynbText,
@@ -69,7 +70,7 @@ export class NotebookDocumentsService {
   }
 
   async read({ tenant_id, sha256, document }: RevisionText): Promise<NotebookDocument> {
-    return JSON.parse(document ?? (await this.contents.text(tenant_id, sha256))) as NotebookDocument;
+    return parseTrusted<NotebookDocument>(document ?? (await this.contents.text(tenant_id, sha256)));
   }
 
   async stage(tenantId: string, document: NotebookDocument): Promise<StagedDocument> {

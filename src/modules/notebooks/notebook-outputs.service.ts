@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { parseTrusted } from '../../../libs/json/parse-json';
 import type { CellType, WrittenOutputs } from '../../../libs/notebooks/ipynb';
 import {
   mergedStreams,
@@ -384,7 +385,7 @@ async function parsedOutputs(
   }
   return texts.flatMap(({ stream, parts }) => {
     const text = parts.join('');
-    const value: unknown = JSON.parse(stream === null ? text : `"${text}"`);
+    const value = parseTrusted<unknown>(stream === null ? text : `"${text}"`);
     return readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value }) ?? [];
   });
 }

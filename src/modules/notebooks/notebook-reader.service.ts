@@ -4,7 +4,7 @@ import { NotebookError, readIpynb, type ReadNotebook } from '../../../libs/noteb
 import { invalid } from '../../platform/errors/domain-error';
 import { JsonParser } from '../../platform/http/bodies/json-parser';
 import { FairBulkhead } from '../../platform/process/fair-bulkhead';
-import type { ParsedJson } from '../../platform/http/bodies/parse-json';
+import type { ParsedJson } from '../../../libs/json/strict-json';
 
 const MIB = 1024 * 1024;
 /** Of a notebook as a file, or as a request. */

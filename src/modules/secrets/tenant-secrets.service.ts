@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { parseTrusted } from '../../../libs/json/parse-json';
 import { SecretBox, SecretBoxError } from '../../../libs/secret-box/secret-box';
 import { Config } from '../../config/config';
 import { DomainError } from '../../platform/errors/domain-error';
@@ -38,7 +39,7 @@ export class TenantSecretsService {
   openWith(wrapped: Buffer | null, tenantId: string, table: string, rowId: RowId, sealed: Buffer): object {
     const dataKey = this.unwrapped(wrapped, tenantId);
     if (!dataKey) throw new SecretBoxError('unknown-key', `Tenant ${tenantId} has no data key`);
-    return JSON.parse(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString()) as object;
+    return parseTrusted<object>(this.box.open(dataKey, sealed, boundTo(tenantId, table, rowId)).toString());
   }
 
   private async dataKey(tx: Tx, tenantId: string): Promise<Buffer | null> {

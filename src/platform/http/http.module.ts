@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { UntrustedJson } from '../json/untrusted-json';
 import { JsonParser } from './bodies/json-parser';
 import { LiveAccess } from '../auth/live-access';
 import { LargeBodyTurns } from './bodies/large-body-turns';
@@ -9,7 +10,7 @@ import { Upgrades } from './upgrades/upgrades';
 /** What the operations of all domains share: room for bodies and slots for streams exist once per process. */
 @Global()
 @Module({
-  providers: [LargeBodyTurns, JsonParser, LiveAccess, RequestBodies, Streams, Upgrades],
-  exports: [JsonParser, LiveAccess, RequestBodies, Streams, Upgrades],
+  providers: [LargeBodyTurns, JsonParser, LiveAccess, RequestBodies, Streams, UntrustedJson, Upgrades],
+  exports: [JsonParser, LiveAccess, RequestBodies, Streams, UntrustedJson, Upgrades],
 })
 export class HttpModule {}

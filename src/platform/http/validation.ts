@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, type Type, ValidationPipe, type ValidationError } from '@nestjs/common';
 import { invalid } from '../errors/domain-error';
-import { contentsOf } from './bodies/parse-json';
+import { contentsOf } from '../../../libs/json/strict-json';
 import { Problems, unusable } from './bodies/problems';
 import { knownFields } from './field-shapes';
 import { NoQuery } from './no-query';

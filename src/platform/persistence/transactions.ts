@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { parseTrusted } from '../../../libs/json/parse-json';
 import { appendSuccess, successInsert } from '../audit/append-audit-event';
 import type { AuditDraft } from '../audit/audit-draft';
 import { currentContext, type IdempotencyContext } from '../context/request-context';
@@ -106,7 +107,7 @@ export class Transactions {
         'This Idempotency-Key has already been used for a different request.',
       );
     }
-    return JSON.parse(stored.answer) as T;
+    return parseTrusted<T>(stored.answer);
   }
 }
 

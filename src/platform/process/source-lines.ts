@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
+import { parseTrusted } from '../../../libs/json/parse-json';
 
 /**
  * Has stack traces name lines of sources instead of those of a bundle. Its map is read when the first trace is written: Node's
@@ -30,7 +31,7 @@ export function nameSourceLines(bundle: string): void {
 /** A trace of compiled lines is better than none. */
 function readMap(file: string): SourceMap | null {
   try {
-    return new SourceMap(JSON.parse(readFileSync(file, 'utf8')) as ConstructorParameters<typeof SourceMap>[0]);
+    return new SourceMap(parseTrusted<ConstructorParameters<typeof SourceMap>[0]>(readFileSync(file, 'utf8')));
   } catch {
     return null;
   }

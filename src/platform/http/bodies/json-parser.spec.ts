@@ -1,7 +1,7 @@
+import { JSON_BOUNDS } from '../../../../libs/json/strict-json';
 import { createLogger } from '../../logging/logger';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
-import { JSON_BOUNDS } from './parse-json';
 
 describe('JsonParser', () => {
   const parser = new JsonParser(new LargeBodyTurns(), createLogger('test', 'silent'));

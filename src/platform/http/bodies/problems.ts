@@ -1,5 +1,5 @@
 import { type DomainError, invalid } from '../../errors/domain-error';
-import type { Unusable } from './parse-json';
+import type { Unusable } from '../../../../libs/json/strict-json';
 
 /** How many problems of one request an answer lists: the caller fixes them and sends it again. */
 const MAX_PROBLEMS = 20;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid } from '../../errors/domain-error';
+import { LARGE_FROM_BYTES } from '../../json/json-thread';
 import { type LargeBodyTurns, TURN_BYTES } from './large-body-turns';
 
 export interface BodyLimits {
@@ -17,9 +18,6 @@ const SMALLEST_PIECE = 64;
 /** Checked from this size on; piece sizes depend on networks, too. */
 const MANY_PIECES = 1_000;
 const FIRST_BYTES = 16 * 1024;
-
-/** From this size on a body is large. */
-export const LARGE_FROM_BYTES = 128 * 1024;
 
 /**
  * All bytes of a body. Fails with a 413 as soon as there are more than `maxBytes`, whatever length was announced, with

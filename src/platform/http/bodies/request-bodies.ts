@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
+import { JSON_BOUNDS, type JsonBounds, type ParsedJson } from '../../../../libs/json/strict-json';
 import { Config } from '../../../config/config';
 import type { AuthenticatedRequest } from '../../auth/request-principal';
 import { DomainError, invalid } from '../../errors/domain-error';
@@ -9,7 +10,6 @@ import { awaitClient } from '../connections/request-caller';
 import { BodyMemory, type HeldBytes } from './body-memory';
 import { JsonParser } from './json-parser';
 import { LargeBodyTurns } from './large-body-turns';
-import { JSON_BOUNDS, type JsonBounds, type ParsedJson } from './parse-json';
 import { unknownField, unusable } from './problems';
 import { bodyTooLarge, readBody } from './read-body';
 

@@ -1,4 +1,4 @@
-import { JSON_BOUNDS, parseJson, structureOf } from './parse-json';
+import { JSON_BOUNDS, parseStrictJson, structureOf } from './strict-json';
 
 const bounds = { values: 5, levels: 2 };
 function of(text: string): string | null {
@@ -32,8 +32,8 @@ describe('structureOf', () => {
   ])('sees %s', (_what, text, bound) => expect(of(text)).toBe(bound));
 });
 
-describe('parseJson', () => {
-  const parsed = (text: string | Buffer) => parseJson(Buffer.from(text), JSON_BOUNDS);
+describe('parseStrictJson', () => {
+  const parsed = (text: string | Buffer) => parseStrictJson(Buffer.from(text), JSON_BOUNDS);
 
   it('takes objects and lists, with or without a byte order mark', () => {
     expect(parsed('{"a":[1,"é"]}')).toEqual({ value: { a: [1, 'é'] } });

@@ -10,6 +10,9 @@ export type BrokenBound = keyof JsonBounds;
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 
+/** What can be said of a JSON text before it is parsed: the bound that it breaks, else how many keys it has. */
+export type Structure = { broken: BrokenBound } | { keys: number };
+
 /** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
 function endOfText(json: Uint8Array, begin: number): number {
   let from = begin + 1;
@@ -23,9 +26,6 @@ function endOfText(json: Uint8Array, begin: number): number {
     from = end + 1;
   }
 }
-
-/** What can be said of a JSON text before it is parsed: the bound that it breaks, else how many keys it has. */
-export type Structure = { broken: BrokenBound } | { keys: number };
 
 /**
  * Checks the structure of a JSON text before it is parsed, in time that grows only with its length: a parser makes an
@@ -106,7 +106,7 @@ export function contentsOf(root: object): Contents {
  * Parses a JSON text in UTF-8 whose outermost value is an object or a list. An object with a key twice is refused: the
  * parser would keep the last, and another one that looked before might have kept the first.
  */
-export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
+export function parseStrictJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
   const structure = structureOf(bytes, bounds);
   if ('broken' in structure) return structure;
   try {
@@ -121,5 +121,5 @@ export function parseJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
   }
 }
 
-/** The functions above in plain JavaScript: they refer to nothing but each other. */
-export const PARSE_JSON_SOURCE = [endOfText, structureOf, contentsOf, parseJson].map(String).join('\n');
+/** What {@link parseStrictJson} is made of. Plain JavaScript for a thread: they refer to nothing but each other. */
+export const STRICT_JSON_FUNCTIONS = [endOfText, structureOf, contentsOf, parseStrictJson];
