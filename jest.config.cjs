@@ -1,8 +1,8 @@
 const shared = {
   rootDir: __dirname,
-  // Not below TMPDIR, which is another one in every run of scripts/test.mjs.
+  // The cache must not be below TMPDIR, which differs in every run of scripts/test.mjs.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  // Test files share the modules of their process, which Node itself loads: see there.
+  // Test files share the modules of their process, which Node itself loads: see docs/adr/0049.
   runtime: '<rootDir>/test/runtime/runtime.cjs',
   testEnvironment: '<rootDir>/test/runtime/environment.cjs',
   transform: {},
@@ -13,7 +13,7 @@ const shared = {
 };
 
 /**
- * Deadline of a test, with room for a machine that has other work.
+ * The timeout of a test leaves room for a machine that is busy with other work.
  * @param {number} testTimeoutMs
  */
 const timeout = (testTimeoutMs) => ({ testEnvironmentOptions: { testTimeoutMs } });

@@ -169,8 +169,7 @@ export default defineConfig({
       },
     },
     {
-      files: ['src/config/**/*.ts', 'libs/node-agent/main.ts'],
-      excludeFiles: ['**/*.spec.ts'],
+      files: ['libs/node-agent/main.ts'],
       rules: { 'no-restricted-properties': ['error', jsonParse] },
     },
     {

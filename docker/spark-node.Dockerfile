@@ -55,9 +55,10 @@ RUN seq 1900000000 1900004095 | sed 's|.*|spark-&:x:&:&::/nonexistent:/bin/sh|' 
 COPY --from=spark /opt/python /opt/python
 RUN ln -s /opt/python/lib/python3*/site-packages/pyspark /opt/spark && /opt/spark/bin/spark-submit --version
 # Clusters and jobs start in about half the time from an archive of Spark's classes (ADR 0007).
-COPY scripts/class-archive /tmp/class-archive
-RUN node /tmp/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
-  && rm -r /tmp/class-archive
+COPY scripts/class-archive /tmp/scripts/class-archive
+COPY scripts/embedded/deadline.mjs /tmp/scripts/embedded/
+RUN node /tmp/scripts/class-archive/class-archive.mjs /opt/spark /opt/java /opt/python/bin/python /opt/spark.jsa \
+  && rm -r /tmp/scripts
 # By which jobs reach mounts of object stores (ADR 0008); MAVEN_REPOSITORY_URL may name a mirror of Maven Central.
 ARG MAVEN_REPOSITORY_URL
 COPY scripts/connectors /tmp/scripts/connectors
@@ -95,7 +96,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER 0:0
 # As in Dockerfile.
-RUN node dist/worker.js > /dev/null 2>&1 || true
+RUN node dist/worker.js 2>&1 | grep -q '^The configuration is not usable'
 EXPOSE 8081
 CMD ["node", "dist/worker.js"]
 

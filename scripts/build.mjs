@@ -1,11 +1,17 @@
-// Builds dist: dist/src and dist/libs, each source compiled on its own; dist/bundle, each program in one file, and its start
-// file dist/<program>.js; dist/agent/agent.js, the agent for machines of clouds.
+// Builds dist:
+//   dist/src and dist/libs    each source, compiled on its own
+//   dist/bundle               each program in one file
+//   dist/<program>.js         the start file, which runs the bundle of the program
+//   dist/agent/agent.js       the node agent for cloud machines
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bundleAgent } from './build/agent.mjs';
 import { bundlePrograms } from './build/bundle.mjs';
 import { compileSources } from './build/compile.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+// What says of which sources dist was built (scripts/embedded/install.mjs) is no longer true.
+rmSync(join(root, 'dist', '.build-sha'), { force: true });
 await Promise.all([compileSources(root).then(() => bundlePrograms(root)), bundleAgent(root)]);

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-// npm test: every check of the project, from a fresh clone on; `npm run check` is the quick part of it.
-//   --quick               format, lint and types, boundaries, dead code and unit tests
-//   --long                also what takes long: stores once more on MinIO, and whole tables of which few cases are tried else
-//   --only=unit,medium    these phases, with what they need
-//   --seed=number         of an earlier run, which prints it: test files come in the same order
-//   --match=pattern       of medium, attacks, stores, clouds and e2e, the files whose path matches
-// Phases run side by side as the machine has cores. What failed is said once more at the end, where a cut log still has it.
-// Closes with `N passed, N failed`: a static check counts as one, a phase of tests as its tests.
+// npm test runs every check of the project and works from a fresh clone; `npm run check` runs only the quick ones.
+//   --quick               only format, lint (which checks the types), boundaries, dead code and unit tests
+//   --long                also the slow checks: stores once more on MinIO, and every case where a usual run tries only a few
+//   --only=unit,medium    only these phases, with what they need
+//   --seed=number         orders the test files as in an earlier run, which printed this number
+//   --match=pattern       in medium, attacks, stores, clouds and e2e, only the files whose path matches
+// Phases run in parallel as far as the machine has cores. Failures are printed again at the end, so that a truncated log
+// still has them. The last line is `N passed, N failed`: a static check counts as one, a phase of tests by its tests.
 import './embedded/newer-node.mjs';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
@@ -53,8 +53,8 @@ const FAILURES_KEPT = 20;
  */
 
 /**
- * Tests leave the garbage of much loading behind, which V8 would look through again and again from its first megabytes on,
- * with threads that take the processors from other tests. Jest's workers inherit the flags.
+ * Loading modules makes much garbage. With V8's small initial heap it would be collected again and again, by threads that
+ * take the processors from other tests. Jest's workers inherit these flags.
  */
 const JEST_FLAGS = ['--single-threaded', '--initial-old-space-size=600'];
 
@@ -95,7 +95,7 @@ const PHASES = [
     limit: 25 * MINUTE,
     processes: 2,
     quick: true,
-    // A worker ends once it has grown.
+    // Jest restarts a worker that has grown beyond the limit.
     action: (step) => step.jest('unit', ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']),
   },
   staticPhase('format', 15, ['oxfmt', '--check']),
@@ -106,7 +106,7 @@ const PHASES = [
     limit: 10 * MINUTE,
     processes: 1,
     after: ['build'],
-    action: (step) => step.program('dist/openapi.js', ['--check']),
+    action: (step) => step.built('dist/openapi.js', ['--check']),
   },
   {
     name: 'medium',
@@ -190,6 +190,7 @@ class Run {
     this.signal = signal;
     this.match = match;
     this.seed = seed;
+    this.long = long;
     this.services = new TestServices({ signal, onProgress: (text) => console.log(text) });
     /** What failed, for the end. @type {string[]} */
     this.failures = [];
@@ -223,9 +224,10 @@ class Step {
   constructor(run, { name, limit }) {
     this.run = run;
     this.name = name;
-    this.limit = limit;
-    this.signal = withDeadline(limit, run.signal);
-    /** Sums what its commands and their children took; servers that the run shares are not counted. */
+    // Long tests take many times as long in the same phases.
+    this.limit = run.long ? 2 * limit : limit;
+    this.signal = withDeadline(this.limit, run.signal);
+    /** Sums the CPU time of its commands and their children. Servers that the run shares are not counted. */
     this.cpuSeconds = 0;
   }
 
@@ -303,11 +305,12 @@ class Step {
    * @returns {Promise<Counts>}
    */
   async jest(project, args, needs = []) {
-    const env = await this.run.services.variables(...needs);
+    const lateErrors = join(this.run.services.folder, `late-errors-${this.name}`);
+    const env = { ...(await this.run.services.variables(...needs)), TEST_LATE_ERRORS: lateErrors };
     const report = join(this.run.services.folder, `report-${this.name}.json`);
     rmSync(report, { force: true });
-    const order = `--seed=${this.run.seed}`;
-    const options = ['--selectProjects', project, '--ci', order, '--json', `--outputFile=${report}`, ...args];
+    const seed = `--seed=${this.run.seed}`;
+    const options = ['--selectProjects', project, '--ci', seed, '--json', `--outputFile=${report}`, ...args];
     const match = this.run.match && project !== 'unit' ? ['--testPathPatterns', this.run.match] : [];
     /** @type {number | string | null} */
     let code;
@@ -318,7 +321,15 @@ class Step {
       this.fail(this.describe(error));
       code = null;
     }
-    return this.countOf(report, code);
+    const counts = this.countOf(report, code);
+    return this.hasLateErrors(lateErrors) ? { ...counts, failed: counts.failed + 1 } : counts;
+  }
+
+  /** Whether an error came when no test file ran that it could be counted of; see test/runtime. @param {string} file */
+  hasLateErrors(file) {
+    if (!existsSync(file)) return false;
+    this.fail(`After the end of a test file:\n${readFileSync(file, 'utf8')}`);
+    return true;
   }
 
   /**
@@ -371,6 +382,12 @@ class Step {
     await this.prepare('build');
   }
 
+  /** Runs a program of dist, which is built from the sources as they are. @param {string} file @param {string[]} args */
+  async built(file, args) {
+    await this.prepare('build');
+    await this.program(file, args);
+  }
+
   async migrationDrift() {
     const { TEST_DATABASE_ADMIN_URL: adminUrl = '' } = await this.run.services.variables('services', 'build');
     const url = new URL(adminUrl);
@@ -395,14 +412,15 @@ function messageOf(error) {
  * @param {string} command
  * @param {string[]} args
  * @param {{env: NodeJS.ProcessEnv, onLine?: (line: string) => void, signal: AbortSignal}} options
- * @returns {Promise<{code: number | string, output: string, cpuSeconds: number}>} status or name of the signal, and the last of
- *   the output
+ * @returns {Promise<{code: number | string, output: string, cpuSeconds: number}>} exit status or name of the signal, and the
+ *   last part of the output
  */
 async function execute(command, args, { env, onLine, signal }) {
   signal.throwIfAborted();
-  // The shell tells what CPU its children and theirs took, which Node does not. It outlives a signal to their group.
-  const timed = ['-c', 'trap : HUP INT TERM; "$@"; code=$?; times >&3; exit $code', 'sh', command, ...args];
-  const child = spawn('sh', timed, {
+  // Node does not report the CPU time of a child's own children, so a shell runs the command and prints its `times`. The
+  // shell traps signals, so that it still does so when the whole group is signalled.
+  const shellArgs = ['-c', 'trap : HUP INT TERM; "$@"; code=$?; times >&3; exit $code', 'sh', command, ...args];
+  const child = spawn('sh', shellArgs, {
     cwd: projectRoot,
     env,
     detached: true,
@@ -443,7 +461,8 @@ async function execute(command, args, { env, onLine, signal }) {
 }
 
 /**
- * @param {string} text of the shell's `times`: user and system time of itself, then of its children, such as `1m2.5s 0m0.3s`
+ * @param {string} text output of the shell's `times`, such as `1m2.5s 0m0.3s`: user and system time, a line for the shell and
+ *   one for its children
  */
 function cpuSecondsOf(text) {
   const times = [...text.matchAll(/(\d+)m([\d.]+)s/g)].map(
@@ -486,6 +505,7 @@ function selectPhases() {
   });
   const only = values.only?.split(',').filter(Boolean);
   const unknown = only?.find((name) => !PHASES.some((phase) => phase.name === name));
+  if (only?.length === 0) throw new Error(`--only names no phase; there are ${PHASES.map((p) => p.name).join(', ')}.`);
   if (unknown) throw new Error(`There is no phase ${unknown}; there are ${PHASES.map((p) => p.name).join(', ')}.`);
   const isUsual = (/** @type {Phase} */ { quick, long }) => (values.quick ? quick : values.long || !long);
   const wanted = PHASES.filter((phase) => (only ? only.includes(phase.name) : isUsual(phase)));
@@ -563,7 +583,7 @@ async function main() {
     process.on(signal, () => stop(`Interrupted by ${signal}.`));
   }
   const run = new Run(controller.signal, selection);
-  console.log(`Test files are ordered by --seed=${run.seed}`);
+  console.log(`To repeat the order of test files, pass --seed=${run.seed}`);
   const { passed, failed } = await runPhases(run, selection.phases);
   clearTimeout(timer);
   for (const failure of run.failures.slice(0, FAILURES_KEPT)) console.log(`\nFAILED ${failure}`);

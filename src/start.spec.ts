@@ -47,9 +47,15 @@ describe('a start file', () => {
     const [second, ...others] = caches();
     expect([first.includes(String(second)), others]).toEqual([false, []]);
     const file = join(cacheFolder(), String(second));
-    writeFileSync(file, 'damaged');
-    expect(run()).toBe('two\n');
-    expect(readFileSync(file, 'utf8')).not.toBe('damaged');
+    const sound = readFileSync(file);
+    const flipped = [0, 100, sound.length - 10].map((at) =>
+      Buffer.from(sound.map((byte, index) => (index === at ? byte ^ 1 : byte))),
+    );
+    for (const damaged of [Buffer.from('damaged'), Buffer.alloc(0), sound.subarray(0, -1), ...flipped]) {
+      writeFileSync(file, damaged);
+      expect(run()).toBe('two\n');
+      expect(readFileSync(file)).not.toEqual(damaged);
+    }
   });
 
   it('has a trace of every error, even of one whose name cannot be read', () => {

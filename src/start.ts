@@ -6,27 +6,30 @@ import { Script } from 'node:vm';
 import { nameSourceLines } from './platform/process/source-lines';
 import { keepHeapSteady } from './platform/process/steady-heap';
 
-// Node 20 has none; the types are its.
+// Node 20 has neither of them; the types describe Node 24.
 const { enableCompileCache, constants } = nodeModule as {
   enableCompileCache?: (folder?: string) => { status: number };
   constants?: { compileCacheStatus: { DISABLED: number } };
 };
 
 /** By then a process is ready, and V8 has not yet dropped the compiled code that only its start needed. */
-const KEEP_AFTER_MS = 10_000;
+const WRITE_CACHE_AFTER_MS = 10_000;
+
+/** Length of a SHA-256. */
+const HASH_BYTES = 32;
 
 /**
- * Runs the bundle of a program for dist/<program>.js, with what V8 compiled at an earlier start, because compiling
- * is much of what a start does. Node's own cache, which packages beside the bundle have, holds of a file only what is compiled before its
- * first line runs. The caches are code, so they lie beside the code and not in a temporary folder that others write to;
- * where nothing can be written, there are none. NODE_COMPILE_CACHE names another folder for Node's, and
- * NODE_DISABLE_COMPILE_CACHE does without both.
+ * Compiling is much of what a start does, so dist/<program>.js runs the program's bundle with what V8 compiled at an earlier
+ * start. Node's own compile cache, which the packages outside the bundle use, is not enough for it: of each file it has only
+ * what is compiled before its first line runs. The caches are code, so they are kept beside the code and not in a temporary
+ * folder that others write to; if nothing can be written there, there are none. NODE_COMPILE_CACHE names another folder for
+ * Node's cache, and NODE_DISABLE_COMPILE_CACHE turns off both.
  */
 function start(program: string): void {
-  // First of all: V8 takes no code that was compiled under other flags.
+  // This must come first, because V8 rejects code that was compiled under other flags.
   keepHeapSteady();
   const folder = join(__dirname, '.compile-cache');
-  // It has been enabled before where the environment names a folder, and stays as it is.
+  // If the environment names a folder, Node has already enabled its cache there, and this call changes nothing.
   const cache = enableCompileCache?.(folder);
   const isDisabled = cache !== undefined && cache.status === constants?.compileCacheStatus.DISABLED;
   const bundle = join(__dirname, 'bundle', program);
@@ -39,50 +42,64 @@ function start(program: string): void {
   run(bundled.exports, nodeModule.createRequire(bundle), bundled, bundle, join(__dirname, 'bundle'));
 }
 
-/** As Node wraps a module of CommonJS, whose text has no characters but those of ASCII. */
+/** Wraps the bundle as Node wraps a CommonJS module. Its text is read as Latin-1, because the build makes sure that it is ASCII. */
 function compile(bundle: string, content: Buffer, cachedData?: Buffer): Script {
   return new Script(nodeModule.Module.wrap(content.toString('latin1')), { filename: bundle, cachedData });
 }
 
-/** The cache is named after the bundle's content: V8 itself compares no more than its length. */
+/** The cache is named after a hash of the bundle, because V8 itself compares only the bundle's length. */
 function compileWithCache(bundle: string, content: Buffer, folder: string): Script {
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  const hash = sha256(content).toString('hex').slice(0, 16);
   const cache = join(folder, `${basename(bundle)}-${hash}-${process.version}-${process.arch}`);
-  const cachedData = contentOf(cache);
+  const cachedData = readCache(cache);
   const script = compile(bundle, content, cachedData);
   if (!cachedData || script.cachedDataRejected) {
-    let isKept = false;
-    const keep = () => {
-      if (!isKept) keepInstead(cache, script.createCachedData());
-      isKept = true;
+    let isWritten = false;
+    const write = () => {
+      if (!isWritten) replaceCache(cache, script.createCachedData());
+      isWritten = true;
     };
-    setTimeout(keep, KEEP_AFTER_MS).unref();
-    process.once('exit', keep);
+    setTimeout(write, WRITE_CACHE_AFTER_MS).unref();
+    process.once('exit', write);
   }
   return script;
 }
 
-function contentOf(file: string): Buffer | undefined {
+/**
+ * A cache without damage, which begins with its hash: V8 itself looks at no more than the beginning, and would run whatever
+ * the rest has become.
+ */
+function readCache(file: string): Buffer | undefined {
   try {
-    return readFileSync(file);
+    const content = readFileSync(file);
+    const compiled = content.subarray(HASH_BYTES);
+    return sha256(compiled).equals(content.subarray(0, HASH_BYTES)) ? compiled : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whole or not at all, since another process may be reading, and in place of what earlier builds and releases of Node left. */
-function keepInstead(cache: string, content: Buffer): void {
+function sha256(content: Buffer): Buffer {
+  return createHash('sha256').update(content).digest();
+}
+
+/**
+ * Replaces the caches that earlier builds and other releases of Node left. Another process may be reading the cache, so the
+ * file is complete before it gets its name.
+ */
+function replaceCache(cache: string, content: Buffer): void {
   const folder = dirname(cache);
-  const unfinished = `${cache}.${process.pid}`;
+  const temporary = `${cache}.${process.pid}`;
   const [program] = basename(cache).split('-');
   try {
     mkdirSync(folder, { recursive: true });
     for (const name of readdirSync(folder))
       if (name.startsWith(`${program}-`)) rmSync(join(folder, name), { force: true });
-    writeFileSync(unfinished, content);
-    renameSync(unfinished, cache);
+    // It is on the disk before it gets its name, because a power failure could otherwise leave a part of it.
+    writeFileSync(temporary, Buffer.concat([sha256(content), content]), { flush: true });
+    renameSync(temporary, cache);
   } catch {
-    // The next start compiles, too.
+    // Without a cache, the next start only takes longer.
   }
 }
 

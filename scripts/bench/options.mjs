@@ -75,8 +75,8 @@ Measures the platform against the same work done by hand, in turns, and prints t
   restart  how long API and worker take to start with 100,000 runs waiting and 2,000 assigned, and how large they become
   metastore first page of 10,000 tables of a Hive metastore and of stand-ins for Unity and AWS Glue, read anew against the
            same calls by a bare client, and kept; the names of all; and the memory that lists of 100 catalogs take
-  start    CPU time, time and memory of an API and of a worker from their start until they are ready, against the same programs
-           unbundled and without a compile cache
+  start    CPU time, elapsed time and memory of an API and of a worker from their start until they are ready, against the same
+           programs unbundled and without a compile cache
   billing  usage of a month, of 1,000 clusters with 31,000 lines, over 1,000,000 entries of the ledger, against over 10,000
   autoscaler processor time of a decision whether to grow or to shrink for each of 1,000 clusters with 10 nodes
   sweep    1,000 machines that no cluster owns found among 10,000 and their end asked for, at a stand-in of each provider, against

@@ -13,12 +13,12 @@ import { comparisonOf, measure } from './comparison.mjs';
 
 const POLL_MS = 10;
 const DEADLINE_MS = 120_000;
-/** Linux counts CPU time in /proc in these ticks. */
+/** Linux reports CPU time in /proc in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
 
 /**
- * The programs to start, and where each says that it is ready. `below` is the most CPU time that a start may take, in seconds;
- * `ratio` is the most that it may take of the baseline's.
+ * The programs to start. Each answers `path` on `port` once it is ready. `below` limits the CPU time of a start in seconds,
+ * and `ratio` limits it relative to the baseline.
  */
 const PROGRAMS = [
   {
@@ -42,19 +42,19 @@ const PROGRAMS = [
 ];
 
 /**
- * The cost of a start until the process is ready: CPU time and time in seconds, resident memory in MiB.
+ * The cost of a start until the process is ready: CPU time and elapsed time in seconds, resident memory in MiB.
  * @typedef {{cpu: number, wall: number, memory: number}} Start
  */
 
 /**
- * Measures starts of API and worker on a database that is up to date, against the same programs unbundled and without a compile
- * cache.
+ * Measures starts of API and worker on a database that is up to date, compared with the same programs unbundled and without a
+ * compile cache.
  * @param {{runtime: import('../embedded/runtime.mjs').Runtime, rounds: number, print: (text: string) => void, signal: AbortSignal}} options
  * @returns {Promise<import('./comparison.mjs').Result[]>}
  */
 export async function measureStart({ runtime, rounds, print, signal }) {
   const folder = mkdtempSync(join(tmpdir(), 'start-bench-'));
-  // If this is root, PostgreSQL runs as another user, who must be able to pass through.
+  // If root runs this, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   /** @type {(() => Promise<unknown>)[]} */
   const undo = [];
@@ -74,7 +74,7 @@ export async function measureStart({ runtime, rounds, print, signal }) {
     const results = [];
     for (const program of PROGRAMS) {
       /** @param {string} entry @param {NodeJS.ProcessEnv} more */
-      const once = async (entry, more) => {
+      const startProgram = async (entry, more) => {
         const port = String(await freePort());
         return startOnce({
           entry,
@@ -85,8 +85,8 @@ export async function measureStart({ runtime, rounds, print, signal }) {
         });
       };
       const sides = {
-        baseline: () => once(join('dist', 'src', program.unbundled), { NODE_DISABLE_COMPILE_CACHE: '1' }),
-        product: () => once(join('dist', `${program.name}.js`), {}),
+        baseline: () => startProgram(join('dist', 'src', program.unbundled), { NODE_DISABLE_COMPILE_CACHE: '1' }),
+        product: () => startProgram(join('dist', `${program.name}.js`), {}),
       };
       results.push(...(await measureProgram(program, sides, rounds, print)));
     }
@@ -121,7 +121,7 @@ async function measureProgram({ name, title, below, ratio }, sides, rounds, prin
   const compared = (figure, unit, what, atMost) =>
     comparisonOf({
       name: `start-${name}-${figure}`,
-      title: `${what} of ${title} from its start until it is ready, against the same program unbundled without a cache`,
+      title: `${what} of ${title} from its start until it is ready, against the same program unbundled and without a cache`,
       unit,
       goal: { atMost },
       measured: {
@@ -134,12 +134,12 @@ async function measureProgram({ name, title, below, ratio }, sides, rounds, prin
     cpu,
     measure({
       name: `start-${name}`,
-      title: `the same of ${title}, median`,
+      title: `CPU time of ${title} from its start until it is ready, median`,
       unit: 's',
       goal: { below },
       value: cpu.product.median,
     }),
-    compared('wall', 's', 'time', ratio),
+    compared('wall', 's', 'elapsed time', ratio),
     compared('memory', 'MiB', 'resident memory', 1.1),
   ];
 }
@@ -166,7 +166,7 @@ async function startOnce({ entry, env, url, folder, signal }) {
     const wall = (performance.now() - started) / 1000;
     return { wall, ...usageOf(Number(child.pid)) };
   } finally {
-    // In an orderly way, in which the cache is written.
+    // After SIGTERM, the process ends in an orderly way and writes the cache.
     child.kill('SIGTERM');
     await ended;
   }
@@ -184,7 +184,7 @@ async function isReady(url, signal) {
 
 /** @param {number} pid @returns {{cpu: number, memory: number}} seconds and MiB */
 function usageOf(pid) {
-  // Behind the name of the program, which may hold anything.
+  // The fields follow the name of the program, which may contain any character.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Makes dist/agent/agent.js: the node agent with all it needs in one file, which machines of clouds fetch by its checksum.
+ * Builds dist/agent/agent.js, the node agent with everything it needs in one file. Cloud machines download it and verify its
+ * checksum.
  * @param {string} root project folder
  */
 export async function bundleAgent(root) {
@@ -19,7 +20,7 @@ export async function bundleAgent(root) {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    // A stack trace in a log of a node should name functions.
+    // Stack traces in a node's log should show the names of functions, so names are not minified.
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: false,

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 /** @type {import('esbuild').BuildOptions} */
 const NODE = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', logLevel: 'warning' };
 
-/** Programs, by what they are called in dist, with their source below src. */
+/** Maps the name of each program in dist to that of its source in src. */
 export const PROGRAMS = {
   api: 'main',
   worker: 'worker',
@@ -16,9 +16,9 @@ export const PROGRAMS = {
   'rewrap-secrets': 'rewrap-secrets',
 };
 
-/** Packages that are loaded from node_modules. */
+/** These packages are not bundled but loaded from node_modules. */
 const EXTERNAL = [
-  // Large libraries of clouds, which are loaded when the first request needs them.
+  // Cloud SDKs are large, so each is loaded when a request first needs it.
   '@aws-sdk/*',
   '@azure/*',
   '@google-cloud/*',
@@ -26,14 +26,14 @@ const EXTERNAL = [
   'google-auth-library',
   'oci-*',
   'thrift',
-  // With native parts.
+  // These have native parts.
   '@node-rs/argon2',
   'koffi',
   'msgpackr-extract',
-  // Found by their path.
+  // These are found by their path.
   'hyparquet',
   'swagger-ui-dist',
-  // Not installed: Nest would load them for what is not used here.
+  // These are not installed: Nest would load them only for features that are not used here.
   '@fastify/static',
   '@nestjs/microservices',
   '@nestjs/websockets',
@@ -41,8 +41,8 @@ const EXTERNAL = [
 ];
 
 /**
- * Makes each program of what compileSources made: dist/bundle/<program>.js with all that it needs but packages of EXTERNAL, and
- * dist/<program>.js, which starts it.
+ * Bundles each program from the output of compileSources: dist/bundle/<program>.js has everything that it needs except the
+ * packages in EXTERNAL, and dist/<program>.js starts it.
  * @param {string} root project folder
  */
 export async function bundlePrograms(root) {
@@ -55,18 +55,21 @@ export async function bundlePrograms(root) {
     outdir,
     minifySyntax: true,
     minifyWhitespace: true,
-    // Classes are known by their names: to TypeORM, to Nest and in openapi.json. esbuild renames those that collide.
+    // TypeORM, Nest and openapi.json identify classes by name, and esbuild renames those that collide.
     keepNames: true,
+    // Node prints the line of an error that nobody handles.
+    lineLimit: 500,
     sourcemap: 'linked',
     sourcesContent: false,
     external: EXTERNAL,
     define: { 'import.meta.url': '__bundleUrl' },
-    // A script that comes from a cache has no loader of modules.
+    // The start file runs the bundle as a script, which cannot load modules by import(); esbuild uses require() instead.
     supported: { 'dynamic-import': false },
     banner: { js: 'const __bundleDir=__dirname,__bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
-    plugins: [ownFolders(outdir), packages],
+    plugins: [keepDirnames(outdir), patchPackages],
   });
   await Promise.all([
+    ...Object.keys(PROGRAMS).map((program) => assertAscii(join(outdir, `${program}.js`))),
     ...Object.keys(PROGRAMS).map((program) => shortenMap(join(outdir, `${program}.js.map`))),
     build({
       ...NODE,
@@ -78,35 +81,35 @@ export async function bundlePrograms(root) {
 }
 
 /**
- * Compiled sources read files beside themselves (assets, package.json): they still find them there.
+ * Compiled sources read files by paths from their own folder (assets, package.json), so `__dirname` in a bundle is still the
+ * folder of the compiled source.
  * @param {string} outdir folder of the bundles
  * @returns {import('esbuild').Plugin}
  */
-function ownFolders(outdir) {
+function keepDirnames(outdir) {
   return {
-    name: 'own-folders',
+    name: 'keep-dirnames',
     setup(bundling) {
       bundling.onLoad({ filter: /\/dist\/(src|libs)\/.*\.js$/ }, async ({ path }) => {
-        const text = await readFile(path, 'utf8');
-        if (!/\b__dirname\b/.test(text)) return null;
+        const text = asciiOf(await readFile(path, 'utf8'), path);
+        if (!/\b__dirname\b/.test(text)) return { contents: text, loader: 'js' };
         const folder = JSON.stringify(relative(outdir, dirname(path)));
-        const own = `"use strict"; const __dirname = require("node:path").join(__bundleDir, ${folder});`;
-        return { contents: text.replace('"use strict";', own), loader: 'js' };
+        const declared = `"use strict"; const __dirname = require("node:path").join(__bundleDir, ${folder});`;
+        return { contents: text.replace('"use strict";', declared), loader: 'js' };
       });
     },
   };
 }
 
 /** @type {import('esbuild').Plugin} */
-const packages = {
-  name: 'packages',
+const patchPackages = {
+  name: 'patch-packages',
   setup(bundling) {
     bundling.onLoad({ filter: /\/node_modules\/.*\.[cm]?js$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      const contents = text
-        // Lines of a package are those of the files that it ships.
+      const contents = asciiOf(await readFile(path, 'utf8'), path)
+        // Stack traces should name lines of the files that a package ships, not of sources that it does not ship.
         .replace(/\/\/[#@] sourceMappingURL=.*/g, '')
-        // Would load a second copy of class-validator, which esbuild cannot see (in @nestjs/mapped-types).
+        // esbuild cannot follow this `require` of @nestjs/mapped-types, which would load a second copy of class-validator.
         .replace('const require = createRequire(import.meta.url);', '');
       return { contents, loader: 'js' };
     });
@@ -114,8 +117,25 @@ const packages = {
 };
 
 /**
- * Leaves in a map where each line of a source begins, and nothing of columns and names: the running program reads it whole when it
- * writes its first stack trace.
+ * esbuild leaves other characters than those of ASCII in regular expressions, but the start file reads a bundle as Latin-1.
+ * @param {string} source
+ * @param {string} path
+ * @returns {string} the source with escapes in their place
+ */
+function asciiOf(source, path) {
+  if (/^\p{ASCII}*$/u.test(source)) return source;
+  // An escape in such a text would not be read as one.
+  if (/String\.raw`[^`]*\P{ASCII}/u.test(source)) throw new Error(`${path}: a text of String.raw must be ASCII.`);
+  return source.replace(/^\ufeff/, '').replace(/(\\*)(\P{ASCII})/gu, (_, backslashes, character) => {
+    const units = Array.from({ length: character.length }, (_unit, index) => character.charCodeAt(index));
+    const escaped = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+    return (backslashes.length % 2 === 1 ? backslashes.slice(1) : backslashes) + escaped;
+  });
+}
+
+/**
+ * The running program reads the whole source map for its first stack trace, so this keeps only where each line of a source
+ * begins, and drops columns and names.
  * @param {string} file
  */
 async function shortenMap(file) {
@@ -132,4 +152,11 @@ async function shortenMap(file) {
     return kept;
   });
   await writeFile(file, JSON.stringify({ version, sources, names: [], mappings: encode(lines) }));
+}
+
+/** @param {string} file */
+async function assertAscii(file) {
+  const content = await readFile(file);
+  const at = content.findIndex((byte) => byte > 0x7f);
+  if (at >= 0) throw new Error(`${file}: byte ${at} is not ASCII, so the program would read another text.`);
 }

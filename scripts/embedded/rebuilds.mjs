@@ -5,8 +5,8 @@ import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
 /**
- * Builds dist whenever a source changes, once the compiler's own watch mode has found no error in the types. Sources with errors
- * change nothing there: what runs goes on with the last good build.
+ * Builds dist whenever a source changes and the compiler's watch mode finds no type errors. If it finds any, dist stays as it
+ * is, and what runs continues with the last good build.
  */
 export class Rebuilds {
   /**
@@ -14,7 +14,7 @@ export class Rebuilds {
    * @param {(text: string, transient?: boolean) => void} options.print is given errors, and what becomes of them
    * @param {AbortSignal} options.signal
    * @param {string} [options.root] project folder
-   * @param {(root: string, signal: AbortSignal) => Promise<unknown>} [options.build] makes dist
+   * @param {(root: string, signal: AbortSignal) => Promise<unknown>} [options.build] builds dist
    */
   constructor({ print, signal, root = projectRoot, build = buildPrograms }) {
     this.print = print;
@@ -25,15 +25,15 @@ export class Rebuilds {
     /** @type {(() => Promise<void>) | undefined} */
     this.onBuilt = undefined;
     this.isStarted = false;
-    /** A build that was not reported yet, after the first check. */
+    /** A build is due: sources changed after the first check, but before `follow` was called. */
     this.isMissed = false;
     this.isQueued = false;
-    /** The work of onBuilt, one after the other. */
+    /** Builds, and what onBuilt does with each, run one after the other. */
     this.work = Promise.resolve();
   }
 
   /**
-   * The build must be there, made from the sources as they are.
+   * dist must already be built from the current sources.
    * @returns {Promise<void>} when the compiler has looked at everything for the first time
    * @throws {SetupError} when the compiler ends before
    */
@@ -49,7 +49,7 @@ export class Rebuilds {
         onLine: (line) => this.onLine(line, () => resolve(undefined)),
       }).then(
         ({ code }) => {
-          const message = `The compiler ended with status ${code}; changes are no longer built.`;
+          const message = `The compiler ended with status ${code}; changes are no longer built. Run the command again.`;
           this.print(message);
           reject(new SetupError(message));
         },
@@ -81,7 +81,7 @@ export class Rebuilds {
   }
 
   /**
-   * Builds that finish while the last one is still being taken over are taken over together.
+   * Builds once the last build has been taken over. A build that has not begun yet also covers later changes.
    * @param {() => Promise<void>} onBuilt
    */
   queue(onBuilt) {
@@ -104,7 +104,11 @@ export class Rebuilds {
   }
 }
 
-/** In a process of its own: the compilers' libraries keep what they have read. @param {string} root @param {AbortSignal} signal */
+/**
+ * Builds in a process of its own, because the compilers' libraries keep what they have read in memory.
+ * @param {string} root
+ * @param {AbortSignal} signal
+ */
 async function buildPrograms(root, signal) {
   const { code, output } = await runCommand(process.execPath, [join(root, 'scripts', 'build.mjs')], {
     cwd: root,

@@ -297,10 +297,10 @@ class RuntimeSetup {
   async installation(parts) {
     const record = await this.usableInstallation();
     const missing = parts.filter((part) => !record?.parts.includes(part));
-    if (record && missing.length === 0) return record;
+    if (record && missing.length === 0) return this.compilePySpark(record);
     const interpreter = record ? null : await findPython(this.env, this.onProgress);
     await this.checkDisk(missing);
-    return this.install(interpreter, missing, record);
+    return this.compilePySpark(await this.install(interpreter, missing, record));
   }
 
   /**
@@ -406,7 +406,7 @@ class RuntimeSetup {
         await this.environment.install('spark-build');
         // What builds it must not be fetched again, bypassing the hashes.
         await this.environment.install('spark', ['--no-binary', 'pyspark', '--no-build-isolation']);
-        await this.compilePySpark();
+        rmSync(this.compiledBy, { force: true });
         return;
       case 'kernels':
         await this.environment.install('kernels');
@@ -431,13 +431,24 @@ class RuntimeSetup {
     }
   }
 
-  async compilePySpark() {
+  /** Where it is written down which compiler PySpark was compiled by. */
+  get compiledBy() {
+    return join(this.venv, 'pyspark-compiled-by');
+  }
+
+  /** An installation of an earlier release has it uncompiled. @param {Installation} record @returns {Promise<Installation>} */
+  async compilePySpark(record) {
+    const compiler = createHash('sha256').update(readFileSync(COMPILE_PYTHON)).digest('hex');
+    const isCompiled = existsSync(this.compiledBy) && readFileSync(this.compiledBy, 'utf8') === compiler;
+    if (!record.sparkHome || isCompiled) return record;
     const options = { timeout: COMPILE_PYTHON_TIMEOUT_MS, signal: this.signal };
     try {
-      await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, await this.sparkPackage()], options);
+      await execFileAsync(this.environment.python, ['-I', COMPILE_PYTHON, record.sparkHome], options);
+      writeFileSync(this.compiledBy, compiler);
     } catch (error) {
       this.without('PySpark could not be compiled; jobs in Python start more slowly.', error);
     }
+    return record;
   }
 
   /**

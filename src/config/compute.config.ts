@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
-import { parseTrusted } from '../../libs/json/parse-json';
 import type { EnvReader } from './env-reader';
 
 export interface LocalComputeConfig {
@@ -149,7 +148,7 @@ function isPlainUrl(text: string): boolean {
 /** The items of a manifest; null if it is none. */
 function runtimeItemsIn(text: string): RuntimeItem[] | null {
   try {
-    const { items } = parseTrusted<{ items?: unknown }>(text);
+    const { items } = JSON.parse(text) as { items?: unknown };
     if (!Array.isArray(items)) return null;
     const read = items.map(runtimeItem);
     return read.every((item) => item !== null) ? read : null;

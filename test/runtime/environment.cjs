@@ -1,101 +1,194 @@
+const { appendFileSync } = require('node:fs');
 const { ModuleMocker } = require('jest-mock');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 
+/** Whether a test file runs in this process. */
+let isRunning = false;
+noteLateErrors(process.env.TEST_LATE_ERRORS);
+
 /**
- * The environment of test files that share a process and its modules: its global object is that of the process. What a
- * file changes there is undone when it ends; what cannot be undone fails the file, so that the next one finds the process
- * as the first did.
+ * The environment of test files that share a process and its modules; its global object is that of the process. Every file
+ * must find the process as the first one did, so a file's changes are undone when it ends, and it fails if it leaves
+ * something behind that cannot be undone.
  */
 module.exports = class SharedProcessEnvironment {
   constructor({ projectConfig }) {
     this.options = projectConfig.testEnvironmentOptions;
     this.before = snapshot();
+    /** Set by the runtime. */
+    this.hasFailedToLoad = false;
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
-    // jest-circus keeps its state and its handlers of events there, and makes them anew for each file.
+    // jest-circus keeps its state and event handlers on the global object and must create them anew for each file.
     for (const name of Object.getOwnPropertySymbols(globalThis)) {
       if (name.description === 'JEST_STATE_SYMBOL' || name.description === 'EVENT_HANDLERS') delete globalThis[name];
     }
   }
 
-  async setup() {}
+  async setup() {
+    isRunning = true;
+  }
 
   async teardown() {
+    isRunning = false;
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     const { before } = this;
     globalThis.console = before.console;
     process.exit = before.exit;
-    restoreVariables(before.variables);
-    const leaks = await leaksSince(before);
-    if (leaks.length > 0) throw new Error(`The file leaves to the next one in its process: ${leaks.join('; ')}.`);
+    restoreEnv(before.env);
+    const leaks = [...undoListeners(before.listeners), ...undoBuiltins(before), ...(await openedSince(before))];
+    // A file that cannot be loaded says why, and ends before it could undo anything.
+    if (leaks.length === 0 || this.hasFailedToLoad) return;
+    throw new Error(
+      `This test file leaves behind: ${leaks.join('; ')}. Undo each in the file, because the next one shares its process.`,
+    );
   }
 
-  /** Jest asks for it to collect coverage, and takes no environment without it. */
+  /** Jest refuses an environment without this method, which it calls only to collect coverage. */
   getVmContext() {
     return null;
   }
 };
 
-/** Kinds of `process.getActiveResourcesInfo()` that only a test opens: sockets and timers may belong to pools of a library. */
-const OPENED = ['TCPServerWrap', 'PipeServerWrap', 'ProcessWrap', 'FSEvent', 'Worker'];
+/**
+ * Only tests open these kinds of `process.getActiveResourcesInfo()`. Sockets and timers are not among them, because they may
+ * belong to a library's pool.
+ */
+const WATCHED_RESOURCES = [
+  ...['TCPServerWrap', 'PipeServerWrap', 'UDPWrap', 'ProcessWrap', 'FSEvent', 'StatWatcher', 'Worker'],
+];
 
-/** Milliseconds for what was closed or killed to be gone. */
+/** What was closed or killed takes some time to be gone. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 function snapshot() {
   return {
     console: globalThis.console,
     exit: process.exit,
-    variables: { ...process.env },
+    env: { ...process.env },
     folder: process.cwd(),
-    listeners: listeners(),
-    opened: opened(),
+    umask: process.umask(),
+    title: process.title,
+    builtins: builtinsNow(),
+    listeners: listenersNow(),
+    resources: countResources(),
   };
 }
 
-/** @param {NodeJS.ProcessEnv} variables */
-function restoreVariables(variables) {
-  for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];
-  Object.assign(process.env, variables);
+/** @param {NodeJS.ProcessEnv} env */
+function restoreEnv(env) {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
 }
 
 /** @param {ReturnType<typeof snapshot>} before @returns {Promise<string[]>} */
-async function leaksSince(before) {
+async function openedSince(before) {
   const leaks = [];
-  if (process.cwd() !== before.folder) {
-    leaks.push(`the working directory ${process.cwd()}`);
-    process.chdir(before.folder);
-  }
-  for (const [event, count] of moreThan(before.listeners, listeners())) leaks.push(`${count} listeners to ${event}`);
-  let more = moreThan(before.opened, opened());
-  for (const deadline = Date.now() + CLOSE_TIMEOUT_MS; more.length > 0 && Date.now() < deadline;) {
+  let open = increases(before.resources, countResources());
+  for (const deadline = Date.now() + CLOSE_TIMEOUT_MS; open.length > 0 && Date.now() < deadline;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
-    more = moreThan(before.opened, opened());
+    open = increases(before.resources, countResources());
   }
-  for (const [kind, count] of more) leaks.push(`${count} open ${kind}`);
+  for (const [type, count] of open) leaks.push(`open ${type} (${count})`);
   return leaks;
 }
 
-/** Events of the process to which no module listens from when it is loaded. */
-const EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'message'];
+/** No module listens for these events of the process from the time it is loaded, so a new listener is a test's. */
+const WATCHED_EVENTS = [
+  ...['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'uncaughtException', 'unhandledRejection', 'message'],
+];
 
-function listeners() {
-  return countBy(EVENTS, (event) => process.listenerCount(event));
+function listenersNow() {
+  return new Map(WATCHED_EVENTS.map((event) => [event, process.rawListeners(event)]));
 }
 
-function opened() {
-  const resources = process.getActiveResourcesInfo();
-  return countBy(OPENED, (kind) => resources.filter((name) => name === kind).length);
+/** Listeners are those of before again: jest-circus takes away and adds some, which it leaves so when a file cannot be loaded. */
+function undoListeners(before) {
+  const leaks = [];
+  for (const [event, listeners] of before) {
+    const now = process.rawListeners(event);
+    const added = now.filter((listener) => !listeners.includes(listener));
+    for (const listener of added) process.off(event, listener);
+    for (const listener of listeners) if (!now.includes(listener)) process.on(event, listener);
+    if (added.length > 0) leaks.push(`listeners for ${event} (${added.length})`);
+  }
+  return leaks;
+}
+
+/** Objects whose functions tests are tempted to replace, and which the next file would find replaced. */
+const BUILTINS = Object.entries({ globalThis, Math, Date, JSON, Promise, process, stdout: process.stdout });
+/** What each test file has of its own, or undoes in another way. */
+const OWN = [
+  'jest',
+  'expect',
+  'it',
+  'test',
+  'fit',
+  'xit',
+  'xtest',
+  'describe',
+  'fdescribe',
+  'xdescribe',
+  'console',
+  'exit',
+];
+OWN.push('beforeAll', 'beforeEach', 'afterAll', 'afterEach');
+
+/** The functions of each. Node defines some when they are first used, so accessors are left out. */
+function builtinsNow() {
+  return BUILTINS.map(([, owner]) => {
+    const properties = Object.entries(Object.getOwnPropertyDescriptors(owner));
+    return new Map(properties.filter(([name, { value }]) => typeof value === 'function' && !OWN.includes(name)));
+  });
+}
+
+function undoBuiltins({ builtins, folder, umask, title }) {
+  const leaks = [];
+  for (const [index, functions] of builtins.entries()) {
+    const [name, owner] = BUILTINS[index];
+    for (const [key, descriptor] of functions) {
+      if (Object.getOwnPropertyDescriptor(owner, key)?.value === descriptor.value) continue;
+      leaks.push(`another ${name}.${key}`);
+      Object.defineProperty(owner, key, descriptor);
+    }
+  }
+  if (process.cwd() !== folder) leaks.push(`another working directory (${process.cwd()})`);
+  if (process.umask() !== umask) leaks.push('another umask');
+  if (process.title !== title) leaks.push('another title of the process');
+  process.chdir(folder);
+  process.umask(umask);
+  process.title = title;
+  return leaks;
+}
+
+/**
+ * An error after the end of a file is nobody's: where no other file runs in the process it ends that, and Jest starts
+ * another one without a word.
+ * @param {string | undefined} file where it is written down
+ */
+function noteLateErrors(file) {
+  if (!file || !process.send) return;
+  process.on('uncaughtExceptionMonitor', (error) => {
+    if (!isRunning) appendFileSync(file, `${error?.stack ?? error}\n`);
+  });
+  process.on('exit', (code) => {
+    if (code !== 0) appendFileSync(file, `A process of tests ended with ${code}.\n`);
+  });
+}
+
+function countResources() {
+  const active = process.getActiveResourcesInfo();
+  return countBy(WATCHED_RESOURCES, (type) => active.filter((name) => name === type).length);
 }
 
 /** @param {Map<string, number>} before @param {Map<string, number>} now @returns {[string, number][]} */
-function moreThan(before, now) {
-  const more = [...now].map(
-    ([kind, count]) => /** @type {[string, number]} */ ([kind, count - (before.get(kind) ?? 0)]),
+function increases(before, now) {
+  const changes = [...now].map(
+    ([name, count]) => /** @type {[string, number]} */ ([name, count - (before.get(name) ?? 0)]),
   );
-  return more.filter(([, count]) => count > 0);
+  return changes.filter(([, count]) => count > 0);
 }
 
 /** @template T @param {T[]} values @param {(value: T) => number} count */

@@ -6,14 +6,14 @@ const { register, sourceMaps } = require('./typescript.cjs');
 const ROOT = join(__dirname, '..', '..');
 
 /**
- * A file that replaces modules, or adds to the workflows that every worker must implement, loads its own copy of the
+ * A test file that replaces modules, or adds to the workflows that every worker must implement, loads its own copy of the
  * project's modules; all others share one copy.
  */
-const CHANGES_MODULES = /^jest\.mock\(|^const \w+ = defineWorkflow\(/m;
+const NEEDS_OWN_MODULES = /^jest\.mock\(|^const \w+ = defineWorkflow\(/m;
 
 /**
- * Runs test files in the process itself, whose modules they share: loading the API takes longer than most files' tests. It
- * stands in the place of jest-runtime, which loads and evaluates every module anew for each file. All else is Jest's own.
+ * Loading the API takes longer than the tests of most files, so test files run in the process itself and share its modules.
+ * This class replaces jest-runtime, which loads and evaluates every module anew for each file; all else is Jest's own.
  */
 module.exports = class SharedModulesRuntime {
   /** @type {OwnModules | undefined} */
@@ -26,20 +26,26 @@ module.exports = class SharedModulesRuntime {
     this.#environment = environment;
     this.#testPath = testPath;
     const source = sources.get(testPath) ?? readFileSync(testPath, 'utf8');
-    if (CHANGES_MODULES.test(source)) this.#ownModules = new OwnModules(testPath);
+    if (NEEDS_OWN_MODULES.test(source)) this.#ownModules = new OwnModules(testPath);
     globalThis[Symbol.for('TEST_TIMEOUT_SYMBOL')] = environment.options.testTimeoutMs;
     globalThis.jest = this.#jest();
   }
 
-  /** A test file is evaluated each time, though a watching Jest runs it twice. */
+  /** In watch mode, Jest may run a test file again in the same process, and it must then be evaluated again. */
   requireModule(path) {
-    if (path === this.#testPath) delete require.cache[path];
-    return require(path);
+    if (path !== this.#testPath) return require(path);
+    delete require.cache[path];
+    try {
+      return require(path);
+    } catch (error) {
+      this.#environment.hasFailedToLoad = true;
+      throw error;
+    }
   }
 
-  /** jest-circus declares the tests of a file in its own state, so each file has its own. */
+  /** jest-circus keeps the tests of a file in the state of its modules, so each file loads it anew. */
   requireInternalModule(path) {
-    for (const file of Object.keys(require.cache)) if (isPartOf(file, 'jest-circus')) delete require.cache[file];
+    for (const file of Object.keys(require.cache)) if (isInPackage(file, 'jest-circus')) delete require.cache[file];
     return require(path);
   }
 
@@ -71,7 +77,7 @@ module.exports = class SharedModulesRuntime {
 
   teardown() {
     this.#ownModules?.restore();
-    // A test file is evaluated once.
+    // Nothing else loads a test file, so it need not stay in the cache.
     delete require.cache[this.#testPath];
     Module.flushCompileCache?.();
   }
@@ -91,8 +97,8 @@ module.exports = class SharedModulesRuntime {
       useRealTimers: chained(() => timers.useRealTimers()),
       setSystemTime: chained((now) => timers.setSystemTime(now)),
       setTimeout: chained((milliseconds) => (globalThis[Symbol.for('TEST_TIMEOUT_SYMBOL')] = milliseconds)),
-      mock: chained((name, factory) => this.#replaced().replace(name, factory)),
-      requireActual: (name) => this.#replaced().requireActual(name),
+      mock: chained((name, factory) => this.#requireOwnModules().replace(name, factory)),
+      requireActual: (name) => this.#requireOwnModules().requireActual(name),
     };
     for (const name of TIMER_FUNCTIONS) jest[name] = timers[name].bind(timers);
     function chained(action) {
@@ -104,9 +110,11 @@ module.exports = class SharedModulesRuntime {
     return jest;
   }
 
-  #replaced() {
-    if (!this.#ownModules) throw new Error('A file that replaces modules calls jest.mock() at the start of a line.');
-    return this.#ownModules;
+  #requireOwnModules() {
+    if (this.#ownModules) return this.#ownModules;
+    throw new Error(
+      'This test file shares its modules with others and cannot replace them. Call jest.mock() at the start of a line.',
+    );
   }
 };
 
@@ -116,9 +124,9 @@ const TIMER_FUNCTIONS = [
   ...['clearAllTimers', 'getTimerCount', 'getRealSystemTime', 'now'],
 ];
 
-/** The project's modules as one file loads them, with those that it replaces. */
+/** The copy of the project's modules that one test file loads, some of them replaced. */
 class OwnModules {
-  /** Exports by path of the module, or by name of one of Node's own. @type {Map<string, {factory: () => unknown, exports?: unknown}>} */
+  /** The key is the path of a module, or the name of a built-in one. @type {Map<string, {factory: () => unknown, exports?: unknown}>} */
   #replacements = new Map();
   #load = Module._load;
   #shared;
@@ -160,7 +168,7 @@ class OwnModules {
   }
 }
 
-/** Empties the cache of the project's modules, and returns what was there. */
+/** Removes the project's modules from the cache and returns them. */
 function takeProjectModules() {
   const taken = {};
   for (const [file, module] of Object.entries(require.cache)) {
@@ -172,18 +180,18 @@ function takeProjectModules() {
   return taken;
 }
 
-/** @param {string} request @param {string | undefined} from @returns {string} path, or the name of one of Node's own modules */
+/** @param {string} request @param {string | undefined} from @returns {string} path, or the name of a built-in module */
 function resolve(request, from) {
   if (Module.isBuiltin(request)) return request.replace(/^node:/, '');
   try {
     return Module.createRequire(from ?? __filename).resolve(request);
   } catch {
-    // Whoever loads it is told that it is not there.
+    // Node reports that the module is missing when it is loaded.
     return request;
   }
 }
 
 /** @param {string} file @param {string} name of a package */
-function isPartOf(file, name) {
+function isInPackage(file, name) {
   return file.includes(`${sep}node_modules${sep}${name}${sep}`);
 }

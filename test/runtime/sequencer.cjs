@@ -3,13 +3,14 @@ const { join, relative } = require('node:path');
 
 /** @typedef {{path: string, context: {config: {rootDir: string}}}} Test */
 
-/** Seconds that files take, as a run with TEST_RECORD_TIMES=1 measured them; those below {@link SHORT} are left out. */
+/** The file has the seconds that each test file took in a run with TEST_RECORD_TIMES=1, if {@link LEAST_SECONDS} or more. */
 const TIMES = join(__dirname, 'times.json');
-const SHORT = 5;
+const LEAST_SECONDS = 5;
 
 /**
- * The longest files first, because the last to end decides when a run ends; those without a time in an order that the seed
- * of the run decides, so that what one file leaves to the next in its process shows in some run and is found again by `--seed`.
+ * The last file to end decides when a run ends, so the longest files start first. Files without a recorded time come in an
+ * order that the seed of the run decides, so that a file that disturbs the next in its process is noticed in some run, and
+ * `--seed` repeats the order of that run.
  */
 module.exports = class Sequencer {
   constructor({ globalConfig }) {
@@ -21,8 +22,8 @@ module.exports = class Sequencer {
   sort(tests) {
     const random = randomFrom(this.seed);
     const sorted = tests.map((test) => ({ test, name: nameOf(test.path) })).sort((a, b) => (a.name < b.name ? -1 : 1));
-    const placed = sorted.map(({ test, name }) => ({ test, seconds: this.times[name] ?? 0, place: random() }));
-    return placed.sort((a, b) => b.seconds - a.seconds || a.place - b.place).map(({ test }) => test);
+    const ranked = sorted.map(({ test, name }) => ({ test, seconds: this.times[name] ?? 0, rank: random() }));
+    return ranked.sort((a, b) => b.seconds - a.seconds || a.rank - b.rank).map(({ test }) => test);
   }
 
   /** @param {Test[]} tests */
@@ -30,14 +31,14 @@ module.exports = class Sequencer {
     return tests;
   }
 
-  /** @param {Test[]} tests @param {{testResults: {testFilePath: string, perfStats: {runtime: number}}[]}} results */
+  /** @param {Test[]} _tests @param {{testResults: {testFilePath: string, perfStats: {runtime: number}}[]}} results */
   cacheResults(_tests, { testResults }) {
     if (process.env.TEST_RECORD_TIMES !== '1') return;
     const times = readTimes();
     for (const { testFilePath, perfStats } of testResults) {
       const name = nameOf(testFilePath);
       const seconds = Math.round(perfStats.runtime / 1000);
-      if (seconds < SHORT) delete times[name];
+      if (seconds < LEAST_SECONDS) delete times[name];
       else times[name] = seconds;
     }
     const entries = Object.entries(times).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -55,7 +56,7 @@ function nameOf(path) {
   return relative(join(__dirname, '..', '..'), path);
 }
 
-/** Numbers from 0 to 1 that a seed decides: Marsaglia's xorshift of 32 bits. @param {number} seed */
+/** Draws numbers from 0 to 1 that follow from the seed, by Marsaglia's 32-bit xorshift. @param {number} seed */
 function randomFrom(seed) {
   let state = seed || 1;
   return () => {

@@ -1,11 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
 const RUNTIME = join(ROOT, 'test', 'runtime');
 
-/** What Jest prints of files of test/fixtures/runtime that share one process. */
+/** What Jest prints of files of test/fixtures/runtime that share one process, if it is given no workers. */
 function run(...names: string[]): string {
+  return runBy(['--runInBand'], ...names);
+}
+
+function runBy(workers: string[], ...names: string[]): string {
   const config = {
     rootDir: join(ROOT, 'test', 'fixtures', 'runtime'),
     testMatch: names.map((name) => `<rootDir>/${name}.fixture.ts`),
@@ -15,7 +21,7 @@ function run(...names: string[]): string {
     moduleFileExtensions: ['ts', 'js', 'json'],
   };
   const jest = join(ROOT, 'node_modules', '.bin', 'jest');
-  const options = ['--config', JSON.stringify(config), '--runInBand', '--ci', '--forceExit'];
+  const options = ['--config', JSON.stringify(config), ...workers, '--ci', '--forceExit'];
   const { stdout, stderr } = spawnSync(process.execPath, [jest, ...options], { encoding: 'utf8', timeout: 60_000 });
   return stdout + stderr;
 }
@@ -28,7 +34,7 @@ describe('files that share a process', () => {
 
   it('fail when they leave a server or a listener to the next', () => {
     const output = run('server');
-    expect(output).toContain('leaves to the next one in its process: 1 listeners to SIGHUP; 1 open TCPServerWrap.');
+    expect(output).toContain('leaves behind: listeners for SIGHUP (1); open TCPServerWrap (1).');
     expect(output).toContain('Test Suites: 1 failed, 1 total');
   });
 
@@ -36,5 +42,30 @@ describe('files that share a process', () => {
     const output = run('slow');
     expect(output).toContain('Exceeded timeout of 200 ms');
     expect(output).toContain('(slow.fixture.ts:6:9)');
+  });
+
+  it('fail when they leave functions of Node or the process changed, which the next finds as they were', () => {
+    const output = run('patched', 'second');
+    expect(output).toContain('leaves behind: another Math.random; another umask; another title of the process.');
+    expect(output).toContain('Test Suites: 1 failed, 1 passed, 2 total');
+  });
+
+  it('say why they cannot be loaded, and leave nothing to the next', () => {
+    const output = run('unloadable', 'second');
+    expect(output).toContain('This file cannot be loaded.');
+    expect(output).not.toContain('leaves behind');
+    expect(output).toContain('Test Suites: 1 failed, 1 passed, 2 total');
+  });
+
+  it('have errors after their end written down, which are no test’s', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'late-errors-'));
+    const file = join(folder, 'late-errors');
+    process.env['TEST_LATE_ERRORS'] = file;
+    try {
+      expect(runBy(['--maxWorkers=2'], 'late', 'patient')).toContain('2 passed, 2 total');
+      expect(readFileSync(file, 'utf8')).toMatch(/Error: too late\n +at .*late[.]fixture[.]ts/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

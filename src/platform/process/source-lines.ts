@@ -18,7 +18,7 @@ export function nameSourceLines(bundle: string): void {
       const text = frame.toString();
       const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
       if (isAbort || frame.getFileName() !== bundle || line === null || column === null) return text;
-      map ??= readMap(`${bundle}.map`);
+      if (map === undefined) map = readMap(`${bundle}.map`);
       const origin = map?.findOrigin(line, column);
       if (!origin || !('fileName' in origin)) return text;
       const source = `${resolve(dirname(bundle), origin.fileName)}:${origin.lineNumber}`;

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+const ALLOWED = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('!'))
+  .map((line) => line.slice(1).replace(/\/$/, ''));
+
+/** Files of an image that come from the project, by their path in the image. */
+type Files = Map<string, string>;
+
+interface Script {
+  path: string;
+  files: Files;
+}
+
+/** Every script of the project that is run while an image is built, with the files that are there by then. */
+function scriptsOf(dockerfile: string): Script[] {
+  const stages = new Map<string, Files>();
+  const scripts: Script[] = [];
+  let files: Files = new Map();
+  let folder = '/';
+  const instructions: Record<string, (words: string[]) => void> = {
+    FROM: ([from = '', ...rest]) => {
+      files = new Map(stages.get(from));
+      stages.set(rest.at(-1) ?? from, files);
+    },
+    WORKDIR: ([path = '/']) => (folder = path),
+    COPY: (words) => copy(files, words, folder),
+    RUN: (words) =>
+      scripts.push(...run(files, words.join(' ').replace('npm run build', `node ${folder}/scripts/build.mjs`))),
+  };
+  const text = readFileSync(join(ROOT, 'docker', dockerfile), 'utf8').replaceAll(/^#.*\n/gm, '');
+  for (const line of text.replaceAll('\\\n', ' ').split('\n')) {
+    const [name = '', ...words] = line.trim().split(/\s+/);
+    instructions[name]?.(words);
+  }
+  return scripts;
+}
+
+function run(files: Files, command: string): Script[] {
+  const started = [...command.matchAll(/(?:node|python) (\/\S+\.(?:mjs|py))/g)];
+  const scripts = started.map(([, path = '']) => ({ path, files: new Map(files) }));
+  for (const [, path = ''] of command.matchAll(/rm -r (\/\S+)/g))
+    for (const file of files.keys()) if (file.startsWith(`${path}/`)) files.delete(file);
+  return scripts;
+}
+
+function copy(files: Files, words: string[], folder: string): void {
+  if (words[0]?.startsWith('--from')) return;
+  const to = words.at(-1) ?? '';
+  const sources = words.slice(0, -1);
+  for (const source of sources) {
+    if (!ALLOWED.some((allowed) => source === allowed || source.startsWith(`${allowed}/`)))
+      throw new Error(`.dockerignore keeps ${source} out`);
+    const isFolder = statSync(join(ROOT, source)).isDirectory();
+    const target = resolve(
+      folder,
+      isFolder || !(to.endsWith('/') || sources.length > 1) ? to : `${to}/${basename(source)}`,
+    );
+    const inside = isFolder ? readdirSync(join(ROOT, source), { recursive: true, encoding: 'utf8' }) : [''];
+    for (const name of inside) files.set(join(target, name), join(ROOT, source, name));
+  }
+}
+
+/** What a script imports of the project, directly or not, and the image does not have. */
+function missingOf({ path, files }: Script, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const source = files.get(path);
+  if (source === undefined) return [path];
+  const imports = [
+    ...readFileSync(source, 'utf8').matchAll(/(?:from|import) '(\.[^']+)'|(?:import|require)\('(\.[^']+)'\)/g),
+  ];
+  return imports.flatMap(([, one, other]) =>
+    missingOf({ path: resolve(dirname(path), one ?? other ?? ''), files }, seen),
+  );
+}
+
+it.each(['Dockerfile', 'spark-node.Dockerfile'])(
+  '%s copies what its scripts import before it runs them',
+  (dockerfile) => {
+    const scripts = scriptsOf(dockerfile);
+    expect(scripts.map(({ path }) => basename(path))).toContain('build.mjs');
+    expect(scripts.flatMap((script) => missingOf(script))).toEqual([]);
+  },
+);
