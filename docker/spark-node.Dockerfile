@@ -104,6 +104,7 @@ FROM base AS spark-node
 ENV SPARK_NODE_UIDS=1900000000-1900004095
 WORKDIR /opt/agent
 COPY --from=build /app/dist/libs/contracts contracts
+COPY --from=build /app/dist/libs/json json
 COPY --from=build /app/dist/libs/spark spark
 COPY --from=build /app/dist/libs/node-agent node-agent
 COPY --from=build /app/dist/libs/run-bridges run-bridges

@@ -253,7 +253,7 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
 
   beforeAll(() => {
     compiled = mkdtempSync(join(tmpdir(), 'agent-build-'));
-    for (const dir of ['contracts', 'spark', 'node-agent'])
+    for (const dir of ['contracts', 'json', 'spark', 'node-agent'])
       for (const name of readdirSync(join(__dirname, '..', dir))) {
         if (!name.endsWith('.ts') || name.endsWith('.spec.ts')) continue;
         const { code } = transformFileSync(join(__dirname, '..', dir, name), {

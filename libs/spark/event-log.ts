@@ -133,7 +133,8 @@ export class EventLogReader {
     const name = EVENT.exec(line.toString('latin1', 0, LONGEST_BEGINNING))?.[1] ?? '';
     const read = this.events.get(name);
     if (!read) return;
-    read(fields(readUntrusted(line, EVENT_JSON)));
+    const event = readUntrusted(line, EVENT_JSON);
+    if (event !== undefined) read(fields(event));
   }
 
   private readonly events = new Map<string, (event: Fields) => void>([

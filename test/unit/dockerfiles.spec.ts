@@ -86,3 +86,20 @@ it.each(['Dockerfile', 'spark-node.Dockerfile'])(
     expect(scripts.flatMap((script) => missingOf(script))).toEqual([]);
   },
 );
+
+it('the image of Spark nodes has all that the agent imports', () => {
+  const text = readFileSync(join(ROOT, 'docker', 'spark-node.Dockerfile'), 'utf8');
+  const folders = [...text.matchAll(/^COPY --from=build \/app\/dist\/libs\/(\S+)/gm)].map(([, name = '']) => name);
+  const sources = (folder: string) =>
+    readdirSync(join(ROOT, 'libs', folder)).filter(
+      (name) => name.endsWith('.ts') && !/[.](spec|contract)[.]ts$/.test(name),
+    );
+  const imported = folders.flatMap((folder) =>
+    sources(folder).flatMap((name) => {
+      const source = readFileSync(join(ROOT, 'libs', folder, name), 'utf8');
+      return [...source.matchAll(/^(?!import type).*from '\.\.\/([^/']+)\//gm)].map(([, other = '']) => other);
+    }),
+  );
+  expect(folders).toContain('node-agent');
+  expect([...new Set(imported)].filter((name) => !folders.includes(name))).toEqual([]);
+});
