@@ -117,8 +117,11 @@ function undoListeners(before) {
   return leaks;
 }
 
-/** Objects whose functions tests are tempted to replace, and which the next file would find replaced. */
-const BUILTINS = Object.entries({ globalThis, Math, Date, JSON, Promise, process, stdout: process.stdout });
+/**
+ * Objects whose functions tests are tempted to replace, and which the next file would find replaced. Those of `process`
+ * and `fs` are replaced by packages as they load.
+ */
+const BUILTINS = Object.entries({ globalThis, Math, Date, JSON, Promise, stdout: process.stdout });
 /** What each test file has of its own, or undoes in another way. */
 const OWN = [
   'jest',
