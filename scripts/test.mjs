@@ -325,10 +325,10 @@ class Step {
     return this.hasLateErrors(lateErrors) ? { ...counts, failed: counts.failed + 1 } : counts;
   }
 
-  /** Whether an error came when no test file ran that it could be counted of; see test/runtime. @param {string} file */
+  /** Whether errors came after the end of a test file, which Jest does not count; see test/runtime. @param {string} file */
   hasLateErrors(file) {
     if (!existsSync(file)) return false;
-    this.fail(`After the end of a test file:\n${readFileSync(file, 'utf8')}`);
+    this.fail(`These errors came after the end of a test file:\n${readFileSync(file, 'utf8')}`);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { readUntrusted, SHORT_JSON } from '../json/parse-json';
+
 /**
  * How a caller and the process of a run talk over the run's channel (ADR 0037): each payload is a header, one line of JSON, and
  * behind its line break the bytes of a body.

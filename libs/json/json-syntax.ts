@@ -1,9 +1,9 @@
 /**
- * Whether bytes are a JSON text (RFC 8259) of at most so many levels. No value is made of it, so that it takes no memory
- * and time that grows only with the length: what is passed on need not be parsed. No package does that for bytes.
+ * Whether bytes are a JSON text (RFC 8259) that is nested at most `levels` deep. Text that is only passed on need not be
+ * parsed: this builds no values, so it needs no memory, and its time grows only with the length. No package does that.
  */
 export function isJsonText(json: Uint8Array, levels: number): boolean {
-  /** Of each open value the byte that ends it. */
+  /** The bytes that end the objects and arrays that are still open, the outermost first. */
   const ends = new Uint8Array(levels);
   let level = 0;
   let at = skipSpace(json, 0);
@@ -32,7 +32,7 @@ export function isJsonText(json: Uint8Array, levels: number): boolean {
   return false;
 }
 
-/** Where the value of an item begins: in an object, which `end` ends, behind its key and colon; -1 when there is none. */
+/** Returns where the next value begins, which in an object is after the key and colon; -1 if there is none. */
 function skipToValue(json: Uint8Array, from: number, end: number): number {
   if (end === 0x5d) return from;
   const key = json[from] === 0x22 ? skipString(json, from) : -1;
@@ -47,7 +47,7 @@ function skipSpace(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind a string, a number or a word and the space after it; -1 when there is none. */
+/** Returns where the space after a string, number or literal ends; -1 if there is none of these. */
 function skipScalar(json: Uint8Array, from: number): number {
   const end = scalarEnd(json, from);
   return end < 0 ? -1 : skipSpace(json, end);
@@ -124,14 +124,14 @@ function skipNumber(json: Uint8Array, from: number): number {
   return at;
 }
 
-/** Behind one or more digits; -1 when there are none. */
+/** Returns where one or more digits end; -1 if there are none. */
 function skipDigits(json: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(json[at] ?? 0)) at += 1;
   return at > from ? at : -1;
 }
 
-/** Of {@link isJsonText}: all that it calls. Plain JavaScript for a thread, which refers to nothing else. */
+/** A thread runs the source text of {@link isJsonText} and all that it calls, so these refer to nothing else. */
 export const JSON_SYNTAX_FUNCTIONS = [
   isJsonText,
   skipSpace,

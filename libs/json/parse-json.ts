@@ -1,17 +1,17 @@
-import { type BrokenBound, type JsonBounds, structureOf } from './strict-json';
+import { type BrokenBound, JSON_BOUNDS, type JsonBounds, structureOf } from './strict-json';
 
-/** What an untrusted text may cost: beyond any of it nothing is parsed. */
+/** How large an untrusted text may be. If it exceeds one of these, it is not parsed. */
 export interface UntrustedBounds extends JsonBounds {
   bytes: number;
 }
 
-/** Enough for what says little: errors of providers, answers to single questions, hints, settings. */
-export const SHORT_JSON: UntrustedBounds = { bytes: 64 * 1024, values: 10_000, levels: 100 };
+/** For short texts: a provider's error, the answer to a single question, a hint, a setting. */
+export const SHORT_JSON: UntrustedBounds = { ...JSON_BOUNDS, bytes: 64 * 1024 };
 
-/** Of lists with thousands of records, whose bytes are bounded where they are read. A record has dozens of values. */
-export const LONG_JSON: UntrustedBounds = { bytes: 64 * 1024 * 1024, values: 1_000_000, levels: 100 };
+/** For lists of thousands of records with dozens of values each. Whoever reads the bytes sets a tighter bound on them. */
+export const LONG_JSON: UntrustedBounds = { ...JSON_BOUNDS, bytes: 64 * 1024 * 1024, values: 1_000_000 };
 
-/** Why a text was not parsed: `syntax` for what is no JSON, else the bound that it breaks. */
+/** Says why a text was not parsed: its `fault` is the bound that it exceeds, or `syntax` if it is not JSON. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 
@@ -25,12 +25,12 @@ export class JsonError extends Error {
 }
 
 /**
- * Parses what somebody else wrote: a client, a job, a provider, a server, a file. A parser makes an object of every few
- * bytes, on the event loop that serves everybody, so the structure is checked first.
+ * Parses what a client, a job, a provider or another server wrote. A parser makes an object of every few bytes, on the event
+ * loop that serves everybody, so this checks the structure first.
  * @throws {JsonError}
  */
 export function parseUntrusted(json: string | Uint8Array, { bytes, ...bounds }: UntrustedBounds): unknown {
-  // A text has no fewer bytes than characters: a long one is not even copied.
+  // A text has at least as many bytes as characters, so one that is too long need not be copied first.
   if (json.length > bytes) throw tooLong(bytes);
   const given = typeof json === 'string' ? Buffer.from(json) : Buffer.from(json.buffer, json.byteOffset, json.length);
   if (given.length > bytes) throw tooLong(bytes);
@@ -42,7 +42,7 @@ export function parseUntrusted(json: string | Uint8Array, { bytes, ...bounds }: 
   return parsed(typeof json === 'string' ? json : given.toString('utf8'));
 }
 
-/** Like {@link parseUntrusted}, where a text that cannot be parsed says nothing: undefined for it. */
+/** Like {@link parseUntrusted}, but returns undefined for a text that cannot be parsed. */
 export function readUntrusted(json: string | Uint8Array, bounds: UntrustedBounds): unknown {
   try {
     return parseUntrusted(json, bounds);
@@ -53,7 +53,7 @@ export function readUntrusted(json: string | Uint8Array, bounds: UntrustedBounds
 }
 
 /**
- * Parses what this program, or whoever operates it, has written, and nobody else could change.
+ * Parses what only the platform or its operator can have written.
  * @throws {JsonError}
  */
 export function parseTrusted<T>(json: string): T {

@@ -10,7 +10,7 @@ export type BrokenBound = keyof JsonBounds;
 /** More than any request needs: the largest lists have a thousand items each, the deepest record a handful of levels. */
 export const JSON_BOUNDS: JsonBounds = { values: 10_000, levels: 100 };
 
-/** What can be said of a JSON text before it is parsed: the bound that it breaks, else how many keys it has. */
+/** What is known of a JSON text before it is parsed: the bound that it exceeds, or else how many keys it has. */
 export type Structure = { broken: BrokenBound } | { keys: number };
 
 /** Where the text that begins with the quote at `begin` ends; the end of everything when it does not. */
@@ -121,5 +121,5 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
   }
 }
 
-/** What {@link parseStrictJson} is made of. Plain JavaScript for a thread: they refer to nothing but each other. */
+/** A thread runs the source text of these functions, so they refer to nothing but each other. */
 export const STRICT_JSON_FUNCTIONS = [endOfText, structureOf, contentsOf, parseStrictJson];

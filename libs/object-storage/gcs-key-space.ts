@@ -259,7 +259,7 @@ function knownWord(word: string): string {
 }
 
 function parsed(data: unknown): Record<string, unknown> {
-  // What is no JSON says nothing, and the status tells enough.
+  // The status says enough if the body is not JSON.
   const value = typeof data === 'string' ? readUntrusted(data, SHORT_JSON) : data;
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

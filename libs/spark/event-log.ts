@@ -1,4 +1,5 @@
 import { readUntrusted, type UntrustedBounds } from '../json/parse-json';
+
 /** What one stage, executor or application has done; bytes and milliseconds. */
 interface Work {
   /** Attempts at tasks that have ended. */

@@ -6,7 +6,7 @@ import { parseTypeText } from './type-text';
 /** Bytes of the JSON of one schema: some fifty thousand columns. */
 export const MOST_SCHEMA_JSON = 2 ** 23;
 
-/** Metadata of tables, most of which are snapshots and statistics; each level of a type takes four of JSON. */
+/** Most of a table's metadata is snapshots and statistics. A level of a type takes up to four levels of JSON. */
 const TABLE_JSON: UntrustedBounds = { bytes: 2 ** 25, values: 1_000_000, levels: 10 + 4 * MOST_NESTING };
 
 /** A column as Spark's JSON says it, with what SQL can say of it besides. */

@@ -117,14 +117,14 @@ const patchPackages = {
 };
 
 /**
- * esbuild leaves other characters than those of ASCII in regular expressions, but the start file reads a bundle as Latin-1.
+ * The start file reads a bundle as Latin-1, but esbuild leaves non-ASCII characters in regular expressions.
  * @param {string} source
  * @param {string} path
- * @returns {string} the source with escapes in their place
+ * @returns {string} the source with escapes in place of these characters
  */
 function asciiOf(source, path) {
   if (/^\p{ASCII}*$/u.test(source)) return source;
-  // An escape in such a text would not be read as one.
+  // String.raw would keep the escape instead of reading it.
   if (/String\.raw`[^`]*\P{ASCII}/u.test(source)) throw new Error(`${path}: a text of String.raw must be ASCII.`);
   return source.replace(/^\ufeff/, '').replace(/(\\*)(\P{ASCII})/gu, (_, backslashes, character) => {
     const units = Array.from({ length: character.length }, (_unit, index) => character.charCodeAt(index));

@@ -6,6 +6,9 @@ import { waitForLock } from './lock.mjs';
 import { runCommand } from './processes.mjs';
 import { SetupError } from './setup-error.mjs';
 
+/** Files of dist that must be there after a build. */
+const ENTRIES = ['api.js', 'worker.js', 'migrate.js', 'bundle/api.js', 'bundle/worker.js', 'agent/agent.js'];
+
 /** The folder that holds package.json. */
 export const projectRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
@@ -71,6 +74,8 @@ export async function ensureBuild({ onProgress = () => {}, signal, root = projec
     onProgress('Building (npm run build)');
     const { code, output } = await runNpm(['run', 'build'], { root, signal, onProgress });
     if (code !== 0) throw new SetupError(`npm run build failed: ${lastLines(output, 15)}`);
+    const missing = ENTRIES.find((entry) => !existsSync(join(dist, entry)));
+    if (missing) throw new SetupError(`npm run build ended without making ${join('dist', missing)}.`);
     const files = Object.fromEntries(builtFiles(dist).map((name) => [name, sizeOf(join(dist, name))]));
     writeFileSync(stamp, JSON.stringify({ sources: wanted, files }));
     return true;
@@ -199,7 +204,7 @@ function sourcesHash(root) {
 }
 
 /**
- * What is known of a build: the hash of its sources, and the size of each file in dist, in bytes.
+ * Reads the stamp of a build, which has the hash of its sources and the size in bytes of each file in dist.
  * @param {string} stamp
  * @returns {{sources: string, files: Record<string, number>} | null}
  */
@@ -211,7 +216,7 @@ function readBuild(stamp) {
   }
 }
 
-/** Files of a build, without the caches that running programs write. @param {string} dist */
+/** Lists the files of a build, but not the caches that programs write when they run. @param {string} dist */
 function builtFiles(dist) {
   return filesUnder(dist)
     .map((file) => relative(dist, file))

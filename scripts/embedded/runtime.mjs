@@ -431,12 +431,12 @@ class RuntimeSetup {
     }
   }
 
-  /** Where it is written down which compiler PySpark was compiled by. */
+  /** This file has the hash of the script that compiled PySpark. */
   get compiledBy() {
     return join(this.venv, 'pyspark-compiled-by');
   }
 
-  /** An installation of an earlier release has it uncompiled. @param {Installation} record @returns {Promise<Installation>} */
+  /** Earlier releases did not compile PySpark, so an existing installation may need it too. @param {Installation} record @returns {Promise<Installation>} */
   async compilePySpark(record) {
     const compiler = createHash('sha256').update(readFileSync(COMPILE_PYTHON)).digest('hex');
     const isCompiled = existsSync(this.compiledBy) && readFileSync(this.compiledBy, 'utf8') === compiler;

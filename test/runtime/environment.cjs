@@ -39,7 +39,7 @@ module.exports = class SharedProcessEnvironment {
     process.exit = before.exit;
     restoreEnv(before.env);
     const leaks = [...undoListeners(before.listeners), ...undoBuiltins(before), ...(await openedSince(before))];
-    // A file that cannot be loaded says why, and ends before it could undo anything.
+    // If a file cannot be loaded, Jest should report why, not that the file has undone nothing.
     if (leaks.length === 0 || this.hasFailedToLoad) return;
     throw new Error(
       `This test file leaves behind: ${leaks.join('; ')}. Undo each in the file, because the next one shares its process.`,
@@ -60,7 +60,7 @@ const WATCHED_RESOURCES = [
   ...['TCPServerWrap', 'PipeServerWrap', 'UDPWrap', 'ProcessWrap', 'FSEvent', 'StatWatcher', 'Worker'],
 ];
 
-/** What was closed or killed takes some time to be gone. */
+/** Closed handles and killed processes take some time to disappear. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 function snapshot() {
@@ -104,7 +104,7 @@ function listenersNow() {
   return new Map(WATCHED_EVENTS.map((event) => [event, process.rawListeners(event)]));
 }
 
-/** Listeners are those of before again: jest-circus takes away and adds some, which it leaves so when a file cannot be loaded. */
+/** Restores the listeners: jest-circus replaces some by its own, and does not undo that if the file cannot be loaded. */
 function undoListeners(before) {
   const leaks = [];
   for (const [event, listeners] of before) {
@@ -122,28 +122,17 @@ function undoListeners(before) {
  * and `fs` are replaced by packages as they load.
  */
 const BUILTINS = Object.entries({ globalThis, Math, Date, JSON, Promise, stdout: process.stdout });
-/** What each test file has of its own, or undoes in another way. */
-const OWN = [
-  'jest',
-  'expect',
-  'it',
-  'test',
-  'fit',
-  'xit',
-  'xtest',
-  'describe',
-  'fdescribe',
-  'xdescribe',
-  'console',
-  'exit',
-];
-OWN.push('beforeAll', 'beforeEach', 'afterAll', 'afterEach');
+/** Each test file gets its own of these, or they are restored elsewhere. */
+const OWN = new Set([
+  ...['jest', 'expect', 'it', 'test', 'fit', 'xit', 'xtest', 'describe', 'fdescribe', 'xdescribe'],
+  ...['beforeAll', 'beforeEach', 'afterAll', 'afterEach', 'console'],
+]);
 
 /** The functions of each. Node defines some when they are first used, so accessors are left out. */
 function builtinsNow() {
   return BUILTINS.map(([, owner]) => {
     const properties = Object.entries(Object.getOwnPropertyDescriptors(owner));
-    return new Map(properties.filter(([name, { value }]) => typeof value === 'function' && !OWN.includes(name)));
+    return new Map(properties.filter(([name, { value }]) => typeof value === 'function' && !OWN.has(name)));
   });
 }
 
@@ -167,9 +156,9 @@ function undoBuiltins({ builtins, folder, umask, title }) {
 }
 
 /**
- * An error after the end of a file is nobody's: where no other file runs in the process it ends that, and Jest starts
- * another one without a word.
- * @param {string | undefined} file where it is written down
+ * Records errors that come after the end of a test file. If no other file is running, such an error ends the process, and
+ * Jest silently starts another one.
+ * @param {string | undefined} file the errors are appended to it
  */
 function noteLateErrors(file) {
   if (!file || !process.send) return;

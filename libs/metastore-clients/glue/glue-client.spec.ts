@@ -277,7 +277,8 @@ describe('GlueClient', () => {
     const throttled = { __type: 'ThrottlingException', Message: 'Rate exceeded' };
 
     it('asks it again', async () => {
-      const client = await start();
+      await start();
+      const client = open({}, LONG);
       glue.answerWith((request, response) => {
         glue.answerWith(null);
         answering(400, throttled)(request, response);

@@ -7,12 +7,12 @@ import {
   GlueClient as GlueSdk,
 } from '@aws-sdk/client-glue';
 import { ACCESS_KEY_ID_INVALID, isAccessKeyId } from '../../credential-check/aws-refusal';
-import { LONG_JSON, parseUntrusted } from '../../json/parse-json';
+import { JsonError } from '../../json/parse-json';
 import { errorField } from '../../object-storage/store-fault';
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { readBody } from '../answer-body';
 import { AnswerFields } from '../answer-fields';
-import { assertModestJson } from '../answer-json';
+import { assertModestJson, parseAnswer } from '../answer-json';
 import { CallGuard, type CallBounds, DEFAULT_TIMEOUTS, type MetastoreTimeouts } from '../call-guard';
 import { describeEach } from '../described-tables';
 import {
@@ -210,8 +210,8 @@ function bound(command: Command, server: string, signal: AbortSignal): void {
       const response = result.response as { statusCode: number; headers: Record<string, string>; body?: unknown };
       if (response.body instanceof Readable) {
         const body = await readBody(response.body, response.headers, signal);
-        assertModestJson(body);
         const isList = response.statusCode === 200 && command instanceof GetTablesCommand;
+        if (!isList) assertModestJson(body);
         response.body = Readable.from([isList ? withoutDetails(body) : body]);
       }
       return result;
@@ -223,9 +223,10 @@ function bound(command: Command, server: string, signal: AbortSignal): void {
 /** The SDK would take most of a list's time to read columns and properties that no list tells. */
 function withoutDetails(page: Buffer): Buffer {
   try {
-    return Buffer.from(JSON.stringify(parseUntrusted(page, LONG_JSON), LISTED));
-  } catch {
-    // The SDK says so.
+    return Buffer.from(JSON.stringify(parseAnswer(page), LISTED));
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    // The SDK says that the answer is not JSON.
     return page;
   }
 }

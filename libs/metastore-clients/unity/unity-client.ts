@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LONG_JSON, parseUntrusted } from '../../json/parse-json';
 import type { OutboundAgents, OutboundPolicy } from '../../outbound-policy/outbound-policy';
-import { assertModestJson } from '../answer-json';
+import { assertModestJson, parseAnswer } from '../answer-json';
 import { AnswerFields } from '../answer-fields';
 import { CallGuard, type CallBounds, DEFAULT_TIMEOUTS, type MetastoreTimeouts } from '../call-guard';
 import {
@@ -166,8 +165,10 @@ export class UnityClient implements MetastoreClient {
       await delay(pauseMs, undefined, { signal: bounds.signal });
       answer = await this.send(url, bounds);
     }
-    assertModestJson(answer.body);
-    if (answer.status !== 200) throw unityFault(url.host, answer, [this.token]);
+    if (answer.status !== 200) {
+      assertModestJson(answer.body);
+      throw unityFault(url.host, answer, [this.token]);
+    }
     return this.parsed(answer, url.host);
   }
 
@@ -177,12 +178,11 @@ export class UnityClient implements MetastoreClient {
   }
 
   private parsed({ status, body }: UnityAnswer, server: string): AnswerFields {
-    const text = body.toString('utf8');
     try {
-      return new AnswerFields(parseUntrusted(text, LONG_JSON), 'page');
+      return new AnswerFields(parseAnswer(body), 'page');
     } catch (error) {
       if (error instanceof MetastoreError) throw error;
-      throw notUnity(server, status, text, [this.token]);
+      throw notUnity(server, status, body.toString('utf8'), [this.token]);
     }
   }
 }

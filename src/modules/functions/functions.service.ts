@@ -123,7 +123,7 @@ function timeoutSeconds({ job_conf_snapshot: { settings } }: RunDetailRow): numb
 
 const LONGEST_TEXT = 4_000;
 const MOST_LINES = 30;
-/** What the bridge of functions says of a failure, however its characters are escaped. */
+/** A failure as the bridge describes it is not larger, even if every character is escaped. */
 const FAILURE: UntrustedBounds = { bytes: 1024 * 1024, values: 100, levels: 2 };
 
 /** What the function raised, as far as it says. */

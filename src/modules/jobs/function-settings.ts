@@ -1,5 +1,5 @@
 import type { FunctionOfRun, RunFile } from '../../../libs/contracts/agent-protocol';
-import { JsonError, parseUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
+import { JsonError, parseUntrusted, SHORT_JSON, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 import { normalizePath } from '../../platform/files/file-path';
 import { toWire } from '../../platform/product/product-name';
@@ -22,8 +22,8 @@ const DEFAULT_CONCURRENCY = 4;
 const MOST_CONCURRENCY = 64;
 export const DEFAULT_TIMEOUT_SECONDS = 60;
 const MOST_TIMEOUT_SECONDS = 3_600;
-/** What an example of a request may be: it stands in every description of the function. */
-export const EXAMPLE_JSON: UntrustedBounds = { bytes: 1024 * 1024, values: 10_000, levels: 100 };
+/** The example is part of every description of the function, so it must be small. */
+export const EXAMPLE_JSON: UntrustedBounds = { ...SHORT_JSON, bytes: 1024 * 1024 };
 /** A file of the workspace with the requirements, rather than the requirements themselves. */
 const REQUIREMENTS_FILE = /^[^\n]*\.txt$/;
 const PYTHON_NAME = /^[A-Za-z_]\w{0,127}$/;

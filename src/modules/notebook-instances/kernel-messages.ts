@@ -16,8 +16,8 @@ const LONGEST_REPLY = 64 * 1024;
 const MOST_GENERATIONS = 1_000_000;
 
 /**
- * Bridges leave out a single datum of more than a mebibyte, which as figures has some hundred thousand values. All of a
- * message are made and written again on the event loop.
+ * A message is parsed and written again on the event loop, so its values are bounded. A bridge leaves out data of more than
+ * a mebibyte, which as numbers are some hundred thousand values.
  */
 const MESSAGE_JSON: UntrustedBounds = { bytes: LONGEST_PAYLOAD, values: 500_000, levels: 200 };
 

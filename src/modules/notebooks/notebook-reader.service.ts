@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import type { ParsedJson } from '../../../libs/json/strict-json';
 import { NotebookError, readIpynb, type ReadNotebook } from '../../../libs/notebooks/ipynb';
 import { invalid } from '../../platform/errors/domain-error';
 import { JsonParser } from '../../platform/http/bodies/json-parser';
 import { FairBulkhead } from '../../platform/process/fair-bulkhead';
-import type { ParsedJson } from '../../../libs/json/strict-json';
 
 const MIB = 1024 * 1024;
 /** Of a notebook as a file, or as a request. */

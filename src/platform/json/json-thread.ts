@@ -8,13 +8,13 @@ import {
 } from '../../../libs/json/strict-json';
 import type { Logger } from '../logging/logger';
 
-/** From this size on a text takes the event loop for too long; bytes. */
+/** A text of this size or more would hold up the event loop; bytes. */
 export const LARGE_FROM_BYTES = 128 * 1024;
 
 /** Several hundred times what the largest text takes; beyond it the thread ends, and its work with it. */
 const THREAD_MEMORY_MB = 512;
 
-/** What a thread does with a text. */
+/** The functions that the thread can call. */
 const TASKS = { parseStrictJson, isJsonText };
 type Tasks = typeof TASKS;
 type Rest<K extends keyof Tasks> = Parameters<Tasks[K]> extends [unknown, ...infer R] ? R : never;

@@ -5,13 +5,13 @@ import { LOGGER, type Logger } from '../logging/logger';
 import { FairBulkhead } from '../process/fair-bulkhead';
 import { JsonThread, LARGE_FROM_BYTES } from './json-thread';
 
-/** More than Python's own parser takes. */
-const MOST_LEVELS = 1_000;
+/** Python's own parser does not go deeper. */
+const MAX_LEVELS = 1_000;
 
-/** Large texts of jobs and their callers, one at a time. The largest takes some tenths of a second. */
+/** Large texts of jobs and their callers are checked one at a time. The largest takes a few tenths of a second. */
 const LARGE_TEXTS = { code: 'JSON.BUSY', atOnce: 1, waiting: 64, waitingOfOne: 16, patienceMs: 10_000 };
 
-/** Looks at JSON that is passed on between callers and jobs, off the event loop where it is large; tenants take turns. */
+/** Checks JSON that callers and jobs send each other. Large texts are checked off the event loop, and tenants take turns. */
 @Injectable()
 export class UntrustedJson implements OnApplicationShutdown {
   private readonly thread: JsonThread;
@@ -24,8 +24,8 @@ export class UntrustedJson implements OnApplicationShutdown {
   /** Whether the bytes are JSON in UTF-8. 503 where too many large texts wait. */
   async isJson(tenantId: string, bytes: Buffer): Promise<boolean> {
     if (!isUtf8(bytes)) return false;
-    if (bytes.length < LARGE_FROM_BYTES) return isJsonText(bytes, MOST_LEVELS);
-    return this.bulkhead.run(tenantId, () => this.thread.isJsonText(bytes, MOST_LEVELS));
+    if (bytes.length < LARGE_FROM_BYTES) return isJsonText(bytes, MAX_LEVELS);
+    return this.bulkhead.run(tenantId, () => this.thread.isJsonText(bytes, MAX_LEVELS));
   }
 
   onApplicationShutdown(): Promise<void> {
