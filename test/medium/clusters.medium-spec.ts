@@ -190,8 +190,8 @@ describe('clusters', () => {
     return own;
   }
 
-  async function nodeSpec(cluster: number): Promise<NodeSpec> {
-    const reader = new ClusterFactsReader(
+  const factsReader = () =>
+    new ClusterFactsReader(
       api.database,
       api.app.get(ClusterRowsRepository),
       api.app.get(ReferenceData),
@@ -199,9 +199,19 @@ describe('clusters', () => {
       api.app.get(Installation),
       api.app.get(BootstrapTokens),
     );
+
+  async function nodeSpec(cluster: number): Promise<NodeSpec> {
+    const reader = factsReader();
     const node = { token: randomUUID(), attempt: 1, bootstrap_token: null, bootstrap_token_hash: null };
     return reader.nodeSpec(await reader.read(cluster), node as ClusterNode);
   }
+
+  it('have the labels of their cloud environment beside their own, which win', async () => {
+    const cloud_env = await estate.id('cloud_env', parts, { labels: { team: 'data', cost: 'a' } });
+    const cluster = await estate.id('cluster', { ...parts, cloud_env }, { labels: { cost: 'b', own: 'c' } });
+    const { labels } = await factsReader().read(cluster);
+    expect(labels).toMatchObject({ team: 'data', cost: 'b', own: 'c', tenant_id: expect.any(String) });
+  });
 
   describe('accelerators', () => {
     const SPARK = { '3.2.2': 1, '3.3.4': 2, '3.5.9': 6 };

@@ -25,10 +25,26 @@ describe('parseCredentials', () => {
     expect(parseCredentials(customS3, encode(s3))).toEqual(s3);
   });
 
+  it('reads what the base64 command writes, and base64 without padding', () => {
+    const basic = { USERNAME: 'u'.repeat(100), PASSWORD: 'hush1' };
+    const encoded = encode(basic);
+    const [lines, bare] = [`${encoded.replaceAll(/.{76}/g, '$&\r\n')}\n`, encoded.replace(/=+$/, '')];
+    expect(bare).not.toBe(encoded);
+    for (const text of [lines, bare]) expect(parseCredentials(onPremBasicAuth, text)).toEqual(basic);
+  });
+
   it.each([
     ['not base64', '{"USERNAME":"u"}', 'CREDENTIALS_CONF.NOT_BASE64'],
-    ['line breaks', `${encode({ USERNAME: 'u', PASSWORD: 'hush' })}\n`, 'CREDENTIALS_CONF.NOT_BASE64'],
-    ['missing padding', encode({ USERNAME: 'u', PASSWORD: 'hush1' }).replace(/=+$/, ''), 'CREDENTIALS_CONF.NOT_BASE64'],
+    [
+      'wrong padding',
+      encode({ USERNAME: 'u', PASSWORD: 'hush1' }).replace(/=*$/, '==='),
+      'CREDENTIALS_CONF.NOT_BASE64',
+    ],
+    [
+      'base64 of URLs',
+      encode({ USERNAME: '>>>>>>', PASSWORD: '???????' }).replaceAll('/', '_'),
+      'CREDENTIALS_CONF.NOT_BASE64',
+    ],
     ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0x7b]).toString('base64'), 'CREDENTIALS_CONF.NOT_UTF8'],
     ['text', Buffer.from('PASSWORD=hush').toString('base64'), 'CREDENTIALS_CONF.NOT_JSON'],
     ['a list', encode(['hush']), 'CREDENTIALS_CONF.NOT_JSON'],

@@ -95,7 +95,7 @@ export function parseCredentials(credentialTypeId: number, encoded: string): Rec
 function decode(encoded: string): string {
   const bytes = bytesOfBase64(encoded);
   if (bytes === null) {
-    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not padded standard base64.');
+    throw invalid('CREDENTIALS_CONF.NOT_BASE64', 'base64_encoded_credentials.encoded is not standard base64.');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

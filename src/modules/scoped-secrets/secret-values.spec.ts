@@ -75,7 +75,7 @@ describe('values of secrets', () => {
   it.each([
     ['a keytab of another version', 'HIVE KERBEROS', { keytab: keytab(5, 3) }],
     ['a keytab of another kind', 'HIVE KERBEROS', { keytab: keytab(4, 2) }],
-    ['a keytab in another base64', 'HIVE KERBEROS', { keytab: `${keytab(5, 2)}\n` }],
+    ['a keytab in another base64', 'HIVE KERBEROS', { keytab: keytab(5, 2).replace(/.$/, '_') }],
     ['a cut keytab', 'HIVE KERBEROS', { keytab: Buffer.from([5]).toString('base64') }],
     ['a key that is none', 'GOOGLE SERVICE ACCOUNT', { private_key: 'hush' }],
   ] as const)('refuse %s', (_what, type, change) => {
@@ -86,8 +86,10 @@ describe('values of secrets', () => {
   });
 
   it('accept keytabs of both versions', () => {
-    const values = { ...VALUES['HIVE KERBEROS'], keytab: keytab(5, 1) };
-    expect(neededValues('HIVE KERBEROS', values)).toEqual(values);
+    for (const text of [keytab(5, 1), `${keytab(5, 2)}\n`]) {
+      const values = { ...VALUES['HIVE KERBEROS'], keytab: text };
+      expect(neededValues('HIVE KERBEROS', values)).toEqual(values);
+    }
   });
 
   it('have 64 KiB together at most, in bytes', () => {

@@ -15,7 +15,7 @@ interface Form {
 
 const ANY: Form = {};
 const PRIVATE_KEY: Form = { holds: isPrivateKey, meaning: 'a private key in PEM form' };
-const KEYTAB: Form = { holds: isKeytab, meaning: 'padded standard base64 of a keytab file' };
+const KEYTAB: Form = { holds: isKeytab, meaning: 'standard base64 of a keytab file' };
 
 /** Fields of each secret type. */
 const SECRET_FIELDS: Readonly<Record<SecretTypeName, Partial<Record<FieldName, Form>>>> = {

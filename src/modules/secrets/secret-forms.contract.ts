@@ -10,8 +10,13 @@ export function isPrivateKey(text: string): boolean {
   }
 }
 
-/** The bytes of padded standard base64; null for any other text. */
+/**
+ * The bytes of standard base64 (RFC 4648, section 4); null for any other text. Line breaks and blanks may be anywhere, since
+ * `base64` breaks its output into lines, and padding may be left out.
+ */
 export function bytesOfBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : null;
+  const written = text.replaceAll(/\s+/g, '');
+  const bytes = Buffer.from(written, 'base64');
+  const padded = bytes.toString('base64');
+  return padded === written || padded.replace(/=+$/, '') === written ? bytes : null;
 }

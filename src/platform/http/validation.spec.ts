@@ -5,6 +5,18 @@ class Body {
   @Field.map({ optional: true }) labels?: Record<string, unknown>;
 }
 
+class Nested {
+  @Field.id() disk_id: number;
+  @Field.text({ optional: true }) name?: string;
+}
+
+class Required {
+  @Field.id() cluster_id: number;
+  @Field.text({ minLength: 1 }) name: string;
+  @Field.texts() tags: string[];
+  @Field.objects(() => Nested) disks: Nested[];
+}
+
 const transform = (body: string): Promise<Body> =>
   createValidationPipe().transform(JSON.parse(body), { type: 'body', metatype: Body }) as Promise<Body>;
 
@@ -25,6 +37,18 @@ describe('createValidationPipe', () => {
     const query = Object.fromEntries([JSON.parse(parameter) as [string, string]]);
     const transformed = createValidationPipe().transform(query, { type: 'query', metatype: Body });
     await expect(transformed).rejects.toThrow(message);
+  });
+
+  it('says which fields are missing, and what those that were sent would have to be', async () => {
+    const body = { name: '', disks: [{ name: 'a' }] };
+    const refused = createValidationPipe().transform(body, { type: 'body', metatype: Required });
+    const fields = {
+      cluster_id: ['cluster_id is required'],
+      name: ['name must be longer than or equal to 1 characters'],
+      tags: ['tags is required'],
+      'disks.0.disk_id': ['disks.0.disk_id is required'],
+    };
+    await expect(refused).rejects.toMatchObject({ details: { fields } });
   });
 
   it('names what it does not know', async () => {

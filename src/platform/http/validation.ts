@@ -9,7 +9,8 @@ function collect(errors: readonly ValidationError[], path: string, problems: Pro
   for (const error of errors) {
     if (problems.isFull) return;
     const field = path ? `${path}.${error.property}` : error.property;
-    const texts = Object.values(error.constraints ?? {});
+    // What a value would have to be like says nothing to somebody who has sent none.
+    const texts = error.value === undefined ? [`${field} is required`] : Object.values(error.constraints ?? {});
     if (texts.length > 0) problems.add(field, texts);
     collect(error.children ?? [], field, problems);
   }
@@ -20,7 +21,7 @@ export function createValidationPipe(): ValidationPipe {
   return new StrictValidationPipe({
     transform: true,
     forbidUnknownValues: false,
-    validationError: { target: false, value: false },
+    validationError: { target: false },
     exceptionFactory: (errors) => {
       const problems = new Problems();
       collect(errors, '', problems);

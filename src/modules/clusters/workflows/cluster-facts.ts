@@ -43,6 +43,7 @@ export interface ClusterFacts {
   enablePublicIp: boolean;
   blockProjectSshKeys: boolean;
   identity: string | null;
+  /** Those of its cloud environment and its own, which win where both have a key. */
   labels: Record<string, string>;
   place: Place;
   /** Those of the place's region, in order. */
@@ -96,7 +97,7 @@ export class ClusterFactsReader {
       enablePublicIp: row.enable_public_ip,
       blockProjectSshKeys: row.block_project_ssh_keys,
       identity: row.cloud_identity,
-      labels: row.labels,
+      labels: { ...env.labels, ...row.labels },
       place,
       zones: place.region === null ? [] : this.referenceData.zonesOf(env.cloud_provider_id, place.region),
       image: env.boot_disk_image.boot_disk_image,
