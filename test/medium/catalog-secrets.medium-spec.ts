@@ -1,6 +1,9 @@
 import { DataSource } from 'typeorm';
 import { configurationXml } from '../harness/configuration-xml';
 import { CatalogSecretsService, type NearestSecrets } from '../../src/modules/catalog-secrets/catalog-secrets.service';
+import { WorkspaceUser } from '../../src/modules/workspaces/entities/workspace-permissions.entity';
+import { PERMISSION_ID } from '../../src/modules/workspaces/workspaces.repository';
+import { insertRow } from '../../src/platform/persistence/sql';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 import { type Caller, People, refusal } from './harness/people';
 import { startWholeApi, type TestAnswer, type TestApi } from './harness/test-api';
@@ -443,6 +446,23 @@ describe('secrets of metastore catalogs', () => {
       expect(refusal(await attach('workspace', hive, { metastore: shared }, caller))[0]).toBe(403);
       expect(refusal(await list('workspace', '', caller))[0]).toBe(403);
     }
+  });
+
+  it('of workspaces are listed without naming one, as far as the caller may see them', async () => {
+    const [hive, glue, place] = [await catalog('hive'), await catalog('glue'), await people.workspace(admin)];
+    const here = await attached('workspace', hive, { metastore: await secret('workspace', BASIC) });
+    const keys = await secret('workspace', KEYS, admin, place);
+    const there = await attached('workspace', glue, { storage: keys });
+    const user = await member();
+    const seenBy = async (caller: Caller): Promise<number[]> =>
+      (await caller.call('GET', path('workspace'))).body.data.map(
+        (one: Record<string, number>) => one['metastore_catalog_secret_workspace_id'],
+      );
+    expect(await seenBy(admin)).toEqual([there, here]);
+    expect(await seenBy(user)).toEqual([]);
+    const shared = { tenant_id: tenant, workspace_id: place, user_id: user.userId, permission_id: PERMISSION_ID.VIEW };
+    await insertRow(api.database.manager, WorkspaceUser, shared);
+    expect(await seenBy(user)).toEqual([there]);
   });
 
   it('of a disabled workspace stay as they are', async () => {

@@ -109,15 +109,28 @@ describe('files of a workspace', () => {
     for (const to of [copy, move]) {
       expect(refusal(await to('f', 'g'))).toEqual([409, 'FILE.EXISTS']);
       expect(refusal(await to('d', 'e'))).toEqual([409, 'FILE.EXISTS']);
-      expect(refusal(await to('f', 'd', true))).toEqual([409, 'FILE.IS_DIRECTORY']);
       expect(refusal(await to('d', 'f', true))).toEqual([409, 'FILE.NOT_A_DIRECTORY']);
       expect(refusal(await to('f', 'g/h'))).toEqual([409, 'FILE.NOT_A_DIRECTORY']);
     }
     expect(refusal(await rename('f', 'g'))).toEqual([409, 'FILE.EXISTS']);
+    expect(refusal(await rename('f', 'd'))).toEqual([409, 'FILE.IS_DIRECTORY']);
     expect((await copy('f', 'g', true)).status).toBe(200);
     expect(await download('g')).toBe('f');
     expect((await move('d', 'e', true)).status).toBe(201);
     expect(await paths()).toEqual(['e', 'e/1', 'f', 'g']);
+  });
+
+  it('put a file into the directory that is at its destination', async () => {
+    await upload('f', 'f');
+    await upload('d/g', 'g');
+    await upload('d/e/f', 'old');
+    expect(await copy('f', 'd')).toMatchObject({ status: 200, body: { full_file_path: 'd/f' } });
+    expect(refusal(await copy('f', 'd'))).toEqual([409, 'FILE.EXISTS']);
+    expect(refusal(await move('d/f', '/d/'))).toEqual([409, 'FILE.EXISTS']);
+    expect(refusal(await move('f', 'd/e'))).toEqual([409, 'FILE.EXISTS']);
+    expect((await move('f', 'd/e', true)).status).toBe(201);
+    expect(await download('d/e/f')).toBe('f');
+    expect(refusal(await copy('d/g', 'd/e/f/g', true))).toEqual([409, 'FILE.NOT_A_DIRECTORY']);
   });
 
   it.each<[string, string, string, boolean, [number, string]]>([

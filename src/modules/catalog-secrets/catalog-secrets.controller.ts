@@ -10,7 +10,7 @@ import type { OperationOptions } from '../../platform/http/operation-options';
 import type { Page } from '../../platform/http/page';
 import type { RecordSelector } from '../../platform/http/selector';
 import type { Attachment } from './attached-secrets.service';
-import type { UsersScope } from './catalog-secrets.repository';
+import type { OwnScope } from './catalog-secrets.repository';
 import {
   type AskedSecrets,
   AttachTenantSecrets,
@@ -168,7 +168,7 @@ const WORKSPACE = {
   word: 'Workspace',
   label: 'secrets of a workspace',
   access: {
-    list: Allow.workspace('VIEW'),
+    list: Allow.workspaceIfNamed('VIEW'),
     attach: Allow.tenant(ADMINS),
     update: Allow.tenant(ADMINS),
     detach: Allow.tenant(ADMINS),
@@ -181,8 +181,13 @@ const WORKSPACE = {
   write: CatalogSecretWorkspaceWrite,
 } as const;
 
+const ownScope = (scope: TenantScope, principal: Principal): OwnScope => ({
+  ...scope,
+  everyone: isTenantAdmin(principal),
+});
+
 @Controller()
-export class WorkspaceCatalogSecretsController extends CatalogSecretsController(WORKSPACE, (scope) => scope) {
+export class WorkspaceCatalogSecretsController extends CatalogSecretsController(WORKSPACE, ownScope) {
   constructor(service: WorkspaceCatalogSecretsService) {
     super(service);
   }
@@ -200,13 +205,8 @@ const USER = {
   write: CatalogSecretUserWrite,
 } as const;
 
-const usersScope = (scope: TenantScope, principal: Principal): UsersScope => ({
-  ...scope,
-  everyone: isTenantAdmin(principal),
-});
-
 @Controller()
-export class UserCatalogSecretsController extends CatalogSecretsController(USER, usersScope) {
+export class UserCatalogSecretsController extends CatalogSecretsController(USER, ownScope) {
   constructor(service: UserCatalogSecretsService) {
     super(service);
   }

@@ -12,6 +12,7 @@ import {
   metastoreCatalogJoins,
   metastoreCatalogJson,
 } from '../metastore-catalogs/metastore-catalogs.contract';
+import { sharedWith } from '../workspaces/workspaces.contract';
 import {
   type CatalogSecret,
   TenantCatalogSecret,
@@ -47,8 +48,8 @@ export interface HeldSecret {
   owner: number | null;
 }
 
-/** The caller; a user's own associations only, unless it says everyone's. */
-export interface UsersScope extends TenantScope {
+/** The caller, who sees associations of their own and of the workspaces shared with them, unless it says everyone's. */
+export interface OwnScope extends TenantScope {
   everyone: boolean;
 }
 
@@ -128,24 +129,29 @@ export class TenantCatalogSecretsRepository extends CatalogSecretsRepository<Ten
 }
 
 @Injectable()
-export class WorkspaceCatalogSecretsRepository extends CatalogSecretsRepository<WorkspaceCatalogSecret> {
+export class WorkspaceCatalogSecretsRepository extends CatalogSecretsRepository<WorkspaceCatalogSecret, OwnScope> {
   constructor(dataSource: DataSource) {
     super(dataSource, WorkspaceCatalogSecret, 'workspace');
   }
 
-  /** The guard requires a list to name the workspace; without one nothing is listed. */
+  protected override within(scope: OwnScope): Conditions<WorkspaceCatalogSecret> {
+    const conditions = super.within(scope);
+    if (!scope.everyone) sharedWith<WorkspaceCatalogSecret>(scope.userId)(conditions);
+    return conditions;
+  }
+
   ofWorkspace(workspaceId: number | undefined): ResourceFilter<WorkspaceCatalogSecret> {
-    return (conditions) => conditions.add('t.workspace_id = ?', workspaceId);
+    return (conditions) => conditions.addIf(workspaceId !== undefined, 't.workspace_id = ?', workspaceId);
   }
 }
 
 @Injectable()
-export class UserCatalogSecretsRepository extends CatalogSecretsRepository<UserCatalogSecret, UsersScope> {
+export class UserCatalogSecretsRepository extends CatalogSecretsRepository<UserCatalogSecret, OwnScope> {
   constructor(dataSource: DataSource) {
     super(dataSource, UserCatalogSecret, 'user');
   }
 
-  protected override within(scope: UsersScope): Conditions<UserCatalogSecret> {
+  protected override within(scope: OwnScope): Conditions<UserCatalogSecret> {
     return super.within(scope).addIf(!scope.everyone, 't.user_id = ?', scope.userId);
   }
 

@@ -11,7 +11,7 @@ import {
   type CatalogSecretRow,
   type HeldSecret,
   UserCatalogSecretsRepository,
-  type UsersScope,
+  type OwnScope,
 } from './catalog-secrets.repository';
 import type {
   AskedSecrets,
@@ -32,7 +32,7 @@ export class UserCatalogSecretsService extends AttachedSecretsService<
   CatalogSecretUserRead,
   CatalogSecretUserWrite,
   UserCatalogSecretListQuery,
-  UsersScope
+  OwnScope
 > {
   constructor(
     transactions: Transactions,
@@ -49,7 +49,7 @@ export class UserCatalogSecretsService extends AttachedSecretsService<
   }
 
   protected override async columnsOfChanged(
-    scope: UsersScope,
+    scope: OwnScope,
     row: CatalogSecretRow<UserCatalogSecret>,
     secrets: AskedSecrets,
     tx: Tx,
@@ -63,7 +63,7 @@ export class UserCatalogSecretsService extends AttachedSecretsService<
   /** Only secrets of the caller are ever held. */
   protected async ownerOf(
     _tx: Tx,
-    { userId }: UsersScope,
+    { userId }: OwnScope,
     _secrets: readonly HeldSecret[],
     before: CatalogSecretRow<UserCatalogSecret> | null,
   ): Promise<Values<UserCatalogSecret>> {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { TenantScope } from '../../platform/auth/principal';
 import { idText } from '../../platform/http/answers';
 import type { Tx, Values } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -12,6 +11,7 @@ import {
   type AttachedSecret,
   type CatalogSecretRow,
   type HeldSecret,
+  type OwnScope,
   WorkspaceCatalogSecretsRepository,
 } from './catalog-secrets.repository';
 import type {
@@ -28,7 +28,8 @@ export class WorkspaceCatalogSecretsService extends AttachedSecretsService<
   WorkspaceCatalogSecret,
   CatalogSecretWorkspaceRead,
   CatalogSecretWorkspaceWrite,
-  WorkspaceCatalogSecretListQuery
+  WorkspaceCatalogSecretListQuery,
+  OwnScope
 > {
   constructor(
     transactions: Transactions,
@@ -51,7 +52,7 @@ export class WorkspaceCatalogSecretsService extends AttachedSecretsService<
   /** The workspace follows from the secrets. Who may attach them is an administrator, who needs no permission on it. */
   protected async ownerOf(
     tx: Tx,
-    _scope: TenantScope,
+    _scope: OwnScope,
     secrets: readonly HeldSecret[],
     before: CatalogSecretRow<WorkspaceCatalogSecret> | null,
   ): Promise<Values<WorkspaceCatalogSecret>> {

@@ -16,7 +16,7 @@ import type {
   WorkspaceClusterQuery,
   WorkspaceClusterSearchQuery,
 } from './dto/cluster-workspace.dto';
-import { WorkspacesRepository } from './workspaces.repository';
+import { sharedWith, WorkspacesRepository } from './workspaces.repository';
 import { WorkspacesService } from './workspaces.service';
 
 /**
@@ -78,7 +78,7 @@ export class ClusterWorkspacesService {
     const manages = CLUSTER_MANAGERS.some((role) => principal.roles.has(role));
     const found = await this.repository.list(scope, page, (conditions) => {
       this.repository.ofCluster(clusterId, partOfName)(conditions);
-      if (!manages) this.workspaceRecords.sharedWith<ClusterWorkspaceRow>(principal.userId)(conditions);
+      if (!manages) sharedWith(principal.userId)(conditions);
     });
     return this.render(scope, found);
   }

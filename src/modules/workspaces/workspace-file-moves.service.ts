@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid } from '../../platform/errors/domain-error';
-import { invalidPath, MAX_PATH_BYTES, normalizePath, parentOf } from '../../platform/files/file-path';
+import { invalidPath, MAX_PATH_BYTES, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
 import type { WorkspaceFileWrite } from './dto/workspace-file.dto';
@@ -32,6 +32,8 @@ interface Destination {
 interface Target {
   pathOf: (source: WorkspaceFileRow) => string;
   overwrite: boolean;
+  /** Whether a directory at that path is where a file goes into, as `cp` and `mv` take it. */
+  intoDirectory: boolean;
 }
 
 /** A file or directory on its way to another path. */
@@ -67,7 +69,7 @@ export class WorkspaceFileMovesService {
   ): Promise<WorkspaceFileWrite> {
     if (name.includes('/')) throw invalidPath('A file name must not contain a slash. Use the move operation instead.');
     const beside = ({ path }: WorkspaceFileRow) => normalizePath(name, parentOf(path));
-    return this.moveTo(scope, workspace, selector, { pathOf: beside, overwrite: false });
+    return this.moveTo(scope, workspace, selector, { pathOf: beside, overwrite: false, intoDirectory: false });
   }
 
   async move(
@@ -76,7 +78,11 @@ export class WorkspaceFileMovesService {
     selector: FileSelector,
     { path, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
-    return this.moveTo(scope, workspace, selector, { pathOf: () => normalizePath(path), overwrite });
+    return this.moveTo(scope, workspace, selector, {
+      pathOf: () => normalizePath(path),
+      overwrite,
+      intoDirectory: true,
+    });
   }
 
   async copy(
@@ -85,8 +91,8 @@ export class WorkspaceFileMovesService {
     selector: FileSelector,
     { path: given, overwrite }: Destination,
   ): Promise<WorkspaceFileWrite> {
-    const pathOf = () => normalizePath(given);
-    return this.relocate(scope, workspace, selector, { pathOf, overwrite }, (tx, journey, path) => {
+    const target = { pathOf: () => normalizePath(given), overwrite, intoDirectory: true };
+    return this.relocate(scope, workspace, selector, target, (tx, journey, path) => {
       const { files, directories, bytes } = journey.totals;
       this.room.assertRoomFor(bytes + journey.size.bytes);
       if (files + directories + journey.size.entries > MOST_FILES) {
@@ -112,7 +118,7 @@ export class WorkspaceFileMovesService {
     scope: TenantScope,
     workspace: WorkspaceContext,
     selector: FileSelector,
-    { pathOf, overwrite }: Target,
+    target: Target,
     act: (tx: Tx, journey: Journey, path: string) => Promise<void>,
   ): Promise<WorkspaceFileWrite> {
     let unused: string[] = [];
@@ -120,12 +126,12 @@ export class WorkspaceFileMovesService {
       unused = [];
       await this.files.lock(tx, workspace);
       const source = await this.repository.select(scope, workspace, selector, tx);
-      const path = pathOf(source);
+      const path = await this.destination(tx, workspace, source, target);
       assertApart(source, path);
       const size = await this.sizeOf(tx, source, path);
       const replaced = await this.repository.byPath(tx, workspace.workspaceId, path);
       if (replaced) {
-        assertReplaceable(source, replaced, overwrite);
+        assertReplaceable(source, replaced, target.overwrite);
         await this.uses.assertUnused(tx, replaced);
         unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
       }
@@ -137,6 +143,18 @@ export class WorkspaceFileMovesService {
     });
     await this.files.discard(unused);
     return answer;
+  }
+
+  private async destination(
+    tx: Tx,
+    workspace: WorkspaceContext,
+    source: WorkspaceFileRow,
+    { pathOf, intoDirectory }: Target,
+  ): Promise<string> {
+    const path = pathOf(source);
+    if (!intoDirectory || source.is_dir) return path;
+    const there = await this.repository.byPath(tx, workspace.workspaceId, path);
+    return there?.is_dir ? normalizePath(nameOf(source.path), path) : path;
   }
 
   private async sizeOf(tx: Tx, source: WorkspaceFileRow, path: string) {

@@ -28,6 +28,8 @@ const view = Allow.workspace('VIEW');
 const edit = Allow.workspace('EDIT');
 const NOTHING_IS_404 = 'If nothing is found, the answer is 404.';
 
+const INTO_DIRECTORY = 'A file whose destination is a directory goes into it, under its own name.';
+
 @Controller()
 export class WorkspaceFilesController {
   constructor(
@@ -153,6 +155,7 @@ export class WorkspaceFilesController {
     path: '/workspace/file/move',
     id: 'moveWorkspaceFile',
     summary: 'Move a file, or a directory with its contents',
+    description: INTO_DIRECTORY,
     tag,
     access: edit,
     answer: Answers.one(WorkspaceFileWrite),
@@ -173,6 +176,7 @@ export class WorkspaceFilesController {
     path: '/workspace/file/copy',
     id: 'copyWorkspaceFile',
     summary: 'Copy a file, or a directory with its contents',
+    description: INTO_DIRECTORY,
     tag,
     access: edit,
     answer: Answers.one(WorkspaceFileWrite),

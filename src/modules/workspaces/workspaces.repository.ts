@@ -30,6 +30,11 @@ const STRONGEST_PERMISSION = (workspace: string, user: string) => `
     WHERE wg.workspace_id = ${workspace} AND gu.user_id = ${user} AND wg.to_date = 'infinity')
   ORDER BY p.permission_id DESC LIMIT 1`;
 
+/** Workspaces, or what is listed by them, on which the user holds a permission, directly or through a group. */
+export function sharedWith<E extends Pick<Workspace, 'workspace_id'>>(userId: number): ResourceFilter<E> {
+  return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
+}
+
 @Injectable()
 export class WorkspacesRepository extends ResourceRepository<Workspace> {
   constructor(dataSource: DataSource) {
@@ -41,11 +46,6 @@ export class WorkspacesRepository extends ResourceRepository<Workspace> {
   /** The workspace as it is, which it stays until `tx` ends; null when there is none. */
   async hold(tx: Tx, workspaceId: number): Promise<Pick<Workspace, 'name' | 'to_date'> | null> {
     return firstRow(tx, 'SELECT name, to_date FROM workspaces WHERE workspace_id = $1 FOR SHARE', [workspaceId]);
-  }
-
-  /** Workspaces, or what is listed by them, on which the user holds a permission, directly or through a group. */
-  sharedWith<E extends Pick<Workspace, 'workspace_id'> = Workspace>(userId: number): ResourceFilter<E> {
-    return (conditions) => conditions.add(HOLDS_PERMISSION, userId, userId);
   }
 
   /** The strongest permission of the user on the workspace, directly or through a group. */

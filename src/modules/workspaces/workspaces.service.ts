@@ -17,7 +17,7 @@ import type {
   WorkspaceSearchQuery,
   WorkspaceWrite,
 } from './dto/workspace.dto';
-import { type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
+import { sharedWith, type WorkspaceRow, WorkspacesRepository } from './workspaces.repository';
 
 /** Workspaces and who may do what in them. */
 @Injectable()
@@ -68,7 +68,7 @@ export class WorkspacesService implements WorkspaceAuthorizer {
       query,
       (conditions) => {
         conditions.onlyEnabled(query.enable);
-        if (!isTenantAdmin(principal)) this.repository.sharedWith(principal.userId)(conditions);
+        if (!isTenantAdmin(principal)) sharedWith(principal.userId)(conditions);
       },
       partOfName,
     );

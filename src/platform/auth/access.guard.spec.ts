@@ -56,6 +56,7 @@ describe('AccessGuard', () => {
     ['billing', Allow.platform(['PLATFORM BILLING'])],
     ['every role of the tenant, and billing', Allow.tenant([...EVERY_TENANT_ROLE, 'PLATFORM BILLING'])],
     ['a workspace permission', Allow.workspace('RUN')],
+    ['a workspace permission where a workspace is named', Allow.workspaceIfNamed('RUN')],
   ];
 
   it.each(accesses.flatMap(([what, access]) => ROLES.map((role) => [what, role, access] as const)))(

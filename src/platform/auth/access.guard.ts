@@ -108,7 +108,9 @@ export class AccessGuard implements CanActivate, AccessChecker {
         const principal = await this.authenticate(request);
         assertAdmits(access, principal);
         assertTenant(principal);
-        request.workspace = await this.workspaces.authorize(principal, workspaceSelector(request), access.permission);
+        const selector = workspaceSelector(request);
+        if (selector) request.workspace = await this.workspaces.authorize(principal, selector, access.permission);
+        else if (!access.optional) throw workspaceNotNamed();
       }
     }
   }
@@ -197,8 +199,12 @@ function requireRole(principal: Principal, roles: readonly Role[]): void {
   throw forbidden('AUTH.ROLE_REQUIRED', `This operation needs one of the roles ${roles.join(', ')}.`, { roles });
 }
 
-/** The guard runs before validation, so it reads the raw path and query with care. */
-function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?: string } {
+function workspaceNotNamed(): DomainError {
+  return invalid('REQUEST.SELECTOR_MISSING', 'One of workspace_id or workspace_name is required.');
+}
+
+/** The workspace that a request names, if any. The guard runs before validation, so it reads the raw path and query with care. */
+function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?: string } | null {
   const inPath = request.params['workspace_id'];
   const id = inPath ?? request.query['workspace_id'];
   const name = inPath === undefined ? request.query['workspace_name'] : undefined;
@@ -207,8 +213,6 @@ function workspaceSelector(request: AuthenticatedRequest): { id?: number; name?:
   }
   if (name !== undefined && typeof name !== 'string')
     throw invalid('REQUEST.INVALID', 'workspace_name must be given once.');
-  if (id === undefined && name === undefined) {
-    throw invalid('REQUEST.SELECTOR_MISSING', 'One of workspace_id or workspace_name is required.');
-  }
+  if (id === undefined && name === undefined) return null;
   return { ...(id === undefined ? {} : { id: Number(id) }), ...(name === undefined ? {} : { name }) };
 }

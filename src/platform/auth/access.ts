@@ -9,8 +9,12 @@ export type Access =
   | { kind: 'tenant'; roles: readonly Role[] | null }
   /** One of `roles`, held everywhere or in the selected tenant; works across tenants, and without one selected. */
   | { kind: 'platform'; roles: readonly Role[] }
-  /** At least `permission` in the workspace that path or query names; ADMIN and PLATFORM ADMIN pass without. */
-  | { kind: 'workspace'; permission: WorkspacePermission }
+  /**
+   * At least `permission` in the workspace that path or query names; ADMIN and PLATFORM ADMIN pass without. Where it is
+   * `optional` to name one, any role in the selected tenant is enough without; the operation then is about the workspaces
+   * that the caller may see.
+   */
+  | { kind: 'workspace'; permission: WorkspacePermission; optional?: true }
   /** A machine that is to be a node, and anybody else: what has no secrets. */
   | { kind: 'machine' }
   /** A node agent with the token of its node. */
@@ -28,6 +32,7 @@ export const Allow = {
   tenant: (roles: readonly Role[] | null = null): Access => ({ kind: 'tenant', roles }),
   platform: (roles: readonly Role[]): Access => ({ kind: 'platform', roles }),
   workspace: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission }),
+  workspaceIfNamed: (permission: WorkspacePermission): Access => ({ kind: 'workspace', permission, optional: true }),
 };
 
 /** Whether an access is for nodes, and part of the agents' API. */

@@ -144,7 +144,9 @@ export function describeAccess(access: Access): string {
     case 'platform':
       return `Roles: ${access.roles.join(', ')}.`;
     case 'workspace':
-      return `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
+      return access.optional
+        ? `At least ${access.permission} on the workspace; without one, any role in the selected tenant. ADMIN and PLATFORM ADMIN pass without.`
+        : `At least ${access.permission} on the workspace; ADMIN and PLATFORM ADMIN pass without.`;
     case 'machine':
       return 'A machine that is to be a node; needs no token.';
     case 'node':
