@@ -76,7 +76,7 @@ export class Session {
 }
 
 /**
- * Logs in and selects the first tenant of the user.
+ * Logs in and selects the oldest tenant of the user: a tenant that is made later does not take the place of the first.
  * @param {{baseUrl: string, username: string, password: string, signal?: AbortSignal}} options
  * @returns {Promise<Session>}
  */
@@ -91,8 +91,11 @@ export async function login({ baseUrl, username, password, signal }) {
       { cause: error },
     );
   }
-  const { data } = await session.json('GET', '/user/tenants');
-  if (!data?.[0]) throw new SetupError(`The user ${username} belongs to no tenant.`);
+  /** @param {number} pageNumber newest first */
+  const tenants = (pageNumber) => session.json('GET', '/user/tenants', { query: { limit: 1, pageNumber } });
+  const { result_set } = await tenants(1);
+  const { data } = await tenants(Math.max(result_set.total_pages, 1));
+  if (!data[0]) throw new SetupError(`The user ${username} belongs to no tenant.`);
   session.tenantId = data[0].tenant_id;
   await session.json('POST', `/user/select/${session.tenantId}`);
   return session;

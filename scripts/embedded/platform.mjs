@@ -82,6 +82,21 @@ export function platformEnvironment({ runtimeDir, databaseUrl, redisUrl, runtime
 }
 
 /**
+ * Writes the variables of API and worker to `quickstart.env`, with which `node --env-file` runs the commands of operators.
+ * @param {{runtimeDir: string, root: string, env: NodeJS.ProcessEnv}} options
+ */
+function writeEnvironmentFile({ runtimeDir, root, env }) {
+  const file = join(runtimeDir, 'quickstart.env');
+  const known = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm);
+  const lines = Array.from(known, ([, name]) => /** @type {const} */ ([name, env[name ?? '']]))
+    .filter(([, value]) => value !== undefined)
+    // Within single quotes Node takes a value as it is.
+    .map(([name, value]) => `${name}='${value}'\n`);
+  writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/**
  * Where clients on this machine reach an API that listens on host and port.
  * @param {string} host
  * @param {number} port
@@ -148,6 +163,7 @@ export async function startPlatform(options) {
     AGENT_API_URL: agentsUrl,
     ...options.env,
   };
+  writeEnvironmentFile({ runtimeDir, root, env });
   await migrate({ root, env, logFile: join(logs, 'migrate.log'), signal });
 
   /** @param {ProcessName} name @param {string} entry @param {NodeJS.ProcessEnv} own what is not the same for all of them */
