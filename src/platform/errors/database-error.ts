@@ -1,34 +1,24 @@
-import { conflict, DomainError } from './domain-error';
+import { conflict, DomainError, overloaded, unavailable } from './domain-error';
 
-interface PgError {
-  code: string;
+interface DriverError {
+  /** SQLSTATE, or a code of Node.js; absent from what the driver itself finds. */
+  code?: unknown;
+  message?: unknown;
   constraint?: string;
-  detail?: string;
 }
 
-function pgErrorOf(thrown: unknown): PgError | null {
+/** The driver's error, which TypeORM wraps if a statement failed. */
+function driverErrorOf(thrown: unknown): DriverError | null {
   if (typeof thrown !== 'object' || thrown === null) return null;
-  const candidate = 'driverError' in thrown ? thrown.driverError : thrown;
-  if (typeof candidate !== 'object' || candidate === null || !('code' in candidate)) return null;
-  return typeof candidate.code === 'string' ? (candidate as PgError) : null;
+  const error = 'driverError' in thrown ? thrown.driverError : thrown;
+  return typeof error === 'object' ? error : null;
 }
 
 /** Whether the thrown error is PostgreSQL's with one of the given SQLSTATEs. */
 export function isPgError(thrown: unknown, ...sqlStates: string[]): boolean {
-  const error = pgErrorOf(thrown);
-  return error !== null && sqlStates.includes(error.code);
+  const code = driverErrorOf(thrown)?.code;
+  return typeof code === 'string' && sqlStates.includes(code);
 }
-
-const UNAVAILABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-]);
 
 /** The message for a taken value of a field; no field's name may end in an underscore and another field's name. */
 const DUPLICATES: Readonly<Record<string, { code: string; text: string }>> = {
@@ -51,12 +41,66 @@ function duplicateOf(constraint: string): { code: string; text: string } {
   return taken ?? { code: 'RECORD.DUPLICATE', text: 'Such a record already exists.' };
 }
 
-/** What the connection pool says, without a code, if none became free in time. */
-const POOL_EXHAUSTED = 'timeout exceeded when trying to connect';
+/** What keeps the database from answering, which has nothing to do with the request. */
+type Hindrance = 'contended' | 'slow' | 'unreachable';
 
-function busy(): DomainError {
-  const text = 'The database is busy, perhaps with the same records. Send the request again.';
-  return new DomainError('unavailable', 'DATABASE.BUSY', text);
+const HINDRANCES: Readonly<Record<Hindrance, () => DomainError>> = {
+  // Two callers want the same, which is no fault: the log of a flood would be full of stacks.
+  contended: () =>
+    overloaded('DATABASE.BUSY', 'Other requests are changing the same records at the moment. Send the request again.'),
+  slow: () => unavailable('DATABASE.BUSY', 'The database is busy. Send the request again.', 1),
+  unreachable: () =>
+    unavailable('DATABASE.UNAVAILABLE', 'The database cannot be reached. Send the request again later.', 5),
+};
+
+/** By SQLSTATE, its class (the first two characters) or a kind of shutdown (the first three); by the code of Node.js. */
+const HINDRANCE_OF_CODE: ReadonlyMap<string, Hindrance> = new Map([
+  // Serialization failure, deadlock, a lock that was not to be had in time.
+  ['40001', 'contended'],
+  ['40P01', 'contended'],
+  ['55P03', 'contended'],
+  // A statement that took too long.
+  ['57014', 'slow'],
+  // The connection, which a failover breaks, and a server that stops, starts, or ended a session that did nothing.
+  ['08', 'unreachable'],
+  ['57P', 'unreachable'],
+  ['25P03', 'unreachable'],
+  // Whether the commit succeeded is unknown.
+  ['40003', 'unreachable'],
+  // What was the primary can be read only.
+  ['25006', 'unreachable'],
+  // No disk, memory or connections.
+  ['53', 'unreachable'],
+  ['EAI_AGAIN', 'unreachable'],
+  ['ECONNABORTED', 'unreachable'],
+  ['ECONNREFUSED', 'unreachable'],
+  ['ECONNRESET', 'unreachable'],
+  ['EHOSTDOWN', 'unreachable'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ENETDOWN', 'unreachable'],
+  ['ENETRESET', 'unreachable'],
+  ['ENETUNREACH', 'unreachable'],
+  ['ENOTFOUND', 'unreachable'],
+  ['EPIPE', 'unreachable'],
+  ['ETIMEDOUT', 'unreachable'],
+]);
+
+/** What the driver and its pool say without a code. */
+const HINDRANCE_OF_MESSAGE: ReadonlyMap<string, Hindrance> = new Map([
+  ['timeout exceeded when trying to connect', 'slow'],
+  ['Client has encountered a connection error and is not queryable', 'unreachable'],
+  ['Client was closed and is not queryable', 'unreachable'],
+  ['Connection terminated', 'unreachable'],
+  ['Connection terminated due to connection timeout', 'unreachable'],
+  ['Connection terminated unexpectedly', 'unreachable'],
+]);
+
+function hindranceOf(error: { code?: unknown; message?: unknown }): Hindrance | undefined {
+  const { code, message } = error;
+  if (typeof code !== 'string') return typeof message === 'string' ? HINDRANCE_OF_MESSAGE.get(message) : undefined;
+  return (
+    HINDRANCE_OF_CODE.get(code) ?? HINDRANCE_OF_CODE.get(code.slice(0, 3)) ?? HINDRANCE_OF_CODE.get(code.slice(0, 2))
+  );
 }
 
 /**
@@ -64,32 +108,22 @@ function busy(): DomainError {
  * `uq_<table>_<field>` is a duplicate of one of the fields below, a foreign key names a reference that is gone or still used.
  */
 export function fromDatabaseError(thrown: unknown): DomainError | null {
-  if (thrown instanceof Error && thrown.message === POOL_EXHAUSTED) return busy();
-  const error = pgErrorOf(thrown);
+  const error = driverErrorOf(thrown);
   if (!error) return null;
-  const constraint = error.constraint ?? '';
-  if (error.code === '23505') {
-    const { code, text } = duplicateOf(constraint);
-    return conflict(code, text, { constraint });
+  const { code, constraint = '' } = error;
+  if (code === '23505') {
+    const duplicate = duplicateOf(constraint);
+    return conflict(duplicate.code, duplicate.text, { constraint });
   }
-  if (error.code === '23503') {
+  if (code === '23503') {
     return conflict('RECORD.REFERENCE', 'A referenced record does not exist, or this record is still referenced.', {
       constraint,
     });
   }
-  if (error.code === '22003') return new DomainError('invalid', 'REQUEST.OUT_OF_RANGE', 'A number is out of range.');
-  if (error.code === '22021' || error.code === '22P05') {
+  if (code === '22003') return new DomainError('invalid', 'REQUEST.OUT_OF_RANGE', 'A number is out of range.');
+  if (code === '22021' || code === '22P05') {
     return new DomainError('invalid', 'REQUEST.INVALID_TEXT', 'A text contains a character that cannot be stored.');
   }
-  if (error.code === '40001' || error.code === '40P01' || error.code === '55P03' || error.code === '57014') {
-    return busy();
-  }
-  if (UNAVAILABLE.has(error.code)) {
-    return new DomainError(
-      'unavailable',
-      'DATABASE.UNAVAILABLE',
-      'The database cannot be reached. Send the request again later.',
-    );
-  }
-  return null;
+  const hindrance = hindranceOf(error);
+  return hindrance === undefined ? null : HINDRANCES[hindrance]();
 }

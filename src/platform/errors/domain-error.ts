@@ -85,6 +85,11 @@ export function overloaded(code: string, message: string, retryAfterSeconds = RE
   return new DomainError('overloaded', code, message, { retry_after_seconds: retryAfterSeconds });
 }
 
+/** 503: a part that the platform cannot do without does not answer; it may be tried again after the given seconds. */
+export function unavailable(code: string, message: string, retryAfterSeconds: number): DomainError {
+  return new DomainError('unavailable', code, message, { retry_after_seconds: retryAfterSeconds });
+}
+
 /** 401. */
 export function unauthenticated(message: string): DomainError {
   return new DomainError('unauthenticated', 'AUTH.UNAUTHENTICATED', message);

@@ -3,7 +3,6 @@ import type { Response } from 'express';
 import { AuditTrail } from '../audit/audit-trail';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import { correlationId } from '../context/request-context';
-import { DomainError } from '../errors/domain-error';
 import { answerError, type ErrorBody, type Fault } from '../errors/error-answer';
 import { LOGGER, type Logger } from '../logging/logger';
 import { discardRest } from './bodies/discard-rest';
@@ -34,9 +33,8 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (thrown instanceof DomainError && typeof thrown.details['retry_after_seconds'] === 'number') {
-      response.setHeader('Retry-After', String(thrown.details['retry_after_seconds']));
-    }
+    const { retry_after_seconds: retryAfter } = body.details;
+    if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
     if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
     if (status === 426) response.setHeader('Upgrade', 'websocket');
     response.removeHeader('Content-Disposition');
