@@ -69,7 +69,7 @@ const OF_CLIENTS = [
 /** The API process: controllers over the domains, no job handlers and no compute drivers. */
 @Module({
   // What the guard uses: who a caller is, and what they may do in a workspace.
-  imports: [PlatformModule, HttpModule, IamModule, WorkspacesModule, HealthApiModule],
+  imports: [PlatformModule.of('api'), HttpModule, IamModule, WorkspacesModule, HealthApiModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_FILTER, useClass: ErrorFilter },

@@ -26,7 +26,7 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
 /** The worker process: job handlers, workflows, the outbox relay and the reconcilers; no controllers. */
 @Module({
   imports: [
-    PlatformModule,
+    PlatformModule.of('worker'),
     HealthModule,
     BillingWorkerModule,
     CloudEnvsWorkerModule,

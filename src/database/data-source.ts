@@ -1,7 +1,8 @@
-import { types } from 'pg';
+import pg, { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { DatabaseConfig } from '../config/database.config';
 import { ENTITIES } from './entities';
+import { FairPool } from './fair-pool';
 import { MIGRATIONS } from './migrations';
 import { PreparingClient } from './preparing-client';
 
@@ -10,10 +11,18 @@ types.setTypeParser(types.builtins.INT8, Number);
 // A day is no moment: as a `Date` it would depend on the zone of the process.
 types.setTypeParser(types.builtins.DATE, String);
 
-/** The only definition of the connection; the application and the migration command share it. */
-export function createDataSource(config: DatabaseConfig, applicationName: string): DataSource {
+/**
+ * The only definition of the connection; the application and the migration command share it.
+ * @param lockTimeoutMs how long a statement waits for a lock; without it, as long as it may run
+ */
+export function createDataSource(
+  config: Pick<DatabaseConfig, 'url' | 'poolSize' | 'statementTimeoutMs'>,
+  applicationName: string,
+  lockTimeoutMs = 0,
+): DataSource {
   return new DataSource({
     type: 'postgres',
+    driver: { ...pg, Pool: FairPool },
     url: config.url,
     applicationName,
     poolSize: config.poolSize,
@@ -28,6 +37,7 @@ export function createDataSource(config: DatabaseConfig, applicationName: string
     extra: {
       Client: PreparingClient,
       statement_timeout: config.statementTimeoutMs,
+      lock_timeout: lockTimeoutMs,
       idle_in_transaction_session_timeout: config.statementTimeoutMs,
       connectionTimeoutMillis: 10_000,
       // Our joins start at the record asked for and are written in a good order. Trying the orders of all of a

@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { BlobStore } from '../../libs/object-storage/blob-store';
@@ -38,15 +38,6 @@ import { WorkerWatch } from './workers/worker-watch';
       useFactory: (config: Config) => createLogger('platform', config.product.logLevel),
     },
     {
-      provide: DataSource,
-      inject: [Config, PgListener],
-      useFactory: async (config: Config, listener: PgListener) => {
-        const dataSource = await createDataSource(config.database, 'platform').initialize();
-        sendWakeUps(dataSource, listener);
-        return dataSource;
-      },
-    },
-    {
       provide: OutboundPolicy,
       inject: [Config],
       useFactory: ({ outbound }: Config) =>
@@ -74,7 +65,6 @@ import { WorkerWatch } from './workers/worker-watch';
   exports: [
     Config,
     LOGGER,
-    DataSource,
     OutboundPolicy,
     LogStore,
     BlobStore,
@@ -88,4 +78,24 @@ import { WorkerWatch } from './workers/worker-watch';
     DiscoveryModule,
   ],
 })
-export class PlatformModule {}
+export class PlatformModule {
+  /** A worker waits for locks as long as its statements may take: its waits keep nobody else waiting. */
+  static of(process: 'api' | 'worker'): DynamicModule {
+    return {
+      module: PlatformModule,
+      providers: [
+        {
+          provide: DataSource,
+          inject: [Config, PgListener],
+          useFactory: async ({ database }: Config, listener: PgListener) => {
+            const lockTimeoutMs = process === 'api' ? database.lockTimeoutMs : undefined;
+            const dataSource = await createDataSource(database, 'platform', lockTimeoutMs).initialize();
+            sendWakeUps(dataSource, listener);
+            return dataSource;
+          },
+        },
+      ],
+      exports: [DataSource],
+    };
+  }
+}

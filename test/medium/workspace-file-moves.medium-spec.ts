@@ -101,6 +101,25 @@ describe('files of a workspace', () => {
     expect(await usage()).toEqual([0, 0, 0]);
   });
 
+  it('are moved, copied, replaced and deleted only up to a bound, since others wait meanwhile', async () => {
+    await upload('large/0');
+    await upload('small/0');
+    await api.database.query(
+      `INSERT INTO workspace_files (tenant_id, workspace_id, path, parent_path, name, is_dir, created_by_user_id, modified_by_user_id)
+       SELECT tenant_id, workspace_id, path || '/' || n, path, n, true, created_by_user_id, modified_by_user_id
+       FROM workspace_files, generate_series(1, 99999) n WHERE workspace_id = $1 AND path = 'large'`,
+      [workspace.replace('workspace_id=', '')],
+    );
+    const tooMany = [400, 'FILE.TOO_MANY_ENTRIES'];
+    expect(refusal(await caller.call('DELETE', `/workspace/file?${workspace}&file_path=large`))).toEqual(tooMany);
+    expect(refusal(await move('large', 'elsewhere'))).toEqual(tooMany);
+    expect(refusal(await copy('large', 'elsewhere'))).toEqual(tooMany);
+    expect(refusal(await copy('small', 'large', true))).toEqual(tooMany);
+    expect((await caller.call('DELETE', `/workspace/file?${workspace}&file_path=large/0`)).status).toBe(201);
+    expect((await caller.call('DELETE', `/workspace/file?${workspace}&file_path=large`)).status).toBe(201);
+    expect(await usage()).toEqual([1, 1, 'small/0'.length]);
+  });
+
   it('replace a file by a file and a directory by a directory, only with overwrite', async () => {
     await upload('f', 'f');
     await upload('g', 'g');

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { runForAll } from '../../platform/context/request-context';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { ClusterNodesService } from '../clusters/cluster-nodes.service';
 
@@ -60,7 +61,7 @@ export class HeardNodes implements OnApplicationShutdown {
   }
 
   private record(batch: Batch): Promise<ReadonlySet<number>> {
-    batch.recording ??= this.recordNext(batch);
+    batch.recording ??= runForAll(() => this.recordNext(batch));
     return batch.recording;
   }
 

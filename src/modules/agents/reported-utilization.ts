@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NodeUtilization } from '../../../libs/contracts/agent-protocol';
+import { runForAll } from '../../platform/context/request-context';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { ClusterMetricsService } from '../clusters/cluster-metrics.service';
 
@@ -27,7 +28,7 @@ export class ReportedUtilization implements OnApplicationShutdown {
   /** Notes what the node says; it is recorded soon, unless the node says something else before. */
   note(nodeId: number, utilization: NodeUtilization): void {
     this.reports.set(nodeId, utilization);
-    this.timer ??= setTimeout(() => void this.record(), COLLECT_MS).unref();
+    this.timer ??= setTimeout(() => void runForAll(() => this.record()), COLLECT_MS).unref();
   }
 
   private async record(): Promise<void> {

@@ -1,3 +1,4 @@
+import { runForAll } from '../../platform/context/request-context';
 import type { FramesBehind } from '../run-channels/run-channels.service';
 import { readKernelFrame, stateMessage } from './kernel-messages';
 
@@ -27,7 +28,7 @@ export class KernelFeed {
   behind(after: number): Promise<KernelMessages> {
     const known = this.reads.get(after);
     if (known) return known;
-    const read = this.read(after).then(({ frames, lost }) => ({
+    const read = runForAll(() => this.read(after)).then(({ frames, lost }) => ({
       messages: frames.map(({ number, payload }) => ({ number, text: textOf(payload) })),
       lost,
     }));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { type AnswerHeader, type CallOutcome, decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
-import { correlationId, runInContext } from '../../platform/context/request-context';
+import { runBeside, runForAll } from '../../platform/context/request-context';
 import { conflict, DomainError, tooMany } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import type { Tx } from '../../platform/persistence/sql';
@@ -138,7 +138,8 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     const followed: Followed = {
       run,
       waiting: new Map(),
-      after: this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER).then(({ last }) => last),
+      // For all who call the run while it is followed.
+      after: runForAll(() => this.channels.frames(run.run_id, Number.MAX_SAFE_INTEGER)).then(({ last }) => last),
       reading: null,
       again: false,
       stop: this.channels.onFrames(run.run_id, () => this.kick(followed)),
@@ -185,7 +186,7 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   private kick(followed: Followed): void {
     followed.again = true;
-    followed.reading ??= this.read(followed).finally(() => {
+    followed.reading ??= runForAll(() => this.read(followed)).finally(() => {
       followed.reading = null;
       if (followed.again && followed.waiting.size > 0) this.kick(followed);
     });
@@ -246,10 +247,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   private cancel(run: CalledRun, id: string): void {
     // Not in the name of the request, whose Idempotency-Key stands for the call.
-    const context = { correlationId: correlationId(), idempotency: null };
-    runInContext(context, () =>
-      this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id }))),
-    ).catch((error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'));
+    runBeside(() => this.transactions.run((tx) => this.channels.send(tx, run, encodeCall({ op: 'cancel', id })))).catch(
+      (error: unknown) => this.logger.debug({ err: error, run_id: run.run_id }, 'A call was not cancelled'),
+    );
   }
 }
 

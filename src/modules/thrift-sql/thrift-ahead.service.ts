@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
 import type { NumberedPayload } from '../../../libs/contracts/channel-records';
-import { correlationId, currentContext, runInContext } from '../../platform/context/request-context';
+import { currentContext, runBeside } from '../../platform/context/request-context';
 import { conflict } from '../../platform/errors/domain-error';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import type { Tx } from '../../platform/persistence/sql';
@@ -61,9 +61,7 @@ export class ThriftAheadService {
   }
 
   private settleLater(run: CalledRun): void {
-    runInContext({ correlationId: correlationId(), idempotency: null }, () =>
-      this.transactions.run((tx) => this.settle(tx, run)),
-    ).catch((error: unknown) =>
+    runBeside(() => this.transactions.run((tx) => this.settle(tx, run))).catch((error: unknown) =>
       // The next call tells it.
       this.logger.debug({ err: error, run_id: run.run_id }, 'A job was not told of claimed answers'),
     );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { conflict, DomainError, invalid } from '../../platform/errors/domain-error';
+import { conflict, DomainError } from '../../platform/errors/domain-error';
 import { invalidPath, MAX_PATH_BYTES, nameOf, normalizePath, parentOf } from '../../platform/files/file-path';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -16,9 +16,6 @@ import {
 import { FileUses } from './file-uses';
 import { notADirectory, WorkspaceFilesService } from './workspace-files.service';
 import { WorkspaceRoom } from './workspace-room';
-
-/** Files and directories that one request moves or copies: others of the workspace wait for it. */
-const MOST_ENTRIES = 100_000;
 
 /** Files and directories that copies may bring a workspace to: they cost no bytes, so the quota does not bound them. */
 const MOST_FILES = 1_000_000;
@@ -133,6 +130,7 @@ export class WorkspaceFileMovesService {
       if (replaced) {
         assertReplaceable(source, replaced, target.overwrite);
         await this.uses.assertUnused(tx, replaced);
+        await this.files.sizeOf(tx, replaced);
         unused = (await this.repository.closeTree(tx, scope, replaced)).blobKeys;
       }
       const inTheWay = await this.repository.ensureParents(tx, scope, workspace.workspaceId, path);
@@ -158,13 +156,7 @@ export class WorkspaceFileMovesService {
   }
 
   private async sizeOf(tx: Tx, source: WorkspaceFileRow, path: string) {
-    const size = await this.repository.treeSize(tx, source, MOST_ENTRIES + 1);
-    if (size.entries > MOST_ENTRIES) {
-      throw invalid(
-        'FILE.TOO_MANY_ENTRIES',
-        `"${source.path}" has more than ${MOST_ENTRIES} files and directories. Move or copy parts of it.`,
-      );
-    }
+    const size = await this.files.sizeOf(tx, source);
     const growth = Buffer.byteLength(path) - Buffer.byteLength(source.path);
     if (size.longestPath + growth > MAX_PATH_BYTES) {
       throw invalidPath(`A path below "${path}" would have more than ${MAX_PATH_BYTES} bytes.`);

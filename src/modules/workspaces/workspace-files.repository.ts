@@ -19,6 +19,13 @@ export interface FileTotals {
   bytes: number;
 }
 
+/** A file, or a directory with everything below it. */
+export interface TreeSize {
+  entries: number;
+  bytes: number;
+  longestPath: number;
+}
+
 /** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
 const MOST_BLOBS = 1000;
 
@@ -125,11 +132,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /** How many files and directories a tree has, itself included, and their bytes; counts up to `limit`. */
-  async treeSize(
-    tx: Tx,
-    file: WorkspaceFileRow,
-    limit: number,
-  ): Promise<{ entries: number; bytes: number; longestPath: number }> {
+  async treeSize(tx: Tx, file: WorkspaceFileRow, limit: number): Promise<TreeSize> {
     const size = await firstRow<{ entries: number; bytes: number; longest_path: number }>(
       tx,
       `SELECT count(*) AS entries, coalesce(sum(size_bytes), 0)::bigint AS bytes, max(octet_length(path)) AS longest_path

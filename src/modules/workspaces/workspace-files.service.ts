@@ -25,6 +25,7 @@ import { nameOf, normalizePath, parentOf } from '../../platform/files/file-path'
 import {
   type FileSelector,
   type FileTotals,
+  type TreeSize,
   type WorkspaceFileRow,
   WorkspaceFilesRepository,
 } from './workspace-files.repository';
@@ -35,6 +36,9 @@ import { WorkspacesService } from './workspaces.service';
 
 /** An upload has its row long before that. */
 const SWEEP_OLDER_THAN_MS = 60 * 60_000;
+
+/** Files and directories that one request moves, copies or deletes: others of the workspace wait for it. */
+const MAX_ENTRIES = 100_000;
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -182,6 +186,7 @@ export class WorkspaceFilesService {
       await this.lock(tx, workspace);
       const file = await this.repository.select(scope, workspace, selector, tx);
       await this.uses.assertUnused(tx, file);
+      await this.sizeOf(tx, file);
       const { count, blobKeys } = await this.repository.closeTree(tx, scope, file);
       unused = blobKeys;
       const what = file.is_dir ? `directory "${file.path}" with ${count - 1} entries` : `file "${file.path}"`;
@@ -189,6 +194,16 @@ export class WorkspaceFilesService {
     });
     await this.discard(unused);
     return answer;
+  }
+
+  /** The size of a tree that one request changes as a whole. */
+  async sizeOf(tx: Tx, file: WorkspaceFileRow): Promise<TreeSize> {
+    const size = await this.repository.treeSize(tx, file, MAX_ENTRIES + 1);
+    if (size.entries <= MAX_ENTRIES) return size;
+    throw invalid(
+      'FILE.TOO_MANY_ENTRIES',
+      `"${file.path}" has more than ${MAX_ENTRIES} files and directories. Move, copy or delete parts of it.`,
+    );
   }
 
   /** The file or directory at a path; null without one. */

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AuthenticatedRequest } from '../auth/request-principal';
 import type { Fault } from '../errors/error-answer';
+import { runForAll } from '../context/request-context';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 import { appendAuditEvent, appendSuccess } from './append-audit-event';
@@ -51,7 +52,8 @@ export class AuditTrail {
     }
     this.unfinished += 1;
     let timer: NodeJS.Timeout | undefined;
-    const written = append(this.dataSource.manager)
+    // What may be unfinished is one number for all.
+    const written = runForAll(() => append(this.dataSource.manager))
       .catch((error: unknown) => this.logger.error({ err: error, audit: draft }, 'An audit event was not written'))
       .finally(() => {
         this.unfinished -= 1;

@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { type ContextCaller, currentContext } from '../context/request-context';
 import { DomainError, forbidden, invalid, orRefusal, unauthenticated } from '../errors/domain-error';
 import { noteCaller } from '../http/connections/request-caller';
 import { OPERATION_METADATA, type OperationOptions } from '../http/operation-options';
@@ -126,6 +127,7 @@ export class AccessGuard implements CanActivate, AccessChecker {
     if (named !== null) assertNamed(principal, named);
     request.principal = principal;
     noteCaller(request, { kind: 'user', id: principal.userId });
+    noteInContext({ name: `user ${principal.userId}`, tenantId: principal.tenantId });
     return principal;
   }
 }
@@ -180,6 +182,13 @@ function disabled({ name }: WorkspaceContext): DomainError {
 function admitNode(request: AuthenticatedRequest, node: AuthenticatedNode): void {
   request.node = node;
   noteCaller(request, { kind: 'node', id: node.node_id });
+  noteInContext({ name: `node ${node.node_id}`, tenantId: null });
+}
+
+/** From here on the request uses the share of its caller. */
+function noteInContext(caller: ContextCaller): void {
+  const context = currentContext();
+  if (context) context.caller = caller;
 }
 
 function assertTenant(principal: Principal): asserts principal is Principal & { tenantId: string } {

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { runForAll } from '../context/request-context';
 import { DomainError } from '../errors/domain-error';
 import { LOGGER, type Logger } from '../logging/logger';
 import { PgListener } from '../wakeups/pg-listener';
@@ -80,7 +81,7 @@ export class LiveAccess implements OnModuleInit, OnApplicationShutdown {
     const at = performance.now() + ms;
     if (this.next && this.next.at <= at) return;
     if (this.next) clearTimeout(this.next.timer);
-    this.next = { at, timer: setTimeout(() => void this.check(), ms).unref() };
+    this.next = { at, timer: setTimeout(() => void runForAll(() => this.check()), ms).unref() };
   }
 
   private async check(): Promise<void> {

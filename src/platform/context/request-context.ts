@@ -10,9 +10,19 @@ export interface IdempotencyContext {
   requestHash: string;
 }
 
+/** Whose work it is, which has a share of the database's connections. */
+export interface ContextCaller {
+  /** `user 7`, `node 12` */
+  name: string;
+  /** Null where it is not known, as for nodes, or not selected. */
+  tenantId: string | null;
+}
+
 export interface RequestContext {
   correlationId: string;
   idempotency: IdempotencyContext | null;
+  /** Absent until a guard has found the caller, and for the platform's own work. */
+  caller?: ContextCaller;
   /** Set for a request that belongs in the audit log. */
   audit?: AuditDraft;
 }
@@ -22,6 +32,19 @@ const storage = new AsyncLocalStorage<RequestContext>();
 /** Runs `fn` with the given context; everything it awaits sees it. */
 export function runInContext<T>(context: RequestContext, fn: () => T): T {
   return storage.run(context, fn);
+}
+
+/**
+ * Runs what serves others, too, though one request happens to begin it: it must not wait for the share of the database's
+ * connections that the caller of this request has used up.
+ */
+export function runForAll<T>(fn: () => T): T {
+  return storage.run({ correlationId: correlationId(), idempotency: null }, fn);
+}
+
+/** Runs what the request's caller does besides, not under the request's `Idempotency-Key` or row of the audit log. */
+export function runBeside<T>(fn: () => T): T {
+  return storage.run({ correlationId: correlationId(), idempotency: null, caller: storage.getStore()?.caller }, fn);
 }
 
 export function currentContext(): RequestContext | undefined {

@@ -1,3 +1,5 @@
+import { runForAll } from '../context/request-context';
+
 interface Passes {
   current: Promise<void>;
   next: Promise<void> | null;
@@ -24,7 +26,7 @@ export class Coalesced<K> {
   private begin(key: K): Promise<void> {
     const passes: Passes = { current: Promise.resolve(), next: null };
     this.passes.set(key, passes);
-    passes.current = this.work(key).then(() => {
+    passes.current = runForAll(() => this.work(key)).then(() => {
       if (passes.next === null) this.passes.delete(key);
     });
     return passes.current;

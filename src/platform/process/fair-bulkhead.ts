@@ -38,13 +38,28 @@ export class FairBulkhead {
 
   /** @param party whose work it is: an address, a user */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
-    if (this.running < this.limits.atOnce) this.running += 1;
-    else await this.turnOf(party);
+    if (!this.takeFree()) await this.turnOf(party);
     try {
       return await work();
     } finally {
       this.passOn();
     }
+  }
+
+  /** Takes a place for work that ends when the returned function is called. */
+  async enter(party: string): Promise<() => void> {
+    if (!this.takeFree()) await this.turnOf(party);
+    let isInside = true;
+    return () => {
+      if (isInside) this.passOn();
+      isInside = false;
+    };
+  }
+
+  private takeFree(): boolean {
+    if (this.running >= this.limits.atOnce) return false;
+    this.running += 1;
+    return true;
   }
 
   private turnOf(party: string): Promise<void> {

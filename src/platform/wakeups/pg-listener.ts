@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Client } from 'pg';
 import { Config } from '../../config/config';
+import { runForAll } from '../context/request-context';
 import { LOGGER, type Logger } from '../logging/logger';
 import type { Tx } from '../persistence/sql';
 
@@ -78,7 +79,8 @@ export class PgListener implements OnModuleInit, OnApplicationShutdown {
     for (const { channel, payload } of wakeUps) {
       const payloads = this.unsent.get(channel) ?? new Set();
       this.unsent.set(channel, payloads.add(payload));
-      this.events.emit(channel, payload);
+      // Whoever listens works for others than the request that wakes.
+      runForAll(() => this.events.emit(channel, payload));
     }
     if (!this.sending) void this.sendAll();
   }

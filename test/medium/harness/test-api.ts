@@ -81,7 +81,7 @@ export class TestApi {
 
   static async start(modules: Type[]): Promise<TestApi> {
     @Module({
-      imports: [PlatformModule, HttpModule, ...modules],
+      imports: [PlatformModule.of('api'), HttpModule, ...modules],
       providers: [
         { provide: APP_GUARD, useClass: AccessGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -1,0 +1,77 @@
+import { ConnectionShares } from './connection-shares';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('ConnectionShares', () => {
+  let shares: ConnectionShares;
+  /** Who has come in, in turn. */
+  let inside: string[];
+  let leaves: (() => void)[];
+
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    shares = new ConnectionShares(20);
+    inside = [];
+    leaves = [];
+  });
+
+  afterEach(() => jest.useRealTimers());
+
+  async function enter(name: string, tenantId: string | null, times = 1): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      void shares.enter({ name, tenantId }).then((leave) => {
+        inside.push(name);
+        leaves.push(leave);
+      });
+    }
+    await settled();
+  }
+
+  const count = (name: string) => inside.filter((one) => one === name).length;
+
+  it('leaves one caller a quarter of the pool, and keeps the rest of what the caller asks for waiting', async () => {
+    await enter('user 1', null, 40);
+    expect(count('user 1')).toBe(5);
+    await enter('user 2', null, 40);
+    expect(count('user 2')).toBe(5);
+    leaves.shift()?.();
+    await settled();
+    expect(count('user 1')).toBe(6);
+  });
+
+  it('leaves one tenant half of the pool, where its users take turns', async () => {
+    await enter('user 1', 'tenant', 10);
+    await enter('user 2', 'tenant', 10);
+    await enter('user 3', 'tenant', 5);
+    await enter('user 4', 'tenant', 5);
+    expect(inside).toHaveLength(10);
+    await enter('user 5', 'another tenant');
+    expect(count('user 5')).toBe(1);
+    for (const leave of leaves.splice(0, 2)) leave();
+    await settled();
+    expect([count('user 3'), count('user 4')]).toEqual([1, 1]);
+  });
+
+  it('gives back a connection once, and forgets who uses none', async () => {
+    await enter('user 1', 'tenant', 6);
+    const [first] = leaves;
+    first?.();
+    first?.();
+    await settled();
+    expect(count('user 1')).toBe(6);
+    await enter('user 1', 'tenant');
+    expect(count('user 1')).toBe(6);
+    for (const leave of leaves) leave();
+    await settled();
+    for (const leave of leaves) leave();
+    await settled();
+    await enter('user 1', 'tenant', 5);
+    expect(count('user 1')).toBe(12);
+  });
+
+  it('has a connection for each, however small the pool', async () => {
+    shares = new ConnectionShares(2);
+    await enter('user 1', 'tenant', 3);
+    expect(inside).toEqual(['user 1']);
+  });
+});

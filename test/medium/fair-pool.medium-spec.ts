@@ -1,0 +1,81 @@
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/database/data-source';
+import { type RequestContext, runForAll, runInContext } from '../../src/platform/context/request-context';
+import { eventually } from '../harness/eventually';
+import { configure, createTestDatabase, type TestDatabase } from './harness/test-api';
+
+// Real: PostgreSQL and the pool of connections, the smallest, of which each caller has one.
+describe('the pool of connections', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const config = configure(database.url, { DATABASE_POOL_SIZE: '2' });
+    dataSource = await createDataSource(config.database, 'test', 1_500).initialize();
+  });
+
+  afterAll(async () => {
+    await dataSource?.destroy();
+    await database?.drop();
+  });
+
+  const requestOf = (name: string): RequestContext => ({
+    correlationId: 'test',
+    idempotency: null,
+    caller: { name, tenantId: null },
+  });
+
+  /** A transaction of the caller that is open until it is ended. */
+  async function opened(context: RequestContext, inside: () => Promise<unknown> = async () => undefined) {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    let over: Promise<void> = Promise.resolve();
+    await new Promise<void>((resolve, reject) => {
+      over = runInContext(context, () =>
+        dataSource.transaction(async (tx) => {
+          await tx.query('SELECT 1');
+          await inside();
+          resolve();
+          await ended;
+        }),
+      );
+      over.catch(reject);
+    });
+    return { end: () => (end(), over) };
+  }
+
+  it('keeps another request of a caller waiting who has a connection, and nobody else', async () => {
+    const { end } = await opened(requestOf('user 1'));
+    let isAnswered = false;
+    const next = runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1')).then(() => (isAnswered = true));
+    await runInContext(requestOf('user 2'), () => dataSource.query('SELECT 1'));
+    await runInContext(requestOf('user 1'), () => runForAll(() => dataSource.query('SELECT 1')));
+    expect(isAnswered).toBe(false);
+    await end();
+    await next;
+  });
+
+  it('lets a transaction read on a second connection, for which it would wait for ever', async () => {
+    const { end } = await opened(requestOf('user 1'), () => dataSource.query('SELECT 1'));
+    await end();
+  });
+
+  it('counts no connection that failed', async () => {
+    const failing = () => runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1/0'));
+    for (let time = 0; time < 3; time += 1) await expect(failing()).rejects.toThrow('division by zero');
+    const ended = () =>
+      runInContext(requestOf('user 1'), () => dataSource.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    for (let time = 0; time < 3; time += 1) await expect(ended()).rejects.toThrow('terminat');
+    // Whoever gets a connection whose end is not yet known is told so.
+    await eventually(() => runInContext(requestOf('user 1'), () => dataSource.query('SELECT 1')));
+  });
+
+  it('waits for a lock no longer than it was told to', async () => {
+    await dataSource.query('CREATE TABLE things (thing_id int)');
+    await dataSource.transaction(async (tx) => {
+      await tx.query('LOCK TABLE things');
+      await expect(dataSource.query('SELECT 1 FROM things')).rejects.toMatchObject({ driverError: { code: '55P03' } });
+    });
+  });
+});
