@@ -35,7 +35,7 @@ export async function prepareGet(platform, signal) {
 function poolOptions(url, poolSize) {
   /** @type {typeof import('../../src/database/data-source.js')} */
   const { createDataSource } = load('./dist/src/database/data-source.js');
-  const config = { url, poolSize, statementTimeoutMs: 30_000, migrateOnStart: false };
+  const config = { url, poolSize, statementTimeoutMs: 30_000, migrationTimeoutMs: 0, migrateOnStart: false };
   /** @typedef {Extract<import('typeorm').DataSourceOptions, {type: 'postgres'}>} PostgresOptions */
   const options = /** @type {PostgresOptions} */ (createDataSource(config, 'bare-express').options);
   return { ...options.extra, connectionString: options.url, max: options.poolSize };

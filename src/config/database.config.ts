@@ -7,6 +7,8 @@ export interface DatabaseConfig {
   statementTimeoutMs: number;
   /** A statement of the API gives up when it has waited this long for a lock, milliseconds. */
   lockTimeoutMs: number;
+  /** The same for a statement of a migration, milliseconds; 0 for no limit. */
+  migrationTimeoutMs: number;
   /** Whether the API brings the schema and reference data up to date when it starts. */
   migrateOnStart: boolean;
 }
@@ -18,6 +20,7 @@ export function readDatabaseConfig(env: EnvReader): DatabaseConfig {
     statementTimeoutMs: env.integer('DATABASE_STATEMENT_TIMEOUT_MS', { default: 30_000, min: 100 }),
     // Below a second, PostgreSQL would not yet have looked for a deadlock.
     lockTimeoutMs: env.integer('DATABASE_LOCK_TIMEOUT_MS', { default: 2_000, min: 1_500 }),
+    migrationTimeoutMs: env.integer('DATABASE_MIGRATION_TIMEOUT_MS', { default: 0, min: 0 }),
     migrateOnStart: env.boolean('DATABASE_MIGRATE_ON_START', true),
   };
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/config';
 import { bootstrapIdentity } from '../modules/iam/bootstrap-identity';
 import { seedReferenceData } from '../modules/reference-data/seed-reference-data';
 import type { Logger } from '../platform/logging/logger';
+import { applyMigrations } from './apply-migrations';
 
 /** Any number that no other advisory lock of the application uses. */
 const PREPARE_LOCK = 7_203_100;
@@ -18,8 +19,7 @@ export async function prepareDatabase(dataSource: DataSource, config: Config, lo
   const connection = dataSource.createQueryRunner();
   try {
     await lock(connection);
-    const applied = await dataSource.runMigrations();
-    if (applied.length > 0) logger.info({ migrations: applied.map(({ name }) => name) }, 'The schema is migrated');
+    await applyMigrations(dataSource, connection, config.database, logger);
     if (await seedReferenceData(dataSource)) logger.info('The reference data is written');
     await bootstrapIdentity(dataSource, config.auth, logger);
   } finally {

@@ -66,7 +66,8 @@ async function makeTemplate(server: Client, name: string): Promise<void> {
   const unfinished = `${name}_unfinished`;
   await server.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
   await server.query(`CREATE DATABASE ${unfinished}`);
-  const config = { url: urlOf(unfinished), poolSize: 2, statementTimeoutMs: TEMPLATE_LIMIT_MS, migrateOnStart: true };
+  const limits = { statementTimeoutMs: TEMPLATE_LIMIT_MS, migrationTimeoutMs: TEMPLATE_LIMIT_MS };
+  const config = { url: urlOf(unfinished), poolSize: 2, ...limits, migrateOnStart: true };
   const dataSource = await createDataSource(config, 'template').initialize();
   try {
     await dataSource.runMigrations();

@@ -1,16 +1,22 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { backfill, createIndex } from '../migration-steps';
 
 export class SessionNetworks1795351436874 implements MigrationInterface {
+  readonly transaction = false;
+
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`ALTER TABLE "sessions" ADD "network" text`);
+    await runner.query(`ALTER TABLE "sessions" ADD IF NOT EXISTS "network" text`);
     // Whoever logged in over IPv6 is known again from the next login on.
-    await runner.query(
-      `UPDATE "sessions" SET "network" = substring("ip" FROM '^(?:::ffff:)?(\\d+\\.\\d+\\.\\d+\\.\\d+)$')
-       WHERE "kind" = 'login' AND "created_at" > now() - interval '30 days'`,
-    );
-    await runner.query(
-      `CREATE INDEX "ix_sessions_login_network" ON "sessions"  ("user_id", "network", "created_at") WHERE kind = 'login'`,
-    );
+    await backfill(runner, {
+      table: 'sessions',
+      key: 'session_id',
+      set: `network = substring(t.ip FROM '^(?:::ffff:)?(\\d+\\.\\d+\\.\\d+\\.\\d+)$')`,
+      where: `t.kind = 'login' AND t.created_at > now() - interval '30 days'`,
+    });
+    await createIndex(runner, {
+      name: 'ix_sessions_login_network',
+      definition: `ON "sessions"  ("user_id", "network", "created_at") WHERE kind = 'login'`,
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {

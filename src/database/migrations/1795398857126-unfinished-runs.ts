@@ -11,9 +11,11 @@ export class UnfinishedRuns1795398857126 implements MigrationInterface {
     await runner.query(`CREATE INDEX "ix_run_counts_changes" ON "run_counts"  ("run_count_id") WHERE NOT is_total`);
     await runner.query(`CREATE INDEX "ix_run_counts_cluster" ON "run_counts"  ("cluster_id") `);
     await runner.query(`CREATE INDEX "ix_run_counts_workspace" ON "run_counts"  ("workspace_id") `);
+    // All runs are read before others are kept from the tables.
+    await countWhatIs(runner);
     await runner.query(`ALTER TABLE "cluster_nodes" ADD "busy_slots" integer NOT NULL DEFAULT '0'`);
     await runner.query(`ALTER TABLE "job_confs" ADD "unfinished_runs" bigint`);
-    await countWhatIs(runner);
+    await noteWhatIs(runner);
     await runner.query(
       `CREATE INDEX "ix_cluster_nodes_dead" ON "cluster_nodes"  ("node_id") WHERE busy_slots > 0 AND status IN ('STOPPED', 'DESTROYED', 'ERROR')`,
     );
@@ -52,12 +54,20 @@ async function countWhatIs(runner: QueryRunner): Promise<void> {
      SELECT tenant_id, workspace_id, cluster_id, status, count(*), TRUE FROM runs GROUP BY 1, 2, 3, 4`,
   );
   await runner.query(
+    `CREATE TEMPORARY TABLE unfinished ON COMMIT DROP AS
+     SELECT node_id, job_conf_id, count(*) AS runs FROM runs WHERE ended_at IS NULL GROUP BY 1, 2`,
+  );
+}
+
+async function noteWhatIs(runner: QueryRunner): Promise<void> {
+  await runner.query(
     `UPDATE cluster_nodes n SET busy_slots = r.runs
-     FROM (SELECT node_id, count(*) AS runs FROM runs WHERE ended_at IS NULL GROUP BY node_id) r WHERE r.node_id = n.node_id`,
+     FROM (SELECT node_id, sum(runs) AS runs FROM unfinished GROUP BY node_id) r WHERE r.node_id = n.node_id`,
   );
   await runner.query(
-    `UPDATE job_confs c SET unfinished_runs =
-       (SELECT count(*) FROM runs r WHERE r.job_conf_id = c.job_conf_id AND r.ended_at IS NULL)
-     WHERE max_concurrency > 0`,
+    `UPDATE job_confs c SET unfinished_runs = coalesce(r.runs, 0)
+     FROM job_confs limited LEFT JOIN (SELECT job_conf_id, sum(runs) AS runs FROM unfinished GROUP BY job_conf_id) r
+       ON r.job_conf_id = limited.job_conf_id
+     WHERE limited.job_conf_id = c.job_conf_id AND c.max_concurrency > 0`,
   );
 }

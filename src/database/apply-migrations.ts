@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Migration, type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import type { Logger } from '../platform/logging/logger';
+import { StartError } from '../platform/process/start-error';
+import { codeOf } from './database-start-errors';
+
+/**
+ * A statement that waits for an exclusive lock keeps all others from the table, so it gives up early and is tried again
+ * once they have had their turn.
+ */
+const LOCK_TIMEOUT_MS = 5_000;
+const TRY_AGAIN_AFTER_MS = 2_000;
+const LOCKS_WITHIN_MS = 5 * 60_000;
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const CANCELED = '57014';
+
+interface Limits {
+  migrationTimeoutMs: number;
+  lockTimeoutMs?: number;
+  tryAgainAfterMs?: number;
+  locksWithinMs?: number;
+}
+
+/** Applies what is pending on the connection, each migration by itself. */
+export async function applyMigrations(
+  dataSource: DataSource,
+  connection: QueryRunner,
+  limits: Limits,
+  logger: Logger,
+): Promise<void> {
+  const executor = new MigrationExecutor(dataSource, connection);
+  const pending = await executor.getPendingMigrations();
+  if (pending.length === 0) return;
+  await setLimits(connection, limits);
+  try {
+    for (const migration of pending) {
+      const begin = Date.now();
+      await applyPatiently(executor, connection, migration, limits, logger);
+      logger.info({ migration: migration.name, duration_ms: Date.now() - begin }, 'A migration is applied');
+    }
+  } finally {
+    for (const name of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await connection.query(`RESET ${name}`).catch(() => undefined);
+  }
+}
+
+async function setLimits(connection: QueryRunner, limits: Limits): Promise<void> {
+  const { migrationTimeoutMs, lockTimeoutMs = LOCK_TIMEOUT_MS } = limits;
+  await connection.query(
+    `SELECT set_config('statement_timeout', $1, FALSE), set_config('idle_in_transaction_session_timeout', $1, FALSE),
+       set_config('lock_timeout', $2, FALSE)`,
+    [String(migrationTimeoutMs), String(lockTimeoutMs)],
+  );
+}
+
+async function applyPatiently(
+  executor: MigrationExecutor,
+  connection: QueryRunner,
+  migration: Migration,
+  { tryAgainAfterMs = TRY_AGAIN_AFTER_MS, locksWithinMs = LOCKS_WITHIN_MS }: Limits,
+  logger: Logger,
+): Promise<void> {
+  const deadline = Date.now() + locksWithinMs;
+  for (;;) {
+    try {
+      return await apply(executor, connection, migration);
+    } catch (cause) {
+      const code = codeOf(cause);
+      if (code === CANCELED) throw tooSlow(migration, cause);
+      if (code !== LOCK_NOT_AVAILABLE) throw cause;
+      if (Date.now() > deadline) throw blocked(migration, cause);
+      logger.warn({ migration: migration.name }, 'A migration waits for a table that others use, and is tried again');
+      await delay(tryAgainAfterMs);
+    }
+  }
+}
+
+/** One that has no transaction as a whole (`transaction = false`) can be applied again where it stopped. */
+async function apply(executor: MigrationExecutor, connection: QueryRunner, migration: Migration): Promise<void> {
+  if (migration.instance?.transaction === false) {
+    await executor.executeMigration(migration);
+    return;
+  }
+  await connection.startTransaction();
+  try {
+    await executor.executeMigration(migration);
+    await connection.commitTransaction();
+  } catch (error) {
+    await connection.rollbackTransaction().catch(() => undefined);
+    throw error;
+  }
+}
+
+function blocked({ name }: Migration, cause: unknown): StartError {
+  const message = `The migration ${name} did not get the lock of a table that others use.`;
+  const remedy = 'End the long transaction that holds it (pg_stat_activity, pg_locks), and migrate again.';
+  return new StartError('DATABASE.MIGRATION_BLOCKED', message, { remedy }, { cause });
+}
+
+function tooSlow({ name }: Migration, cause: unknown): StartError {
+  const variable = 'DATABASE_MIGRATION_TIMEOUT_MS';
+  const message = `A statement of the migration ${name} was cancelled, because it took longer than ${variable} allows or was ended by somebody.`;
+  return new StartError(
+    'DATABASE.MIGRATION_CANCELLED',
+    message,
+    { variable, remedy: `Raise ${variable}, and migrate again.` },
+    { cause },
+  );
+}
