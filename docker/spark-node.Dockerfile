@@ -96,7 +96,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 USER 0:0
 # As in Dockerfile.
-RUN node dist/worker.js 2>&1 | grep '^The configuration is not usable' > /dev/null
+RUN node dist/worker.js 2>&1 | grep 'The configuration is not usable' > /dev/null
 EXPOSE 8081
 CMD ["node", "dist/worker.js"]
 

@@ -4,6 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApiModule } from './api.module';
 import type { HttpConfig } from './config/http.config';
+import { HealthService } from './modules/health/health.service';
+import { probesMiddleware } from './platform/health/probes';
 import { ApiAdapter } from './platform/http/api-adapter';
 import { unknownRequestsMiddleware } from './platform/http/connections/unknown-requests.middleware';
 import { DOCS_PATH } from './platform/http/openapi';
@@ -39,6 +41,10 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   app.set('trust proxy', http.trustedProxies);
   // All of it: its length is bounded with the head, and a filter with a part missing finds something else.
   app.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
+  if (!preview) {
+    const health = app.get(HealthService);
+    app.use(probesMiddleware(() => health.apiReadiness()));
+  }
   app.use(securityHeadersMiddleware(`/${DOCS_PATH}`));
   app.use(requestContextMiddleware);
   if (!preview) app.use(requestLogMiddleware(app.get<Logger>(LOGGER)));

@@ -3,19 +3,17 @@ import type { Server } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
 import { SwaggerModule } from '@nestjs/swagger';
-import type { DataSource } from 'typeorm';
 import { Config } from './config/config';
 import { createApi } from './create-api';
-import { createDataSource } from './database/data-source';
-import { prepareDatabase } from './database/prepare-database';
-import { waitForSchema } from './database/wait-for-schema';
+import { readyDatabase } from './database/ready-database';
 import { packageVersion } from './modules/health/health.service';
 import { declaredOperations } from './platform/http/boot-checks';
 import { API_PREFIX, API_TITLE, createOpenApiDocument, DOCS_PATH } from './platform/http/openapi';
 import { serveStartPage } from './platform/http/start-page';
 import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
-import { failProcess } from './platform/process/fail-process';
+import { failService } from './platform/process/fail-process';
 import { keepPrivate } from './platform/process/private-folders';
+import { noListener } from './platform/process/start-error';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerWatch } from './platform/workers/worker-watch';
 
@@ -24,10 +22,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 async function main(): Promise<void> {
   const config = Config.load();
   const { store } = config.storage;
-  if (store.kind === 'directory') keepPrivate(store.dir, store.filesDir, store.logsDir);
-  // A process that serves only agents runs beside others: like a worker, it leaves this to them.
-  if (!config.http.serves.includes('clients')) await waitForSchema(config);
-  else if (config.database.migrateOnStart) await prepare(config);
+  if (store.kind === 'directory') keepPrivate([store.dir, store.filesDir, store.logsDir], 'DATA_DIR');
+  await readyDatabase(config, 'api', createLogger('start', config.product.logLevel));
   const app = await createApi({ preview: false, http: config.http });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
@@ -40,8 +36,10 @@ async function main(): Promise<void> {
     setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS).unref();
     return watch.stop();
   });
-  await app.listen(config.http.port, config.http.host);
   const { host, port, serves } = config.http;
+  await app.listen(port, host).catch((error: unknown) => {
+    throw noListener(error, { host, port, variable: 'PORT' });
+  });
   watch.start();
   logger.info({ host, port, serves }, 'The API is listening');
 }
@@ -63,15 +61,4 @@ function serveDocs(app: INestApplication): void {
   serveStartPage(app, { title: API_TITLE, version });
 }
 
-/** Brings schema, reference data and the first identity up to date, once over all pods. */
-async function prepare(config: Config): Promise<void> {
-  const logger = createLogger('prepare-database', config.product.logLevel);
-  const dataSource: DataSource = await createDataSource(config.database, 'prepare').initialize();
-  try {
-    await prepareDatabase(dataSource, config, logger);
-  } finally {
-    await dataSource.destroy();
-  }
-}
-
-main().catch(failProcess);
+main().catch(failService('api'));

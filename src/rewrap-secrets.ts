@@ -1,14 +1,18 @@
 import 'reflect-metadata';
 import { Config } from './config/config';
 import { createDataSource } from './database/data-source';
+import { checkMasterKeys } from './modules/secrets/check-master-keys';
 import { rewrapDataKeys } from './modules/secrets/rewrap-data-keys';
+import { createLogger } from './platform/logging/logger';
 import { failProcess } from './platform/process/fail-process';
 
 /** Second half of a rotation of the master key: wraps all data keys with the first key of SECRETS_MASTER_KEYS. */
 async function main(): Promise<number> {
   const config = Config.load();
   const dataSource = await createDataSource(config.database, 'rewrap-secrets').initialize();
+  const logger = createLogger('rewrap-secrets', config.product.logLevel);
   try {
+    await checkMasterKeys(dataSource.manager, config.secrets.masterKeys, logger);
     const { rewrapped, failed } = await rewrapDataKeys(dataSource, config.secrets.masterKeys);
     process.stdout.write(`${rewrapped} data keys are wrapped by ${config.secrets.masterKeys[0]?.id} now.\n`);
     for (const { tenantId, masterKeyId, reason } of failed) {

@@ -11,7 +11,6 @@ import { ObjectStorageManagersWorkerModule } from './modules/object-storage-mana
 import { NotebookInstancesWorkerModule } from './modules/notebook-instances/notebook-instances.worker.module';
 import { RunChannelsWorkerModule } from './modules/run-channels/run-channels.worker.module';
 import { WorkspacesWorkerModule } from './modules/workspaces/workspaces.worker.module';
-import { WorkerHealthServer } from './platform/health/worker-health-server';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
 import { PlatformModule } from './platform/platform.module';
 import { Queues } from './platform/queues/queues';
@@ -50,7 +49,6 @@ import { WorkflowReconciler } from './platform/workflows/workflow-reconciler';
     WorkflowReconciler,
     SpentRowSweeper,
     ReconcileLoop,
-    WorkerHealthServer,
   ],
 })
 export class WorkerModule {}

@@ -1,12 +1,13 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config';
-import { waitForSchema } from './database/wait-for-schema';
+import { readyDatabase } from './database/ready-database';
 import { LocalHostReporter } from './modules/cloud-envs/workflows/local-host-reporter';
+import { HealthService } from './modules/health/health.service';
 import { WorkerHealthServer } from './platform/health/worker-health-server';
-import { LOGGER, type Logger, NestLogger } from './platform/logging/logger';
+import { createLogger, LOGGER, type Logger, NestLogger } from './platform/logging/logger';
 import { OutboxRelay } from './platform/outbox/outbox-relay';
-import { failProcess } from './platform/process/fail-process';
+import { failService } from './platform/process/fail-process';
 import { stopOnSignals } from './platform/process/stop-on-signals';
 import { WorkerRuntime } from './platform/queues/worker-runtime';
 import { WorkerWatch } from './platform/workers/worker-watch';
@@ -16,7 +17,9 @@ import { WorkerModule } from './worker.module';
 
 async function main(): Promise<void> {
   const config = Config.load();
-  await waitForSchema(config);
+  const health = new WorkerHealthServer(config);
+  await health.start();
+  await readyDatabase(config, 'worker', createLogger('start', config.product.logLevel));
   const app = await NestFactory.createApplicationContext(WorkerModule, { bufferLogs: true, abortOnError: false });
   const logger = app.get<Logger>(LOGGER);
   app.useLogger(new NestLogger(logger));
@@ -24,14 +27,12 @@ async function main(): Promise<void> {
   const relay = app.get(OutboxRelay);
   const reconcilers = app.get(ReconcileLoop);
   const localHost = app.get(LocalHostReporter);
-  const health = app.get(WorkerHealthServer);
   const workflows = app.get(WorkflowRunner);
   const watch = app.get(WorkerWatch);
   runtime.discover();
   reconcilers.discover();
-  health.start();
   stopOnSignals(app, config.http.shutdownMs, logger, async () => {
-    health.markReady(false);
+    health.ask(() => Promise.resolve({ ready: false, message: 'Stopping' }));
     workflows.stop();
     await Promise.all([relay.stop(), reconcilers.stop(), localHost.stop(), runtime.stop()]);
     await watch.stop();
@@ -43,8 +44,9 @@ async function main(): Promise<void> {
   runtime.start();
   relay.start();
   reconcilers.start();
-  health.markReady(true);
+  const dependencies = app.get(HealthService);
+  health.ask(() => dependencies.workerReadiness());
   logger.info('The worker is up');
 }
 
-main().catch(failProcess);
+main().catch(failService('worker'));

@@ -56,6 +56,7 @@ import { RunFrames } from '../modules/run-channels/entities/run-frames.entity';
 import { RunRequestQueue } from '../modules/run-channels/entities/run-request-queue.entity';
 import { RunRequest } from '../modules/run-channels/entities/run-request.entity';
 import { TenantSecret, UserSecret, WorkspaceSecret } from '../modules/scoped-secrets/entities/scoped-secret.entity';
+import { MasterKeyProbe } from '../modules/secrets/entities/master-key-probe.entity';
 import { TenantDataKey } from '../modules/secrets/entities/tenant-data-key.entity';
 import { ThriftAnswerAhead } from '../modules/thrift-sql/entities/thrift-answer-ahead.entity';
 import { VolumeConf } from '../modules/volume-confs/entities/volume-conf.entity';
@@ -77,6 +78,7 @@ import { WorkflowJobInstance } from '../platform/workflows/entities/workflow-job
 import { WorkflowJob } from '../platform/workflows/entities/workflow-job.entity';
 import { WorkflowState } from '../platform/workflows/entities/workflow-state.entity';
 import { WorkflowStep } from '../platform/workflows/entities/workflow-step.entity';
+import { SchemaCompatibility } from './schema-compatibility.entity';
 
 /**
  * Every entity, from all files named `*.entity.ts`; entities.spec.ts fails when one is missing. TypeORM could find them by their
@@ -109,6 +111,7 @@ export const ENTITIES = [
   LedgerEntry,
   LocalHost,
   MachinePlace,
+  MasterKeyProbe,
   MetastoreCatalog,
   Mount,
   NetworkConf,
@@ -133,6 +136,7 @@ export const ENTITIES = [
   RunRequest,
   RunRequestQueue,
   RunStateEntry,
+  SchemaCompatibility,
   Session,
   SsoLogin,
   StaleUsage,

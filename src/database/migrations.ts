@@ -44,6 +44,8 @@ import { CompleteHistories1795495000000 } from './migrations/1795495000000-compl
 import { NodeUtilization1795505000000 } from './migrations/1795505000000-node-utilization';
 import { MachinePlaces1795510000000 } from './migrations/1795510000000-machine-places';
 import { BlockedOffers1795520000000 } from './migrations/1795520000000-blocked-offers';
+import { SchemaCompatibility1795530000000 } from './migrations/1795530000000-schema-compatibility';
+import { MasterKeyProbes1795531000000 } from './migrations/1795531000000-master-key-probes';
 
 /** Every migration, oldest first; entities.spec.ts fails when one of the folder is missing. */
 export const MIGRATIONS = [
@@ -93,4 +95,6 @@ export const MIGRATIONS = [
   NodeUtilization1795505000000,
   MachinePlaces1795510000000,
   BlockedOffers1795520000000,
+  SchemaCompatibility1795530000000,
+  MasterKeyProbes1795531000000,
 ];

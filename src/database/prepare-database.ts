@@ -5,6 +5,7 @@ import { bootstrapIdentity } from '../modules/iam/bootstrap-identity';
 import { seedReferenceData } from '../modules/reference-data/seed-reference-data';
 import type { Logger } from '../platform/logging/logger';
 import { applyMigrations } from './apply-migrations';
+import { assertSchemaUsable } from './schema-compatibility';
 
 /** Any number that no other advisory lock of the application uses. */
 const PREPARE_LOCK = 7_203_100;
@@ -19,6 +20,7 @@ export async function prepareDatabase(dataSource: DataSource, config: Config, lo
   const connection = dataSource.createQueryRunner();
   try {
     await lock(connection);
+    await assertSchemaUsable(connection.manager);
     await applyMigrations(dataSource, connection, config.database, logger);
     if (await seedReferenceData(dataSource)) logger.info('The reference data is written');
     await bootstrapIdentity(dataSource, config.auth, logger);

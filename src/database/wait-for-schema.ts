@@ -1,29 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import type { Config } from '../config/config';
-import { createDataSource } from './data-source';
+import type { Logger } from '../platform/logging/logger';
+import { StartError } from '../platform/process/start-error';
+import { noConnection } from './database-start-errors';
+import { assertSchemaUsable } from './schema-compatibility';
 
 const DEADLINE_MS = 120_000;
 const EVERY_MS = 250;
+const SAY_EVERY_MS = 10_000;
 
-/** Waits until the API, or an operator's `migrate`, has brought the schema to this build's version. */
-export async function waitForSchema(config: Config): Promise<void> {
-  const dataSource = createDataSource(config.database, 'wait-for-schema');
-  const deadline = Date.now() + DEADLINE_MS;
-  while (!(await isReady(dataSource, deadline))) await delay(EVERY_MS);
-  await dataSource.destroy();
+/** Connects to a database that may still be starting, and waits at most two minutes for it. */
+export async function waitForConnection(dataSource: DataSource, url: string, logger: Logger): Promise<void> {
+  await waitUntil(() => obstacleOfConnection(dataSource, url), logger, 'Waiting for PostgreSQL');
 }
 
-/** Whether every migration is applied; once the deadline has passed, throws the reason why not. */
-async function isReady(dataSource: DataSource, deadline: number): Promise<boolean> {
-  try {
-    if (!dataSource.isInitialized) await dataSource.initialize();
-    if (!(await dataSource.showMigrations())) return true;
-  } catch (cause) {
-    if (Date.now() > deadline) throw new Error('The database did not become reachable in time', { cause });
-    return false;
+/**
+ * Waits, at most two minutes, until another process has brought the schema to this build's version. Throws at once if the
+ * schema is not for this release any more.
+ */
+export async function waitForSchema(dataSource: DataSource, url: string, logger: Logger): Promise<void> {
+  await waitUntil(() => obstacleOfSchema(dataSource, url), logger, 'Waiting for the schema');
+}
+
+async function waitUntil(
+  obstacleNow: () => Promise<StartError | null>,
+  logger: Logger,
+  waiting: string,
+): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS;
+  let saidAt = -Infinity;
+  for (;;) {
+    const obstacle = await obstacleNow();
+    if (!obstacle) return;
+    if (Date.now() > deadline) throw obstacle;
+    if (Date.now() - saidAt >= SAY_EVERY_MS) {
+      saidAt = Date.now();
+      logger.warn({ code: obstacle.code, reason: obstacle.message, ...obstacle.help }, waiting);
+    }
+    await delay(EVERY_MS);
   }
-  if (Date.now() > deadline)
-    throw new Error('The database schema is older than this build: run the API or migrate first');
-  return false;
+}
+
+async function obstacleOfConnection(dataSource: DataSource, url: string): Promise<StartError | null> {
+  try {
+    await dataSource.initialize();
+    return null;
+  } catch (cause) {
+    const { passes, error } = noConnection(url, cause);
+    if (!passes) throw error;
+    return error;
+  }
+}
+
+async function obstacleOfSchema(dataSource: DataSource, url: string): Promise<StartError | null> {
+  try {
+    await assertSchemaUsable(dataSource.manager);
+    if (!(await dataSource.showMigrations())) return null;
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    return noConnection(url, cause).error;
+  }
+  const message = 'The database schema is older than this build.';
+  const remedy =
+    'Run "node dist/migrate.js" of this build, or start an API that serves clients with DATABASE_MIGRATE_ON_START=true.';
+  return new StartError('DATABASE.SCHEMA_OLDER', message, { variable: 'DATABASE_MIGRATE_ON_START', remedy });
 }

@@ -12,6 +12,7 @@ import { DatabaseLifecycle } from './persistence/database-lifecycle';
 import { Transactions } from './persistence/transactions';
 import { createLogger, LOGGER, type Logger } from './logging/logger';
 import { setProductName } from './product/product-name';
+import { RedisFailures } from './queues/redis-failures';
 import { openBlobStore, openLogStore } from './storage/stores';
 import { sendWakeUps } from './wakeups/after-commit';
 import { PgListener } from './wakeups/pg-listener';
@@ -59,6 +60,7 @@ import { WorkerWatch } from './workers/worker-watch';
     AuditTrail,
     Installation,
     PgListener,
+    RedisFailures,
     ThisWorker,
     WorkerWatch,
   ],
@@ -73,6 +75,7 @@ import { WorkerWatch } from './workers/worker-watch';
     AuditTrail,
     Installation,
     PgListener,
+    RedisFailures,
     ThisWorker,
     WorkerWatch,
     DiscoveryModule,

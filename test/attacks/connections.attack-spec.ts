@@ -203,7 +203,7 @@ describe('somebody who leaves requests behind a proxy', () => {
 
   afterAll(() => stop?.());
 
-  it('has no more of them than one address may, over however few connections', async () => {
+  it('has no more of them than one address may, over however few connections, and keeps out no probe', async () => {
     const { origin } = new URL(api.urlOf('/'));
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const unfinished = { 'content-type': 'application/json', 'content-length': 1_000, ...from('192.0.2.1') };
@@ -212,6 +212,8 @@ describe('somebody who leaves requests behind a proxy', () => {
     const ask = async (address: string) => (await api.call('GET', '/version', { headers: from(address) })).status;
     await eventually(async () => (await ask('192.0.2.1')) === 503, { what: 'a refusal' });
     expect(await ask('192.0.2.2')).toBe(200);
+    for (const path of ['/live', '/ready'])
+      expect((await fetch(origin + path, { headers: from('192.0.2.1') })).status).toBe(200);
     for (const connection of open) connection.close();
     await eventually(async () => (await ask('192.0.2.1')) === 200, { what: 'an answer' });
   });

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { eventually } from '../harness/eventually';
 import type { ApiClient, Json } from './harness/api-client';
 import { describeEstate } from './harness/estate';
@@ -193,6 +196,50 @@ describe('the worker', () => {
     const node = await eventually(ask, { timeoutMs: 90_000 });
     expect(node).toMatchObject({ node_name: hostname(), cpu_cores: expect.any(Number) });
     expect(node.ram_total_gb).toBeGreaterThan(node.ram_used_gb);
+  });
+});
+
+describe('a start that fails', () => {
+  const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+  const usable = () => ({
+    DATABASE_URL: platform.databaseUrl,
+    REDIS_URL: 'redis://127.0.0.1:1',
+    AUTH_JWT_KEYS: key('k1'),
+    SECRETS_MASTER_KEYS: key('k1'),
+    DATA_DIR: platform.dataDir,
+  });
+
+  function run(
+    program: string,
+    env: Record<string, string>,
+  ): Promise<{ status: unknown; stdout: string; stderr: string }> {
+    const { PATH } = process.env;
+    return new Promise((resolve) => {
+      execFile(process.execPath, [join('dist', program)], { env: { PATH, ...env } }, (error, stdout, stderr) =>
+        resolve({ status: error?.code ?? 0, stdout, stderr }),
+      );
+    });
+  }
+
+  it.each([
+    ['api.js', 'CONFIGURATION.NOT_USABLE', () => ({})],
+    ['api.js', 'FOLDER.NOT_USABLE', () => ({ ...usable(), DATA_DIR: '/dev/null/data' })],
+    ['worker.js', 'LISTEN.REFUSED', () => ({ ...usable(), WORKER_HEALTH_PORT: new URL(platform.baseUrl).port })],
+    ['worker.js', 'DATABASE.MISSING', () => ({ ...usable(), DATABASE_URL: `${platform.databaseUrl}_not` })],
+    // The platform under test has another key by this id.
+    ['api.js', 'SECRETS.WRONG_MASTER_KEY', () => ({ ...usable(), SECRETS_MASTER_KEYS: key('m1') })],
+  ] as const)('of %s says so by %s in one line', async (program, code, env) => {
+    const { status, stdout, stderr } = await run(program, env());
+    expect(stderr).toBe('');
+    const fatal = stdout.trim().split('\n').at(-1);
+    expect([status, JSON.parse(fatal ?? '')]).toMatchObject([1, { level: 'fatal', code }]);
+  });
+
+  it('of secrets:rewrap with another key by the same id ends with 1', async () => {
+    const env = { ...usable(), SECRETS_MASTER_KEYS: `${key('m2')},${key('m1')}` };
+    const { status, stdout, stderr } = await run('rewrap-secrets.js', env);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('The master key m1 is not the one that this database knows');
   });
 });
 

@@ -7,7 +7,9 @@ import { createDataSource } from '../../src/database/data-source';
 import { createLogger } from '../../src/platform/logging/logger';
 import { enqueueWorkflow } from '../../src/platform/outbox/outbox';
 import { OutboxRelay } from '../../src/platform/outbox/outbox-relay';
+
 import { Queues } from '../../src/platform/queues/queues';
+import { RedisFailures } from '../../src/platform/queues/redis-failures';
 import { sendWakeUps } from '../../src/platform/wakeups/after-commit';
 import { PgListener } from '../../src/platform/wakeups/pg-listener';
 import { defineWorkflow } from '../../src/platform/workflows/workflow-definition';
@@ -63,7 +65,7 @@ describe('OutboxRelay', () => {
 
   /** A relay with connections of its own, as another worker would have. */
   async function newRelay(settings: Config = config): Promise<OutboxRelay> {
-    const queues = new Queues(settings, logger);
+    const queues = new Queues(settings, new RedisFailures(logger));
     const listener = new PgListener(settings, logger);
     await listener.onModuleInit();
     const relay = new OutboxRelay(dataSource, queues, listener, settings, logger);
@@ -154,15 +156,24 @@ describe('OutboxRelay', () => {
     expect(inOrder(await queued())).toEqual([1, 2, 3]);
   });
 
-  it('passes over a row whose job this build does not know', async () => {
-    const relay = await newRelay();
-    await dataSource.query(
-      `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms) VALUES ('cluster.paint', '{}', 'test', 0)`,
-    );
+  it('leaves messages whose job only another release knows to its workers, and sends all others', async () => {
+    const relay = await newRelay({ ...config, worker: { ...config.worker, relayPollMs: 100 } });
+    const others = (count: number) =>
+      dataSource.query(
+        `INSERT INTO outbox_messages (job_name, payload, correlation_id, delay_ms)
+         SELECT 'cluster.paint', '{}', 'test', 0 FROM generate_series(1, $1)`,
+        [count],
+      );
+    // More than a batch, in front and in between.
+    await others(150);
     await write(1);
+    await others(150);
     relay.start();
-    await allSent();
-    expect(await queued()).toEqual([1]);
+    await eventually(async () => (await queued()).length === 1, { what: 'the first message' });
+    await write(2);
+    await eventually(async () => (await queued()).length === 3, { what: 'the next ones' });
+    expect(inOrder(await queued())).toEqual([1, 1, 2]);
+    expect(await unsent()).toBe(300);
   });
 
   it('keeps the rows while Redis is away, and sends each once when it is back', async () => {

@@ -1,21 +1,23 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/config';
+import type { Config } from '../../config/config';
 import { Connections } from '../http/connections/connections';
+import { noListener } from '../process/start-error';
+import { answerProbe, type Readiness } from './probes';
 
 /** Probes are few, small and quick; whoever else comes must not keep them out. */
 const PROBE_WITHIN_MS = 5_000;
 const MAX_CONNECTIONS = 64;
 
-/** Probes of a worker pod: `/live` while the process runs, `/ready` while it serves its queues. */
-@Injectable()
+/** Probes of a worker pod, from before it is ready until after it was. */
 export class WorkerHealthServer {
   private server: Server | null = null;
-  private ready = false;
+  private readiness: () => Promise<Readiness> = () => Promise.resolve({ ready: false, message: 'Starting' });
 
   constructor(private readonly config: Config) {}
 
-  start(): void {
+  /** Throws if the port cannot be had. */
+  async start(): Promise<void> {
     const { healthPort } = this.config.worker;
     if (healthPort === null) return;
     const options = {
@@ -23,18 +25,21 @@ export class WorkerHealthServer {
       requestTimeout: PROBE_WITHIN_MS,
       connectionsCheckingInterval: 1_000,
     };
-    this.server = createServer(options, (request, response) => {
-      const ok = request.url === '/live' || (request.url === '/ready' && this.ready);
-      response.writeHead(ok ? 200 : 503, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ uptime: process.uptime(), ready: this.ready }));
+    const server = createServer(options, (request, response) => {
+      if (!answerProbe(request, response, this.readiness)) response.writeHead(404).end();
     });
     const limits = { all: MAX_CONNECTIONS, unknown: MAX_CONNECTIONS, unknownOfAddress: null };
-    new Connections({ ...limits, answerTakenMs: PROBE_WITHIN_MS }).watch(this.server);
-    this.server.listen(healthPort, this.config.http.host);
+    new Connections({ ...limits, answerTakenMs: PROBE_WITHIN_MS }).watch(server);
+    server.listen(healthPort, this.config.http.host);
+    await once(server, 'listening').catch((error: unknown) => {
+      throw noListener(error, { host: this.config.http.host, port: healthPort, variable: 'WORKER_HEALTH_PORT' });
+    });
+    this.server = server;
   }
 
-  markReady(ready: boolean): void {
-    this.ready = ready;
+  /** From now on `/ready` answers this. */
+  ask(readiness: () => Promise<Readiness>): void {
+    this.readiness = readiness;
   }
 
   stop(): void {

@@ -1,9 +1,9 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Config } from '../../config/config';
-import { LOGGER, type Logger } from '../logging/logger';
 import type { JobDefinition } from './job-catalogue';
+import { RedisFailures } from './redis-failures';
 
 /** What every BullMQ job carries: the payload of its definition and the correlation id of the intent. */
 export interface JobEnvelope {
@@ -12,13 +12,13 @@ export interface JobEnvelope {
 }
 
 /** Connection to Redis for BullMQ; commands wait for a reconnect instead of failing one by one. */
-export function createQueueConnection(url: string, logger: Logger): Redis {
+export function createQueueConnection(url: string, failures: RedisFailures): Redis {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
     enableReadyCheck: true,
     retryStrategy: (times) => Math.min(times * 100, 2000),
   });
-  redis.on('error', (error: Error) => logger.warn({ reason: error.message }, 'Redis cannot be reached'));
+  failures.watch(redis);
   return redis;
 }
 
@@ -30,9 +30,9 @@ export class Queues implements OnApplicationShutdown {
 
   constructor(
     private readonly config: Config,
-    @Inject(LOGGER) logger: Logger,
+    failures: RedisFailures,
   ) {
-    this.connection = createQueueConnection(config.redis.url, logger);
+    this.connection = createQueueConnection(config.redis.url, failures);
   }
 
   async add(
@@ -64,6 +64,8 @@ export class Queues implements OnApplicationShutdown {
     let queue = this.queues.get(name);
     if (!queue) {
       queue = new Queue<JobEnvelope>(name, { connection: this.connection, prefix: this.config.redis.prefix });
+      // The connection reports its errors itself; without a listener BullMQ would print each.
+      queue.on('error', () => undefined);
       this.queues.set(name, queue);
     }
     return queue;

@@ -6,14 +6,19 @@ import { validateSync } from 'class-validator';
 import type { Redis } from 'ioredis';
 import { Config } from '../../config/config';
 import { runInContext } from '../context/request-context';
+import { messageOf } from '../errors/message-of';
 import { LOGGER, type Logger } from '../logging/logger';
+import { Throttle } from '../logging/throttle';
 import { WorkflowJobs } from '../workflows/workflow-jobs';
 import { type JobName, knownJobs, queueNames } from './job-catalogue';
 import { JOB_HANDLER_METADATA, type JobHandler } from './job-handler';
 import { createQueueConnection, type JobEnvelope } from './queues';
+import { RedisFailures } from './redis-failures';
 
 /** How often in the time of a lock BullMQ looks for jobs whose lock has passed. */
 const STALLED_LOOKS = 3;
+
+const REPORT_EVERY_MS = 10_000;
 
 /** Consumes the queues this pod serves. */
 @Injectable()
@@ -21,12 +26,14 @@ export class WorkerRuntime {
   private readonly handlers = new Map<string, (payload: never) => Promise<void>>();
   private readonly workers: Worker<JobEnvelope>[] = [];
   private readonly connections: Redis[] = [];
+  private readonly throttle = new Throttle(REPORT_EVERY_MS);
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly reflector: Reflector,
     private readonly workflows: WorkflowJobs,
     private readonly config: Config,
+    private readonly redisFailures: RedisFailures,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -52,7 +59,7 @@ export class WorkerRuntime {
   start(): void {
     const served = this.config.worker.queues.length > 0 ? this.config.worker.queues : queueNames();
     for (const queue of served) {
-      const connection = createQueueConnection(this.config.redis.url, this.logger);
+      const connection = createQueueConnection(this.config.redis.url, this.redisFailures);
       this.connections.push(connection);
       const lockMs = Math.max(
         ...[...knownJobs().values()].filter((job) => job.queue === queue).map((job) => job.lockMs),
@@ -64,7 +71,7 @@ export class WorkerRuntime {
         lockDuration: lockMs,
         stalledInterval: lockMs / STALLED_LOOKS,
       });
-      worker.on('error', (error) => this.logger.warn({ queue, reason: error.message }, 'A queue reports an error'));
+      worker.on('error', (error) => this.reportError(queue, error));
       worker.on('failed', (job, error) => this.logger.error({ queue, job: job?.name, err: error }, 'A job failed'));
       this.workers.push(worker);
     }
@@ -75,6 +82,13 @@ export class WorkerRuntime {
   async stop(): Promise<void> {
     await Promise.allSettled(this.workers.map((worker) => worker.close()));
     for (const connection of this.connections) connection.disconnect();
+  }
+
+  /** While Redis is away, each queue reports it several times a second. */
+  private reportError(queue: string, error: Error): void {
+    const leftOut = this.throttle.pass();
+    if (leftOut === null) return;
+    this.logger.warn({ queue, reason: messageOf(error), left_out: leftOut }, 'A queue reports an error');
   }
 
   private async process(name: string, envelope: JobEnvelope): Promise<void> {

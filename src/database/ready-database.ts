@@ -1,0 +1,25 @@
+import type { Config } from '../config/config';
+import { checkMasterKeys } from '../modules/secrets/check-master-keys';
+import type { Logger } from '../platform/logging/logger';
+import { createDataSource } from './data-source';
+import { prepareDatabase } from './prepare-database';
+import { waitForConnection, waitForSchema } from './wait-for-schema';
+
+/**
+ * Comes before all else that an API or a worker does: afterwards the database can be reached, has the schema of this build
+ * and belongs to the master keys. An API that serves clients brings the schema up to date, unless `migrate` does; all other
+ * processes wait for that.
+ */
+export async function readyDatabase(config: Config, service: 'api' | 'worker', logger: Logger): Promise<void> {
+  const { url, migrateOnStart } = config.database;
+  const prepares = service === 'api' && config.http.serves.includes('clients') && migrateOnStart;
+  const dataSource = createDataSource(config.database, prepares ? 'prepare' : 'wait-for-schema');
+  await waitForConnection(dataSource, url, logger);
+  try {
+    if (prepares) await prepareDatabase(dataSource, config, logger);
+    else await waitForSchema(dataSource, url, logger);
+    await checkMasterKeys(dataSource.manager, config.secrets.masterKeys, logger);
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+
+export interface Readiness {
+  ready: boolean;
+  /** What keeps the process from working; `OK` if nothing does. */
+  message: string;
+}
+
+/**
+ * Answers the probes of a supervisor: `/live` while the process runs, `/ready` while it can do its work. Answers whether
+ * the request was one.
+ */
+export function answerProbe(
+  request: IncomingMessage,
+  response: ServerResponse,
+  readiness: () => Promise<Readiness>,
+): boolean {
+  if (request.url === '/live') answer(response, { ready: true, message: 'OK' });
+  else if (request.url === '/ready') void readiness().then((found) => answer(response, found));
+  else return false;
+  return true;
+}
+
+function answer(response: ServerResponse, { ready, message }: Readiness): void {
+  response.writeHead(ready ? 200 : 503, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify({ uptime: process.uptime(), message }));
+}
+
+/** Comes before whatever bounds the requests of strangers, since a supervisor is one and must not be kept out. */
+export function probesMiddleware(readiness: () => Promise<Readiness>) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    if (request.method !== 'GET' || !answerProbe(request, response, readiness)) next();
+  };
+}
