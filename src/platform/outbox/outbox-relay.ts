@@ -2,13 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Config } from '../../config/config';
 import { LOGGER, type Logger } from '../logging/logger';
-import { knownJobs } from '../queues/job-catalogue';
+import { type JobDefinition, knownJobs } from '../queues/job-catalogue';
 import { Queues } from '../queues/queues';
 import { PgListener } from '../wakeups/pg-listener';
 import { markSent } from '../workflows/workflow.repository';
-import { lockUnsent, markMessagesSent, type UnsentMessage } from './outbox.repository';
+import { lockUnsent, markMessagesSent, type UnsentMessage, unsentOfOthers } from './outbox.repository';
 
 const BATCH = 100;
+/** A message with a lower id that commits meanwhile waits for the next look. */
+const LOOK_AT_OTHERS_MS = 60_000;
 
 /**
  * Moves committed outbox rows into BullMQ. The row id is the BullMQ job id, so a crash between adding and marking
@@ -19,6 +21,9 @@ export class OutboxRelay {
   private running = false;
   private again = false;
   private stopped = false;
+  private lookedAt = -Infinity;
+  /** Up to this id, all that was unsent at the last look is of other releases. */
+  private passedOver = 0;
   private timer: NodeJS.Timeout | null = null;
   private unsubscribe: (() => void) | null = null;
   private current: Promise<void> = Promise.resolve();
@@ -63,13 +68,26 @@ export class OutboxRelay {
   }
 
   private async drain(): Promise<void> {
-    while (!this.stopped && (await this.relayBatch()) === BATCH);
+    const jobs = knownJobs();
+    const names = [...jobs.keys()];
+    await this.passOverOthers(names);
+    while (!this.stopped && (await this.relayBatch(jobs, names)) === BATCH);
   }
 
-  private async relayBatch(): Promise<number> {
+  /** Messages of jobs that only another release knows are left to its workers, and are read once a minute. */
+  private async passOverOthers(names: readonly string[]): Promise<void> {
+    if (Date.now() - this.lookedAt < LOOK_AT_OTHERS_MS) return;
+    const { messages, job, last } = await unsentOfOthers(this.dataSource.manager, names);
+    this.lookedAt = Date.now();
+    this.passedOver = last ?? 0;
+    if (messages > 0)
+      this.logger.warn({ messages, job, last }, 'The outbox has messages of jobs that this release does not know');
+  }
+
+  private async relayBatch(jobs: ReadonlyMap<string, JobDefinition>, names: readonly string[]): Promise<number> {
     return this.dataSource.transaction(async (tx) => {
-      const batch = await lockUnsent(tx, BATCH);
-      for (const row of batch) await this.send(row);
+      const batch = await lockUnsent(tx, names, this.passedOver, BATCH);
+      for (const row of batch) await this.send(row, jobs.get(row.job_name)!);
       if (batch.length > 0) {
         await markMessagesSent(
           tx,
@@ -84,15 +102,7 @@ export class OutboxRelay {
     });
   }
 
-  private async send(row: UnsentMessage): Promise<void> {
-    const definition = knownJobs().get(row.job_name);
-    if (!definition) {
-      this.logger.error(
-        { job: row.job_name, outbox_message_id: row.outbox_message_id },
-        'The outbox names an unknown job',
-      );
-      return;
-    }
+  private async send(row: UnsentMessage, definition: JobDefinition): Promise<void> {
     await this.queues.add(row.job_name, definition, row.payload, {
       jobId: `outbox-${row.outbox_message_id}`,
       delayMs: row.delay_ms,

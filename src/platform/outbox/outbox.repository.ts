@@ -1,4 +1,4 @@
-import { rows, type Tx } from '../persistence/sql';
+import { firstRow, rows, type Tx } from '../persistence/sql';
 import type { OutboxMessage } from './outbox-message.entity';
 
 export type UnsentMessage = Pick<OutboxMessage, 'outbox_message_id' | 'job_name' | 'correlation_id' | 'delay_ms'> & {
@@ -17,14 +17,35 @@ export async function insertMessage(
   ]);
 }
 
-/** Locks the oldest unsent messages that nobody else is sending. */
-export async function lockUnsent(tx: Tx, limit: number): Promise<UnsentMessage[]> {
+/** Locks the oldest unsent messages of these jobs, with ids above `after`, that nobody else is sending. */
+export async function lockUnsent(
+  tx: Tx,
+  jobs: readonly string[],
+  after: number,
+  limit: number,
+): Promise<UnsentMessage[]> {
   return rows<UnsentMessage>(
     tx,
     `SELECT outbox_message_id, job_name, payload, correlation_id, delay_ms FROM outbox_messages
-     WHERE sent_at IS NULL ORDER BY outbox_message_id LIMIT $1 FOR UPDATE SKIP LOCKED`,
-    [limit],
+     WHERE sent_at IS NULL AND outbox_message_id > $2 AND job_name = ANY($1)
+     ORDER BY outbox_message_id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    [jobs, after, limit],
   );
+}
+
+/** What is unsent and of other jobs, from the first to the last message before those of `jobs`. */
+export async function unsentOfOthers(
+  tx: Tx,
+  jobs: readonly string[],
+): Promise<{ messages: number; job: string | null; last: number | null }> {
+  const row = await firstRow<{ messages: number; job: string | null; last: number | null }>(
+    tx,
+    `SELECT count(*) AS messages, min(job_name) AS job, max(outbox_message_id) AS last FROM outbox_messages
+     WHERE sent_at IS NULL AND outbox_message_id < coalesce(
+       (SELECT min(outbox_message_id) FROM outbox_messages WHERE sent_at IS NULL AND job_name = ANY($1)), $2)`,
+    [jobs, Number.MAX_SAFE_INTEGER],
+  );
+  return row ?? { messages: 0, job: null, last: null };
 }
 
 export async function markMessagesSent(tx: Tx, ids: readonly number[]): Promise<void> {

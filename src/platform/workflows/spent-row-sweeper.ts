@@ -3,7 +3,7 @@ import { type AgedRows, AgedRowSweeper } from './aged-row-sweeper';
 
 const KEPT_DAYS = 7;
 
-/** Removes sent outbox rows and answers kept for repeated requests, both after a week. */
+/** Removes sent and useless outbox rows, and answers kept for repeated requests, after a week. */
 @Injectable()
 export class SpentRowSweeper extends AgedRowSweeper {
   readonly name = 'spent-rows';
@@ -13,6 +13,13 @@ export class SpentRowSweeper extends AgedRowSweeper {
       key: 'outbox_message_id',
       ended: `SELECT outbox_message_id FROM outbox_messages
               WHERE sent_at < platform_now() - $1 * interval '1 day' ORDER BY sent_at`,
+    },
+    // Of jobs that no worker knows. Other messages are not unsent for long, and what they are about is sent again.
+    {
+      table: 'outbox_messages',
+      key: 'outbox_message_id',
+      ended: `SELECT outbox_message_id FROM outbox_messages
+              WHERE sent_at IS NULL AND created_at < platform_now() - $1 * interval '1 day' ORDER BY outbox_message_id`,
     },
     {
       table: 'idempotency_keys',
