@@ -7,7 +7,7 @@ export interface DatabaseConfig {
   statementTimeoutMs: number;
   /** A statement of the API gives up when it has waited this long for a lock, milliseconds. */
   lockTimeoutMs: number;
-  /** The same for a statement of a migration, milliseconds; 0 for no limit. */
+  /** A statement of a migration that runs longer is cancelled, milliseconds; 0 for none. */
   migrationTimeoutMs: number;
   /** Whether the API brings the schema and reference data up to date when it starts. */
   migrateOnStart: boolean;
