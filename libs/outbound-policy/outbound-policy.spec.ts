@@ -103,6 +103,26 @@ describe('OutboundPolicy.assertUrl', () => {
   });
 });
 
+describe('OutboundPolicy.publicOnly', () => {
+  it('has public addresses alone, whatever else is allowed, by address and by name', async () => {
+    const resolve = async (host: string) => [
+      { address: host === 'public.example.org' ? '8.8.8.8' : '10.0.0.1', family: 4 },
+    ];
+    const policy = new OutboundPolicy({ ...QUICKSTART, allowedNetworks: ['203.0.113.0/24'] }, resolve);
+    const found = (host: string) =>
+      new Promise((done) => {
+        policy.publicOnly.lookup(host, {}, (error, address) => done(error?.code ?? address));
+      });
+    policy.publicOnly.assertUrl('http://8.8.8.8');
+    for (const address of ['10.0.0.1', '127.0.0.1', '203.0.113.7']) {
+      policy.assertHost(address);
+      expect(() => policy.publicOnly.assertHost(address)).toThrow('refused');
+    }
+    expect(await found('public.example.org')).toBe('8.8.8.8');
+    expect(await found('inside.example.org')).toBe('ERR_ADDRESS_REFUSED');
+  });
+});
+
 describe('OutboundPolicy.agents', () => {
   let server: Server;
   let port: number;

@@ -44,6 +44,7 @@ type CreateConnection = HttpAgent['createConnection'];
 export class OutboundPolicy {
   private readonly allowedNetworks: BlockList;
   private cachedAgents: OutboundAgents | null = null;
+  private cachedPublicOnly: OutboundPolicy | null = null;
 
   /** @param resolve resolves host names; given by tests */
   constructor(
@@ -106,6 +107,12 @@ export class OutboundPolicy {
       (error: NodeJS.ErrnoException) => callback(error, ''),
     );
   };
+
+  /** The same without what the rules allow besides public addresses. */
+  get publicOnly(): OutboundPolicy {
+    this.cachedPublicOnly ??= new OutboundPolicy({ schemes: this.rules.schemes, allowedClasses: [] }, this.resolve);
+    return this.cachedPublicOnly;
+  }
 
   /** Agents that keep connections, made once. */
   get agents(): OutboundAgents {

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { freePort } from '../harness/free-port';
+import { type Caller, People, refusal } from '../medium/harness/people';
 import { type TestApi, startWholeApi } from '../medium/harness/test-api';
 import { hiveSite, unityDetails } from '../samples/metastore-catalog';
 
@@ -134,5 +136,102 @@ describe('a metastore in the hands of an attacker', () => {
     onHive = (socket) => void socket.destroy();
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);
     expect(statuses.filter((status) => status !== 500 && status !== 503)).toEqual([]);
+  });
+
+  describe('that a user names in a request', () => {
+    let people: People;
+    let tenant: string;
+    let user: Caller;
+
+    beforeAll(async () => {
+      people = new People(api);
+      tenant = await people.tenant();
+      user = await people.member(tenant);
+    });
+
+    const basic = { secret_type: 'HIVE BASIC', username: 'ada', password: 'word' };
+    const withPassword = (port: number) =>
+      hiveSite(`thrift://127.0.0.1:${port}`, { 'metastore.client.auth.mode': 'PLAIN' });
+    const validate = (caller: Caller, metastore_details: object, secret_details: object = basic) =>
+      caller.call('POST', '/metastore/catalog/secret/user/validate', {
+        secret: { secret_details },
+        metastore: { metastore_details },
+      });
+    const kerberos = { secret_type: 'HIVE KERBEROS', principal: 'ada', keytab: Buffer.from([5, 2]).toString('base64') };
+    const krb5Conf = (port: number) => `[realms]\nA.ORG = {\nkdc = 127.0.0.1:${port}\n}\n`;
+
+    it('is not called in a private network, and neither is a KDC', async () => {
+      const calls = jest.fn((socket: Socket) => void socket.destroy());
+      onHive = calls;
+      listener = calls as never;
+      const port = portOf(hive);
+      const site = hiveSite('thrift://metastore.invalid:9083', {
+        'hive.metastore.sasl.enabled': 'true',
+        'hive.metastore.kerberos.principal': 'hive/_HOST@A.ORG',
+      });
+      const token_ = { secret_type: 'DATABRICKS UNITY TOKEN', token: TOKEN };
+      const made = await user.call('POST', '/user/secret', { name: 'token', ...token_ });
+      const answers = [
+        await validate(user, { hiveSiteXml: withPassword(port) }),
+        await validate(user, { hiveSiteXml: hiveSite(`thrift://localhost:${port}`) }),
+        await validate(user, { hiveSiteXml: hiveSite(`thrift://[::ffff:127.0.0.1]:${port}`) }),
+        await validate(user, { hiveSiteXml: site, krb5Conf: krb5Conf(port) }, kerberos),
+        await validate(user, { endpoint: `http://127.0.0.1:${portOf(server)}` }, token_),
+        await user.call('POST', '/metastore/catalog/unity/fetch', {
+          endpoint: `http://127.0.0.1:${portOf(server)}`,
+          user_secret_id: Number(made.body.user_secret_id),
+        }),
+      ];
+      const forbidden = [403, 'METASTORE.ENDPOINT_FORBIDDEN'];
+      expect(answers.map(refusal)).toEqual(answers.map(() => forbidden));
+      expect(answers[0]?.body.error_message).toContain('CAN MANAGE CLUSTER');
+      expect(calls).not.toHaveBeenCalled();
+    });
+
+    it('is sent no commands by those who may name one, and is not told from a closed port', async () => {
+      const manager = await people.as(await people.user([['CAN MANAGE CLUSTER', tenant]]), tenant);
+      const said: Buffer[] = [];
+      onHive = (socket) => void socket.on('data', (chunk: Buffer) => void said.push(chunk));
+      const password = '\r\nCONFIG SET dir /tmp\r\nSET x PWNED\r\n';
+      const refused = await validate(manager, { hiveSiteXml: withPassword(portOf(hive)) }, { ...basic, password });
+      expect(refused.body).toMatchObject({
+        validation_status: 'INVALID',
+        validation_message: expect.stringContaining('control character'),
+      });
+      expect(Buffer.concat(said).toString()).toBe('');
+
+      onHive = (socket) => void socket.end('-ERR unknown command\r\n');
+      const open = await validate(manager, { hiveSiteXml: withPassword(portOf(hive)) });
+      const closed = await validate(manager, { hiveSiteXml: withPassword(await freePort()) });
+      expect(open.body.validation_message).toContain('No metastore answers at the server that the request names.');
+      expect(closed.body).toEqual({ ...open.body, validated_at: expect.anything() });
+    });
+
+    it('keeps nobody else from a catalog by an own secret that leads nowhere', async () => {
+      const admin = await people.admin(tenant);
+      const made = await admin.call('POST', '/metastore/catalog/glue', { name: 'glue' });
+      const catalog = Number(made.body.metastore_catalog_id);
+      const place = await people.workspace(admin);
+      const others = await people.admin(tenant);
+      const keys = (region: string) => ({
+        name: region,
+        secret_type: 'AWS ACCESS SECRET KEY PAIR',
+        aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+        aws_secret_access_key: 'hush',
+        aws_default_region: region,
+      });
+      const attach = async (caller: Caller, region: string) => {
+        const { body } = await caller.call('POST', '/user/secret', keys(region));
+        const attached = { metastore_catalog_id: catalog, object_storage_secrets_user_id: Number(body.user_secret_id) };
+        expect((await caller.call('POST', '/metastore/catalog/secret/user', attached)).status).toBe(200);
+      };
+      await attach(admin, 'xx-nowhere-9');
+      await attach(others, 'eu-west-1');
+      const look = (caller: Caller) =>
+        caller.call('GET', `/metastore/${catalog}/schemas?workspace_id=${place}&refresh=true`);
+      for (let count = 0; count < 6; count += 1) await look(admin);
+      expect((await look(admin)).body.error_message).toContain('has not answered lately');
+      expect(JSON.stringify((await look(others)).body)).not.toMatch(/lately|nowhere/);
+    });
   });
 });

@@ -1,5 +1,6 @@
 import type { OutboundPolicy } from '../../outbound-policy/outbound-policy';
 import { GssIdentity, type KerberosIdentity } from '../kerberos/gss-identity';
+import { MetastoreError } from '../metastore-client';
 import { GssapiMechanism, PlainMechanism, type SaslMechanism } from './sasl-mechanism';
 
 /** How a client logs in to a metastore. */
@@ -14,10 +15,12 @@ export type HiveLogin =
 export class HiveAuthentication {
   private readonly identity: GssIdentity | null;
 
+  /** Throws a {@link MetastoreError} for a login that has control characters. */
   constructor(
     private readonly login: HiveLogin,
     outbound: OutboundPolicy,
   ) {
+    for (const [what, text] of textsOf(login)) assertNoControls(what, text);
     this.identity = login.kind === 'kerberos' ? new GssIdentity(login.identity, outbound) : null;
   }
 
@@ -37,4 +40,31 @@ export class HiveAuthentication {
   close(): void {
     this.identity?.close();
   }
+}
+
+/** What a server is sent of a login before it has said anything. */
+function textsOf(login: HiveLogin): [string, string][] {
+  switch (login.kind) {
+    case 'none':
+      return [['user name', login.user ?? '']];
+    case 'plain':
+      return [
+        ['user name', login.username],
+        ['password', login.password],
+      ];
+    case 'kerberos':
+      return [['principal', login.identity.principal]];
+  }
+}
+
+/**
+ * Whatever listens gets these texts, since SASL of Thrift has the client speak first: a line break in one would be a
+ * command to a server of lines. RFC 4013 has no control characters in names and passwords either.
+ */
+function assertNoControls(what: string, text: string): void {
+  if (!/\p{Cc}/u.test(text)) return;
+  throw new MetastoreError(
+    'denied',
+    `The ${what} of the secret contains a control character, such as a line break at its end. Store the secret without it.`,
+  );
 }

@@ -161,11 +161,31 @@ describe('logins at a Hive metastore', () => {
     await expect(tables(port, PLAIN)).rejects.toMatchObject({ fault: expect.stringMatching(/unreachable|timeout/) });
   });
 
-  it('send no password with a null character, which would end it early', async () => {
-    let got = Buffer.alloc(0);
-    const port = await serve((_socket, received) => void (got = Buffer.from(received())));
-    await expect(tables(port, { ...PLAIN, password: 'a\0b' })).rejects.toMatchObject({ fault: 'denied' });
-    expect(got.toString()).not.toContain('a\0b');
+  it.each<[string, HiveLogin]>([
+    ['a password with a null character', { ...PLAIN, password: 'a\0b' }],
+    ['a password with a command', { ...PLAIN, password: 'a\r\nCONFIG SET dir /tmp\r\nb' }],
+    ['a user name with a line break', { ...PLAIN, username: 'a\nb' }],
+    ['the name of a caller with a line break', { kind: 'none', user: 'a\nb' }],
+    [
+      'a principal with a line break',
+      {
+        kind: 'kerberos',
+        service: 'hive/_HOST@A.ORG',
+        identity: {
+          principal: 'a\nb@A.ORG',
+          keytab: Buffer.alloc(0),
+          krb5: { defaultRealm: null, realms: [], domainRealm: new Map() },
+        },
+      },
+    ],
+  ])('do not connect with %s, since a server that is none would take it for its own', async (_what, login) => {
+    let connections = 0;
+    const server = createServer(() => (connections += 1));
+    ends.push(() => server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const listed = async () => tables((server.address() as AddressInfo).port, login);
+    await expect(listed()).rejects.toMatchObject({ fault: 'denied', message: expect.stringContaining('control') });
+    expect(connections).toBe(0);
   });
 
   it.each([

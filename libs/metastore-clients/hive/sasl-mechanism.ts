@@ -22,7 +22,7 @@ export interface SaslMechanism {
   end(): void;
 }
 
-/** RFC 4616. The password goes over the connection as it is. */
+/** RFC 4616. The password goes over the connection as it is; {@link HiveAuthentication} has looked for null characters. */
 export class PlainMechanism implements SaslMechanism {
   readonly name = 'PLAIN';
   readonly layer = null;
@@ -36,9 +36,6 @@ export class PlainMechanism implements SaslMechanism {
 
   start(): Promise<Buffer> {
     const { username, password } = this.login;
-    if (`${username}${password}`.includes('\0')) {
-      return Promise.reject(new MetastoreError('denied', 'User name and password must not contain a null character.'));
-    }
     this.complete = true;
     return Promise.resolve(Buffer.from(`\0${username}\0${password}`));
   }

@@ -26,9 +26,13 @@ export function fromMetastore(metastore: string, error: MetastoreError): DomainE
   return new DomainError(KINDS[error.fault], code, message, {}, { cause: error });
 }
 
-/** The refusal of a call that was not made, since none of the last ones was answered. */
-export function notTried(catalogName: string, lastFault: string, retryAfterSeconds: number): DomainError {
-  const message = `${metastoreOf(catalogName)} has not answered lately, and is asked again in some seconds. Last it was: ${lastFault}`;
+/**
+ * The refusal of a call that was not made, since none of the last ones was answered.
+ * @param lastFault what the caller was told last; null where somebody else was
+ */
+export function notTried(catalogName: string, lastFault: string | null, retryAfterSeconds: number): DomainError {
+  const last = lastFault === null ? '' : ` Last it was: ${lastFault}`;
+  const message = `${metastoreOf(catalogName)} has not answered lately, and is asked again in some seconds.${last}`;
   return new DomainError('unavailable', 'METASTORE.UNREACHABLE', message, { retry_after_seconds: retryAfterSeconds });
 }
 

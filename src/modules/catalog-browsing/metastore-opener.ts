@@ -16,9 +16,12 @@ export interface CatalogSecrets {
 export class MetastoreOpener {
   constructor(private readonly outbound: OutboundPolicy) {}
 
-  /** Calls nobody. Throws a `MetastoreError` where a secret is missing, of another type or malformed. */
-  open(target: MetastoreTarget, secrets: CatalogSecrets): MetastoreClient {
-    return openMetastore(target, valuesFor(target, secrets), { outbound: this.outbound });
+  /**
+   * Calls nobody. Throws a `MetastoreError` where a secret is missing, of another type or malformed.
+   * @param outbound narrower than the platform's, for servers that a request names
+   */
+  open(target: MetastoreTarget, secrets: CatalogSecrets, outbound = this.outbound): MetastoreClient {
+    return openMetastore(target, valuesFor(target, secrets), { outbound });
   }
 }
 

@@ -10,9 +10,9 @@ describe('Metastores', () => {
     clients.push(client);
     return Promise.resolve(client as unknown as MetastoreClient);
   });
-  const access = (key: string, catalogId = 1): MetastoreAccess => ({
+  const access = (key: string, catalogId = 1, userId = 1): MetastoreAccess => ({
     tenantId: 't',
-    userId: 1,
+    userId,
     catalogId,
     catalogName: 'sales',
     key,
@@ -66,14 +66,22 @@ describe('Metastores', () => {
       await expect(metastores.call(access('a'), silent)).rejects.toMatchObject({ code: 'METASTORE.TIMEOUT' });
     }
     const work = jest.fn(fine);
-    await expect(metastores.call(access('b'), work)).rejects.toMatchObject({
+    await expect(metastores.call(access('a'), work)).rejects.toMatchObject({
       kind: 'unavailable',
       code: 'METASTORE.UNREACHABLE',
-      message: expect.stringContaining('"sales" has not answered lately') as string,
+      message: expect.stringMatching(/"sales" has not answered lately.*no answer within 5 s/) as string,
       details: { retry_after_seconds: 10 },
     });
     expect(work).not.toHaveBeenCalled();
     expect(await metastores.call(access('c', 2), fine)).toBe('fine');
+  });
+
+  it('asks it still with the secrets of others, and tells nobody what another was told', async () => {
+    for (let count = 0; count < 5; count += 1) await metastores.call(access('a'), silent).catch(() => undefined);
+    expect(await metastores.call(access('b', 1, 2), fine)).toBe('fine');
+    const refused = await metastores.call(access('a', 1, 2), fine).catch((error: Error) => error.message);
+    expect(refused).toContain('has not answered lately');
+    expect(refused).not.toContain('no answer within');
   });
 
   it('goes on asking one that refuses', async () => {

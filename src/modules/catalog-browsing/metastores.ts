@@ -25,6 +25,7 @@ const PAUSE_MS = 10_000;
 /** Clients kept open, each with its connections and tokens. */
 const KEPT = { max: 64, ttl: 5 * 60_000, ttlAutopurge: true };
 const GUARDS = { max: 10_000 };
+const PATHS = { max: 10_000 };
 
 /** A metastore as one caller reaches it. */
 export interface MetastoreAccess {
@@ -68,15 +69,17 @@ class KeptClient {
   }
 }
 
-/** What stands before the metastore of one catalog. */
-class CatalogGuard {
-  readonly calls = new FairBulkhead(CATALOG_CALLS);
+/**
+ * How a metastore is reached with certain secrets, which decide where calls of Glue and logins by Kerberos go, and make
+ * others wait that are too many: nobody's own secret keeps the others from the catalog.
+ */
+class Path {
   readonly breaker: CircuitBreakerPolicy = circuitBreaker(handleWhen(isSilence), {
     halfOpenAfter: PAUSE_MS,
     breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW),
   });
-  /** What the last call without an answer said. */
-  lastFault = '';
+  /** What the last call without an answer said, and to whom: it may repeat that caller's words. */
+  lastFault: { userId: number; message: string } | null = null;
 }
 
 /** That no answer came: a refusal is one. */
@@ -91,7 +94,8 @@ function isSilence(error: Error): boolean {
 @Injectable()
 export class Metastores implements OnApplicationShutdown {
   private readonly clients = new LRUCache<string, KeptClient>({ ...KEPT, dispose: (client) => client.leave() });
-  private readonly guards = new LRUCache<number, CatalogGuard>(GUARDS);
+  private readonly guards = new LRUCache<number, FairBulkhead>(GUARDS);
+  private readonly paths = new LRUCache<string, Path>(PATHS);
   private readonly calls = new FairBulkhead(ALL_CALLS);
 
   constructor(@Inject(LOGGER) private readonly logger: Logger) {}
@@ -106,25 +110,23 @@ export class Metastores implements OnApplicationShutdown {
     access: MetastoreAccess,
     work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const guard = this.guardOf(access.catalogId);
-    const party = String(access.userId);
+    const { userId } = access;
+    const calls = kept(this.guards, access.catalogId, () => new FairBulkhead(CATALOG_CALLS));
+    const path = kept(this.paths, access.key, () => new Path());
     try {
-      return await guard.calls.run(party, () =>
-        this.calls.run(access.tenantId, () => guard.breaker.execute(() => this.clientOf(access).use(within(work)))),
+      return await calls.run(String(userId), () =>
+        this.calls.run(access.tenantId, () => path.breaker.execute(() => this.clientOf(access).use(within(work)))),
       );
     } catch (error) {
-      if (error instanceof BrokenCircuitError) throw notTried(access.catalogName, guard.lastFault, PAUSE_MS / 1000);
+      if (error instanceof BrokenCircuitError) {
+        const own = path.lastFault?.userId === userId ? path.lastFault.message : null;
+        throw notTried(access.catalogName, own, PAUSE_MS / 1000);
+      }
       if (!(error instanceof MetastoreError)) throw error;
-      if (isSilence(error)) guard.lastFault = error.message;
+      if (isSilence(error)) path.lastFault = { userId, message: error.message };
       this.logger.warn({ catalog_id: access.catalogId, fault: error.fault, err: error }, 'a metastore call failed');
       throw fromMetastore(metastoreOf(access.catalogName), error);
     }
-  }
-
-  private guardOf(catalogId: number): CatalogGuard {
-    const guard = this.guards.get(catalogId) ?? new CatalogGuard();
-    this.guards.set(catalogId, guard);
-    return guard;
   }
 
   private clientOf({ key, open }: MetastoreAccess): KeptClient {
@@ -137,6 +139,14 @@ export class Metastores implements OnApplicationShutdown {
     opening.catch(() => this.clients.peek(key) === client && this.clients.delete(key));
     return client;
   }
+}
+
+function kept<K extends number | string, V extends object>(all: LRUCache<K, V>, key: K, make: () => V): V {
+  const known = all.get(key);
+  if (known) return known;
+  const made = make();
+  all.set(key, made);
+  return made;
 }
 
 function within<T>(work: (client: MetastoreClient, signal: AbortSignal) => Promise<T>) {

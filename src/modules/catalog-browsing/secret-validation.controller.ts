@@ -16,7 +16,7 @@ function Validate(scope: string, id: string, whose: string): MethodDecorator {
     id,
     summary: `Try a secret ${whose} on a metastore or an object store`,
     description:
-      'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. A failure is no error: the answer says what failed.',
+      'Connects and lists; in an object store it also writes, reads and deletes an object. Changes nothing else. A secret that exists is tried on a server that the request names only by whoever may change the secret. Such a server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER. A failure is no error: the answer says what failed.',
     tag: 'Metastore browsing',
     access: Allow.tenant(EVERY_TENANT_ROLE),
     answer: Answers.one(SecretValidation),
@@ -46,8 +46,12 @@ export class SecretValidationController {
   }
 
   @Validate('user', 'validateUserSecret', 'of your own')
-  ofUser(@CurrentScope() scope: TenantScope, @Body() body: ValidateSecret): Promise<SecretValidation> {
-    return this.validation.validateOfUser(scope, body);
+  ofUser(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: ValidateSecret,
+  ): Promise<SecretValidation> {
+    return this.validation.validateOfUser(scope, principal, body);
   }
 
   @Operation({
@@ -55,11 +59,17 @@ export class SecretValidationController {
     path: '/metastore/catalog/unity/fetch',
     id: 'fetchUnityCatalogs',
     summary: 'List the catalogs of a Unity server with a secret of your own',
+    description:
+      'The server is called at a public address only, unless the caller is ADMIN, PLATFORM ADMIN or CAN MANAGE CLUSTER.',
     tag: 'Metastore browsing',
     access: Allow.tenant(EVERY_TENANT_ROLE),
     answer: Answers.list(BrowseCatalog),
   })
-  fetchUnityCatalogs(@CurrentScope() scope: TenantScope, @Body() body: FetchUnityCatalogs): Promise<BrowseCatalog[]> {
-    return this.validation.fetchUnityCatalogs(scope, body);
+  fetchUnityCatalogs(
+    @CurrentScope() scope: TenantScope,
+    @CurrentPrincipal() principal: Principal,
+    @Body() body: FetchUnityCatalogs,
+  ): Promise<BrowseCatalog[]> {
+    return this.validation.fetchUnityCatalogs(scope, principal, body);
   }
 }

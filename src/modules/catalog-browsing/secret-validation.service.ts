@@ -1,10 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { MetastoreError } from '../../../libs/metastore-clients/metastore-client';
 import type { MetastoreTarget } from '../../../libs/metastore-clients/open-metastore';
 import { ObjectStoreError } from '../../../libs/object-storage/object-store';
 import { OutboundPolicy } from '../../../libs/outbound-policy/outbound-policy';
 import { isTenantAdmin, type Principal, type TenantScope, type WorkspaceContext } from '../../platform/auth/principal';
 import { type DomainError, forbidden, invalid } from '../../platform/errors/domain-error';
+import { LOGGER, type Logger } from '../../platform/logging/logger';
 import { assertUrlAllowed } from '../../platform/outbound/allowed-url';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -25,6 +26,7 @@ import type { BrowseCatalog } from './dto/browse.dto';
 import type { FetchUnityCatalogs, SecretValidation, ValidateSecret, ValidationMetastore } from './dto/validation.dto';
 import { fromMetastore } from './metastore-errors';
 import { MetastoreOpener } from './metastore-opener';
+import { NamedServers } from './named-servers';
 import { openStore, placeOf, storesOf } from './secret-stores';
 import { probeStore, type StoreVerdict } from './store-probe';
 
@@ -41,6 +43,8 @@ interface Target {
   /** URI of a directory in an object store. */
   storagePath: string | null;
   s3Endpoint: string | null;
+  /** Where the request names the servers of the metastore; null for those of a catalog, and of a cloud. */
+  named: NamedServers | null;
 }
 
 /** Finds out by real calls whether secrets open what they are meant for. */
@@ -57,6 +61,7 @@ export class SecretValidationService {
     private readonly workspaces: WorkspacesService,
     private readonly opener: MetastoreOpener,
     private readonly outbound: OutboundPolicy,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Whoever is not ADMIN tries secrets of the tenant on its catalogs only: another server would be sent them. */
@@ -64,7 +69,7 @@ export class SecretValidationService {
     if (isTriedElsewhere(body) && !isTenantAdmin(principal)) {
       throw forbidden('SECRET.TRIED_ELSEWHERE', `${ELSEWHERE} Only ADMIN and PLATFORM ADMIN try it elsewhere.`);
     }
-    return this.validate(scope, body, (tx, id) => this.ofTenant.reveal(tx, scope, id));
+    return this.validate(scope, principal, body, (tx, id) => this.ofTenant.reveal(tx, scope, id));
   }
 
   /**
@@ -74,33 +79,37 @@ export class SecretValidationService {
   async validateOfWorkspace(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
     const id = body.secret.secret_id;
     const place = id === undefined ? null : inWorkspace(scope, await this.workspaceOf(scope, principal, body, id));
-    return this.validate(scope, body, (tx, secretId) => {
+    return this.validate(scope, principal, body, (tx, secretId) => {
       if (!place) throw oneOf('secret', 'secret_id', 'secret_details');
       return this.ofWorkspace.reveal(tx, place, secretId);
     });
   }
 
-  validateOfUser(scope: TenantScope, body: ValidateSecret): Promise<SecretValidation> {
-    return this.validate(scope, body, (tx, id) => this.ofUser.reveal(tx, scope, id));
+  validateOfUser(scope: TenantScope, principal: Principal, body: ValidateSecret): Promise<SecretValidation> {
+    return this.validate(scope, principal, body, (tx, id) => this.ofUser.reveal(tx, scope, id));
   }
 
   /** The catalogs of a Unity server, for one who is about to choose some of them. */
-  async fetchUnityCatalogs(scope: TenantScope, body: FetchUnityCatalogs): Promise<BrowseCatalog[]> {
-    const id = body.user_secret_id;
+  async fetchUnityCatalogs(
+    scope: TenantScope,
+    principal: Principal,
+    { endpoint, user_secret_id: id }: FetchUnityCatalogs,
+  ): Promise<BrowseCatalog[]> {
     // A secret that is not there is said first, whatever the endpoint.
     await this.ofUser.get(scope, { id });
-    assertUrlAllowed(this.outbound, body.endpoint, 'METASTORE.ENDPOINT_REFUSED');
+    const named = this.namedUnity(principal, endpoint);
     const metastore = await this.transactions.read((tx) => this.ofUser.reveal(tx, scope, id));
     return this.bulkhead.run(scope.tenantId, async () => {
       try {
-        const client = this.opener.open({ kind: 'unity', endpoint: body.endpoint }, { metastore, storage: null });
+        const secrets = { metastore, storage: null };
+        const client = this.opener.open({ kind: 'unity', endpoint }, secrets, named.outbound);
         try {
           return (await client.listCatalogs(AbortSignal.timeout(VALIDATION_MS))).map(catalogAnswer);
         } finally {
           client.close();
         }
       } catch (error) {
-        throw error instanceof MetastoreError ? fromMetastore(body.endpoint, error) : error;
+        throw error instanceof MetastoreError ? fromMetastore(endpoint, named.told(error)) : error;
       }
     });
   }
@@ -121,6 +130,7 @@ export class SecretValidationService {
 
   private async validate(
     scope: TenantScope,
+    principal: Principal,
     body: ValidateSecret,
     reveal: (tx: Tx, id: number) => Promise<RevealedSecret>,
   ): Promise<SecretValidation> {
@@ -128,7 +138,7 @@ export class SecretValidationService {
     if ((id === undefined) === (details === undefined)) throw oneOf('secret', 'secret_id', 'secret_details');
     const { secret, target } = await this.transactions.read(async (tx) => ({
       secret: id === undefined ? given(details) : await reveal(tx, id),
-      target: await this.targetOf(tx, scope, body.metastore),
+      target: await this.targetOf(tx, scope, principal, body.metastore),
     }));
     const tried = await this.bulkhead.run(scope.tenantId, () => this.try(secret, target));
     return {
@@ -142,27 +152,40 @@ export class SecretValidationService {
     };
   }
 
-  private async targetOf(tx: Tx, scope: TenantScope, metastore: ValidationMetastore): Promise<Target> {
+  private async targetOf(
+    tx: Tx,
+    scope: TenantScope,
+    principal: Principal,
+    metastore: ValidationMetastore,
+  ): Promise<Target> {
     const { metastore_id: id, metastore_details: details } = metastore;
     if (id !== undefined && details === undefined) {
       const { type, target, storagePath, s3Endpoint } = await this.catalogs.place(tx, scope, id);
-      return { type, metastore: target, storagePath, s3Endpoint };
+      return { type, metastore: target, storagePath, s3Endpoint, named: null };
     }
     if (id !== undefined || details === undefined) throw oneOf('metastore', 'metastore_id', 'metastore_details');
     const { bucket_path: storagePath = null, endpoint, hiveSiteXml, krb5Conf } = details;
     if (hiveSiteXml !== undefined) {
       const files = readHiveFiles({ hiveSiteXml, ...(krb5Conf === undefined ? {} : { krb5Conf }) });
-      assertServersAllowed(files, this.outbound);
+      const named = this.named(principal, (outbound) => assertServersAllowed(files, outbound));
       const place = hivePlaceOf(files);
-      return { type: 'HIVE', metastore: place.target, storagePath, s3Endpoint: null };
+      return { type: 'HIVE', metastore: place.target, storagePath, s3Endpoint: null, named };
     }
     if (endpoint !== undefined) {
-      assertUrlAllowed(this.outbound, endpoint, 'METASTORE.ENDPOINT_REFUSED');
-      return { type: 'DATABRICKS UNITY', metastore: { kind: 'unity', endpoint }, storagePath, s3Endpoint: null };
+      const named = this.namedUnity(principal, endpoint);
+      return { type: 'DATABRICKS UNITY', metastore: { kind: 'unity', endpoint }, storagePath, s3Endpoint: null, named };
     }
     const type = details.metastore_type ?? null;
     const target = type === 'AWS GLUE' ? { kind: 'glue' as const, endpoint: null } : null;
-    return { type, metastore: target, storagePath, s3Endpoint: null };
+    return { type, metastore: target, storagePath, s3Endpoint: null, named: null };
+  }
+
+  private namedUnity(principal: Principal, endpoint: string): NamedServers {
+    return this.named(principal, (outbound) => assertUrlAllowed(outbound, endpoint, 'METASTORE.ENDPOINT_REFUSED'));
+  }
+
+  private named(principal: Principal, assertAllowed: (outbound: OutboundPolicy) => void): NamedServers {
+    return new NamedServers(principal, this.outbound, this.logger, assertAllowed);
   }
 
   /** Tries all that the secret opens of the target; throws a 400 when that is nothing. */
@@ -170,7 +193,7 @@ export class SecretValidationService {
     const opensStores = storesOf(secret.type) !== null;
     const opened = openedBy(secret, target, opensStores);
     const signal = AbortSignal.timeout(VALIDATION_MS);
-    const listed = opened ? await this.tryMetastore(opened, secret, opensStores, signal) : null;
+    const listed = opened ? await this.tryMetastore(opened, target.named, secret, opensStores, signal) : null;
     const path = opensStores ? target.storagePath : null;
     if (listed === null && path === null) throw unfit(secret, target);
     const store = path === null ? NOTHING : await this.tryStore(secret, path, target.s3Endpoint, signal);
@@ -186,13 +209,14 @@ export class SecretValidationService {
 
   private async tryMetastore(
     target: MetastoreTarget,
+    named: NamedServers | null,
     secret: RevealedSecret,
     opensStores: boolean,
     signal: AbortSignal,
   ) {
     try {
       const secrets = opensStores ? { metastore: null, storage: secret } : { metastore: secret, storage: null };
-      const client = this.opener.open(target, secrets);
+      const client = this.opener.open(target, secrets, named?.outbound);
       try {
         const isUnity = target.kind === 'unity';
         const { length } = await (isUnity ? client.listCatalogs(signal) : client.listSchemas(null, signal));
@@ -203,7 +227,7 @@ export class SecretValidationService {
       }
     } catch (error) {
       if (!(error instanceof MetastoreError)) throw error;
-      return { problems: [error.message], done: '' };
+      return { problems: [(named?.told(error) ?? error).message], done: '' };
     }
   }
 

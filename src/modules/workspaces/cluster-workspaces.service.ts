@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal, TenantScope, WorkspaceContext } from '../../platform/auth/principal';
-import { CLUSTER_MANAGERS } from '../../platform/auth/roles';
+import {
+  managesClusters,
+  type Principal,
+  type TenantScope,
+  type WorkspaceContext,
+} from '../../platform/auth/principal';
 import { conflict, type DomainError, notFound } from '../../platform/errors/domain-error';
 import { idText, type Message, readAudit, writeAudit } from '../../platform/http/answers';
 import type { Page, PageRequest } from '../../platform/http/page';
@@ -75,7 +79,7 @@ export class ClusterWorkspacesService {
     partOfName?: string,
   ): Promise<Page<ClusterWorkspaceRead>> {
     await this.clusters.idOf(scope, { id: clusterId });
-    const manages = CLUSTER_MANAGERS.some((role) => principal.roles.has(role));
+    const manages = managesClusters(principal);
     const found = await this.repository.list(scope, page, (conditions) => {
       this.repository.ofCluster(clusterId, partOfName)(conditions);
       if (!manages) sharedWith(principal.userId)(conditions);

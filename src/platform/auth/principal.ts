@@ -1,4 +1,4 @@
-import type { Role, WorkspacePermission } from './roles';
+import { CLUSTER_MANAGERS, type Role, type WorkspacePermission } from './roles';
 
 /** The caller of a request. */
 export interface Principal {
@@ -37,4 +37,9 @@ export interface WorkspaceContext {
 
 export function isTenantAdmin(principal: Pick<Principal, 'roles'>): boolean {
   return principal.roles.has('ADMIN') || principal.roles.has('PLATFORM ADMIN');
+}
+
+/** Of the tenant, or of its clusters alone. */
+export function managesClusters(principal: Pick<Principal, 'roles'>): boolean {
+  return CLUSTER_MANAGERS.some((role) => principal.roles.has(role));
 }

@@ -148,10 +148,10 @@ const CONSTANTS: Record<string, unknown> = {
   password: PASSWORD,
 };
 
-/** Values that are tried where nobody answers, which is what the operation says. */
+/** Values that are tried on a server that nobody may call, which is a 400. */
 const VALIDATED = {
   secret: { secret_details: { secret_type: 'DATABRICKS UNITY TOKEN', token: 'any' } },
-  metastore: { metastore_details: { endpoint: 'http://127.0.0.1:1' } },
+  metastore: { metastore_details: { endpoint: 'http://169.254.169.254' } },
 };
 
 /** What an operation needs beside the generated request: values of the body, or of a parameter. */
