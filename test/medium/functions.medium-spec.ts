@@ -31,7 +31,7 @@ describe('functions', () => {
   let said: number;
 
   beforeAll(async () => {
-    ({ api, stop } = await startWholeApi());
+    ({ api, stop } = await startWholeApi({ HTTP_MAX_STREAMS: '8', HTTP_MAX_STREAMS_PER_CALLER: '3' }));
     people = new People(api);
   });
 
@@ -45,6 +45,14 @@ describe('functions', () => {
     said = 0;
   });
 
+  /** A user with RUN in the workspace. */
+  const runner = async () => {
+    const one = await people.member(tenancy.tenantId);
+    const given = { user_id: one.userId, permission_id: 1 };
+    const { status: code } = await admin.call('POST', `/ac/workspace/${tenancy.workspaceId}/user`, given);
+    expect(code).toBe(200);
+    return one;
+  };
   const path = (id = runId) => `/workspace/${tenancy.workspaceId}/spark/job/${id}/invoke`;
   const invoke = async (body: unknown, by = admin) => {
     const answer = await fetch(api.urlOf(path()), {
@@ -146,6 +154,52 @@ describe('functions', () => {
     await api.database.query(`UPDATE runs SET status = 'ERROR', ended_at = now() WHERE run_id = $1`, [runId]);
     expect(await waits).toMatchObject({ status: 409, body: { error_code: 'CALL.ENDED' } });
   }, 60_000);
+
+  it('keep neither other callers nor other tenants from theirs, however many wait', async () => {
+    await say({ op: 'ready' });
+    const [user, other] = [await runner(), await runner()];
+    const waiting = [invoke(1, user), invoke(2, user), invoke(3, user)];
+    const ids = await eventually(async () => {
+      const calls = await asked(0);
+      return calls.length === 3 && calls.map(({ id }) => id);
+    });
+    expect(await invoke(4, user)).toMatchObject({ status: 429, body: { error_code: 'REQUEST.TOO_MANY_STREAMS' } });
+    waiting.push(invoke(5, other));
+    const [fourth] = await asked(3);
+    expect(await invoke(6, other)).toMatchObject({
+      status: 429,
+      body: { error_code: 'CALL.TOO_MANY', error_message: expect.stringContaining('of your tenant (at most 4)') },
+    });
+    const [mine, first, myRun] = [tenancy, agent, runId];
+    tenancy = await makeTenancy(api.database.manager, people.unique('tenancy'));
+    const stranger = await people.admin(tenancy.tenantId);
+    agent = await TestAgent.ofNewNode(api, tenancy);
+    [runId, said] = [await agent.giveRun(tenancy, SETTINGS, 'PLATFORM_FUNCTIONS'), 0];
+    await say({ op: 'ready' });
+    const theirs = invoke(7, stranger);
+    await answer(String((await asked(0))[0]?.id), 'ok', '7');
+    expect(await theirs).toMatchObject({ status: 200, body: 7 });
+    [tenancy, agent, runId, said] = [mine, first, myRun, 1];
+    for (const id of [...ids, String(fourth?.id)]) await answer(id, 'ok', '1');
+    expect((await Promise.all(waiting)).map(({ status: code }) => code)).toEqual([200, 200, 200, 200]);
+  });
+
+  it.each<[string, number, (user: Caller) => Promise<unknown>]>([
+    ['has logged out', 401, (user) => user.call('POST', '/logout')],
+    [
+      'has lost RUN',
+      403,
+      (user) => admin.call('DELETE', `/ac/workspace/${tenancy.workspaceId}/user/${user.userId}/permission/1`),
+    ],
+  ])('answer nobody who %s', async (_what, code, lose) => {
+    await say({ op: 'ready' });
+    const user = await runner();
+    const called = invoke(1, user);
+    await asked(0);
+    expect((await lose(user)) as { status: number }).toMatchObject({ status: code === 401 ? 200 : 201 });
+    expect(await called).toMatchObject({ status: code });
+    await eventually(async () => (await asked(1)).some(({ op }) => op === 'cancel'));
+  });
 
   it('are only what is a function, and only for those with RUN', async () => {
     await say({ op: 'ready' });

@@ -29,6 +29,7 @@ export class FunctionsController {
     errors: [409, 422, 429, 504],
     // As it is: its keys are the function's, and its numbers may be longer than ours.
     binaryBody: true,
+    waitsLong: true,
     maxBodyBytes: LONGEST_BODY,
     jsonExample: { rows: 3 },
   })

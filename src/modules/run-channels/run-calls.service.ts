@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { type AnswerHeader, type CallOutcome, decodeAnswer, encodeCall } from '../../../libs/contracts/call-message';
+import { Config } from '../../config/config';
 import { runBeside, runForAll } from '../../platform/context/request-context';
 import { conflict, DomainError, tooMany } from '../../platform/errors/domain-error';
+import { KeyedSlots } from '../../platform/http/connections/keyed-slots';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
 import type { Tx } from '../../platform/persistence/sql';
 import { Transactions } from '../../platform/persistence/transactions';
@@ -11,9 +13,8 @@ import type { FramedRun } from './frame-consumer.contract';
 import { RunChannelsRepository } from './run-channels.repository';
 import { RunChannelsService } from './run-channels.service';
 
-/** Calls that wait in this process, for one run and for all. */
-const MOST_OF_RUN = 1_000;
-const MOST = 10_000;
+/** Calls that wait in this process for one run. */
+const MAX_CALLS_OF_RUN = 1_000;
 /** How often the process looks whether a run has ended. */
 const LOOK_MS = 1_000;
 /** Runs that one statement looks at. */
@@ -22,6 +23,7 @@ const RUNS_AT_ONCE = 1_000;
 const ON_THE_WAY_MS = 10_000;
 /** How long after a failure answers are read again. */
 const READ_AGAIN_MS = 500;
+
 export interface CallAnswer {
   id: string;
   outcome: CallOutcome;
@@ -76,7 +78,9 @@ export type CalledRun = Pick<FramedRun, 'run_id' | 'tenant_id'>;
 @Injectable()
 export class RunCallsService implements OnModuleInit, OnModuleDestroy {
   private readonly followed = new Map<number, Followed>();
-  private calls = 0;
+  /** Calls are streams, which bounds those of a caller; half of all are left to other tenants. */
+  private readonly slots: KeyedSlots;
+  private readonly maxOfTenant: number;
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
 
@@ -85,7 +89,11 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
     private readonly repository: RunChannelsRepository,
     private readonly transactions: Transactions,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    { http }: Config,
+  ) {
+    this.maxOfTenant = Math.ceil(http.maxStreams / 2);
+    this.slots = new KeyedSlots({ all: http.maxStreams, ofKey: this.maxOfTenant });
+  }
 
   onModuleInit(): void {
     this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
@@ -97,12 +105,9 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
 
   /** Calls the process of a run and waits for its answer. */
   async call(run: CalledRun, body: Buffer, { timeoutMs, signal, user, before }: CallOptions): Promise<CallAnswer> {
-    if ((this.followed.get(run.run_id)?.waiting.size ?? 0) >= MOST_OF_RUN || this.calls >= MOST) {
-      throw tooMany('CALL.TOO_MANY', 'Too many calls wait for answers already. Send it again later.');
-    }
+    const release = this.slotFor(run);
     const followed = this.follow(run);
     const id = randomUUID();
-    this.calls += 1;
     try {
       const answered = this.wait(followed, id, timeoutMs + ON_THE_WAY_MS, signal);
       // What is said from now on counts, so where that begins must be known before.
@@ -115,10 +120,23 @@ export class RunCallsService implements OnModuleInit, OnModuleDestroy {
       if (signal.aborted || isLate(error)) this.cancel(run, id);
       throw error;
     } finally {
-      this.calls -= 1;
+      release();
       followed.waiting.delete(id);
       if (followed.waiting.size === 0) this.forget(followed);
     }
+  }
+
+  /** Gives the slot back when called. Throws a 429 that says of whom too many calls wait. */
+  private slotFor({ run_id: runId, tenant_id: tenantId }: CalledRun): () => void {
+    const full = (of: string) =>
+      tooMany('CALL.TOO_MANY', `Too many calls ${of} wait for answers already. Send it again later.`);
+    if ((this.followed.get(runId)?.waiting.size ?? 0) >= MAX_CALLS_OF_RUN) {
+      throw full(`to the job ${runId} (at most ${MAX_CALLS_OF_RUN})`);
+    }
+    const slot = this.slots.take(tenantId);
+    if (slot === 'ofKey') throw full(`of your tenant (at most ${this.maxOfTenant})`);
+    if (slot === 'all') throw full('of all tenants on this server');
+    return slot;
   }
 
   /** A request with an `Idempotency-Key` that was used before gets the id of the call that was sent then. */

@@ -38,5 +38,6 @@ describe('an operation', () => {
     [{ answer: { kind: 'text' } }, true],
     [{ binaryBody: true }, true],
     [{ binaryBody: true, maxBodyBytes: 1 }, false],
+    [{ binaryBody: true, maxBodyBytes: 1, waitsLong: true }, true],
   ])('with %j carries a stream: %p', (more, carries) => expect(carriesStream(operation(more))).toBe(carries));
 });

@@ -64,6 +64,8 @@ export interface OperationOptions {
   readsRawQuery?: boolean;
   /** Request headers besides the usual ones, name to description. */
   headers?: Readonly<Record<string, string>>;
+  /** Waits for what somebody else says, for minutes if need be; a stream besides those that carry bytes. */
+  waitsLong?: boolean;
   /** Accepts a WebSocket instead of answering; set by `@Upgrade`, with all that follows from it. */
   isUpgrade?: boolean;
   /** Left out of the document: the node agents' own API, and upgrades, which it cannot describe. */
@@ -85,7 +87,8 @@ export function answersSecret({ answer, answersSecret: isSaid, opensSession }: O
   return 'type' in answer && [...fieldShapes(answer.type).keys()].some((field) => SECRET_FIELD.test(field));
 }
 
-/** Whether the operation may take any time for its bytes, in either direction. */
-export function carriesStream({ answer, binaryBody, maxBodyBytes }: OperationOptions): boolean {
+/** Whether the operation may take any time, for its bytes in either direction or for what they are made from. */
+export function carriesStream({ answer, binaryBody, maxBodyBytes, waitsLong }: OperationOptions): boolean {
+  if (waitsLong) return true;
   return (binaryBody === true && maxBodyBytes === undefined) || ['binary', 'text', 'table'].includes(answer.kind);
 }

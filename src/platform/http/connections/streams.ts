@@ -7,8 +7,8 @@ import { overloaded, tooMany } from '../../errors/domain-error';
 import { KeyedSlots } from './keyed-slots';
 
 /**
- * Bounds the streams that a process carries at once, which may take any time: uploads, downloads and logs, in all and
- * per caller. Users and nodes do not keep each other out.
+ * Bounds the streams that a process carries at once, which may take any time: uploads, downloads, logs and calls to
+ * what runs, in all and per caller. Users and nodes do not keep each other out.
  */
 @Injectable()
 export class Streams {
@@ -29,8 +29,9 @@ export class Streams {
     if (!caller) throw new Error('A stream needs a known caller');
     const slot = this.slots[caller.kind].take(String(caller.id));
     if (slot === 'ofKey')
-      throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads and downloads are under way.');
-    if (slot === 'all') throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads and downloads are under way.');
+      throw tooMany('REQUEST.TOO_MANY_STREAMS', 'Too many of your uploads, downloads and calls are under way.');
+    if (slot === 'all')
+      throw overloaded('REQUEST.TOO_MANY_STREAMS', 'Too many uploads, downloads and calls are under way.');
     // Its senders have listeners of their own besides the usual ones.
     response.setMaxListeners(20).once('close', slot);
     response.setTimeout(this.stallMs).on('timeout', (socket: Socket) => {
