@@ -18,7 +18,7 @@ import type { ReferenceData } from '../../src/modules/reference-data/reference-d
 import type { WorkspacesService } from '../../src/modules/workspaces/workspaces.service';
 import { createLogger } from '../../src/platform/logging/logger';
 import { Transactions } from '../../src/platform/persistence/transactions';
-import { makeNode, makeTenancy, type Tenancy } from './harness/records';
+import { insertPlain, makeNode, makeTenancy, type Tenancy } from './harness/records';
 import { putCluster } from './harness/statuses';
 import { configure, createTestDatabase, prepare, type TestDatabase } from './harness/test-api';
 
@@ -242,6 +242,30 @@ describe('RunScheduler', () => {
     );
     const all = { runs: 250, workflows: 250, histories: 250, status: 'TERMINATED', code: 'CLUSTER_DESTROYED' };
     expect(ends).toEqual({ ...all, moments: 3 });
+  });
+
+  it('ends what a disabled user submitted instead of beginning it, and begins what waits behind', async () => {
+    const mine = await Promise.all(Array.from({ length: PARALLEL * NODES + 2 }, submit));
+    const waits = (await placed()).filter(({ node_id }) => node_id === null).map(({ run_id }) => run_id);
+    const { user_id: other } = await insertPlain(dataSource.manager, 'users', {
+      username: `other-${tenancy.tenantId}`,
+      email: 'other@example.org',
+    });
+    tenancy = { ...tenancy, userId: Number(other) };
+    const theirs = await submit();
+    await dataSource.query(
+      'UPDATE users SET to_date = now() WHERE user_id = (SELECT created_by_user_id FROM runs WHERE run_id = $1)',
+      [waits[0]],
+    );
+    await end(mine.find((id) => !waits.includes(id)) ?? 0);
+    // A slot that becomes free is given once, so the worker is asked to look at what waits behind.
+    const asked = `SELECT payload FROM outbox_messages WHERE job_name = 'job.dispatch' ORDER BY outbox_message_id DESC LIMIT 1`;
+    expect(await dataSource.query(asked)).toEqual([{ payload: { cluster_id: tenancy.clusterId } }]);
+    await scheduler.settle(tenancy.clusterId);
+    const ends = await dataSource.query('SELECT run_id, status, reason_code FROM runs WHERE run_id = ANY($1)', [waits]);
+    expect(ends).toEqual(waits.map((run_id) => ({ run_id, status: 'TERMINATED', reason_code: 'SUBMITTER_DISABLED' })));
+    expect((await placed()).find(({ run_id }) => run_id === theirs)).toMatchObject({ status: 'SUBMITTED' });
+    expect((await placed()).find(({ run_id }) => run_id === theirs)?.node_id).not.toBeNull();
   });
 
   it('stops all that were submitted by then, in transactions of bounded length, and nothing that came later', async () => {

@@ -2,18 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RunReason } from '../../../libs/contracts/agent-protocol';
 import { LOGGER, type Logger } from '../../platform/logging/logger';
+import { enqueue } from '../../platform/outbox/outbox';
 import { Coalesced } from '../../platform/process/coalesced';
 import { endWorkflows } from '../../platform/workflows/workflow-intents';
 import type { Tx } from '../../platform/persistence/sql';
 import { ClusterSlotsService } from '../clusters/cluster-slots.service';
 import type { LockedCluster } from '../clusters/clusters.contract';
-import { RunsRepository } from './runs.repository';
+import { RunsRepository, type WaitingRun } from './runs.repository';
 import { isFinished, type RunStatus, STOPPABLE } from './run-state';
 import type { Run } from './entities/run.entity';
 
 export interface RunEnd {
   to: Extract<RunStatus, 'DONE' | 'ERROR' | 'TERMINATED' | 'STOPPED' | 'KILLED'>;
-  code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED';
+  code: RunReason | 'CLUSTER_STOPPED' | 'CLUSTER_FAILED' | 'CLUSTER_DESTROYED' | 'SUBMITTER_DISABLED';
   reason: string;
   exitCode: number | null;
 }
@@ -40,8 +41,9 @@ export class RunScheduler {
   async assignWaiting(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const slots = await this.clusters.freeSlots(tx, cluster, BATCH);
     if (slots.length === 0) return false;
-    const waiting = await this.runs.waiting(tx, cluster.cluster_id, slots.length);
-    if (waiting.length === 0) return false;
+    const found = await this.runs.waiting(tx, cluster.cluster_id, slots.length);
+    const waiting = await this.beginnable(tx, found);
+    if (waiting.length === 0) return found.length > 0;
     const given = slots.slice(0, waiting.length);
     await this.runs.assign(
       tx,
@@ -49,7 +51,7 @@ export class RunScheduler {
       given,
     );
     await this.clusters.take(tx, given);
-    return given.length === BATCH;
+    return given.length === BATCH || waiting.length < found.length;
   }
 
   /** Ends a locked run and its workflows, frees its slot, and notes that its cluster was active. Does nothing for a finished run. */
@@ -148,7 +150,7 @@ export class RunScheduler {
   /** Runs sent before the stop are ended by it; a run sent while the cluster was stopping starts it again. */
   private async settleStopped(tx: Tx, cluster: LockedCluster): Promise<boolean> {
     const stopBegan = await this.clusters.lastStopBegan(tx, cluster.cluster_id);
-    const waiting = await this.runs.waiting(tx, cluster.cluster_id, BATCH);
+    const waiting = await this.beginnable(tx, await this.runs.waiting(tx, cluster.cluster_id, BATCH));
     const earlier = waiting.filter((run) => stopBegan !== null && run.from_date <= stopBegan);
     if (earlier.length > 0) {
       const reason = 'The cluster was stopped before the job started.';
@@ -164,6 +166,21 @@ export class RunScheduler {
     }
     await this.clusters.startFor(tx, cluster, first.created_by_user_id, first.run_id);
     return false;
+  }
+
+  /**
+   * The waiting runs without those of disabled users, which would begin with the user's secrets: these end. What waits behind
+   * them is looked at after the commit.
+   */
+  private async beginnable(tx: Tx, waiting: readonly WaitingRun[]): Promise<WaitingRun[]> {
+    const orphaned = waiting.filter((run) => run.is_of_disabled_user);
+    const [first] = orphaned;
+    if (!first) return [...waiting];
+    const reason =
+      'The account of the submitter was disabled before the job started. Submit the job again as somebody else.';
+    await this.endAll(tx, orphaned, { to: 'TERMINATED', code: 'SUBMITTER_DISABLED', reason, exitCode: null });
+    await enqueue(tx, 'job.dispatch', { cluster_id: first.cluster_id });
+    return waiting.filter((run) => !run.is_of_disabled_user);
   }
 
   /** Leaves the cluster's row as it is: whoever waits for its lock would have to queue anew for a new version of it. */

@@ -96,6 +96,9 @@ const UNCOUNTED = `uncounted AS (
 
 const HISTORY: History<RunStateEntry> = { entity: RunStateEntry, idColumn: 'run_state_id', subjectColumn: 'run_id' };
 
+/** A run that waits for a slot, and whether its submitter was disabled meanwhile. */
+export type WaitingRun = Run & { is_of_disabled_user: boolean };
+
 /** What a node's agent is told of a run. */
 export type AssignedRun = Pick<
   Run,
@@ -274,8 +277,14 @@ export class RunsOfKindRepository extends WorkspaceResourceRepository<Run, RunDe
   }
 
   /** Some runs of a cluster that wait for a slot, oldest first. */
-  async waiting(tx: Tx, clusterId: number, limit: number): Promise<Run[]> {
-    return rows<Run>(tx, `SELECT * FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`, [clusterId, limit]);
+  async waiting(tx: Tx, clusterId: number, limit: number): Promise<WaitingRun[]> {
+    return rows<WaitingRun>(
+      tx,
+      `SELECT *, EXISTS (SELECT 1 FROM users u WHERE u.user_id = runs.created_by_user_id AND u.to_date <> 'infinity')
+           AS is_of_disabled_user
+       FROM runs ${waitingFor('$1')} LIMIT $2 FOR NO KEY UPDATE`,
+      [clusterId, limit],
+    );
   }
 
   /** Some runs on nodes of a cluster, submitted by then, that can be asked to stop, oldest first. */
