@@ -18,9 +18,6 @@ const DISK_MIB = 48;
 const RESTART_DELAY_MS = { first: 500, longest: 500 };
 const ADMINISTRATOR = 'admin';
 
-/** For 16 nodes. */
-const UIDS_OF_PLATFORM = 2048;
-
 /** Short limits, so that a few minutes are enough for what takes hours otherwise: leases run out, work is taken over. */
 const QUICK = {
   WORKFLOW_LEASE_MS: '3000',
@@ -104,7 +101,6 @@ export class PlatformUnderChaos {
       ...platformEnvironment({ runtimeDir: folder, databaseUrl, redisUrl, runtime, secrets }),
       HOST: '127.0.0.1',
       AGENT_API_URL: `http://127.0.0.1:${proxyPort}`,
-      COMPUTE_LOCAL_UIDS: uidsOf(proxyPort),
       COMPUTE_LOCAL_SHARED_DIRS: this.spark.shared,
       ...QUICK,
     };
@@ -254,10 +250,4 @@ export function kill(pid, signal) {
   } catch {
     // It ended by itself.
   }
-}
-
-/** User ids that no other platform on this machine has, since ports are its own. @param {number} port */
-function uidsOf(port) {
-  const first = 1_900_000_000 + port * UIDS_OF_PLATFORM;
-  return `${first}-${first + UIDS_OF_PLATFORM - 1}`;
 }

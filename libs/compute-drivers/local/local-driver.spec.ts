@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markedProcesses, signal } from '../../node-agent/processes';
+import { isOf, markedProcesses, signal } from '../../node-agent/processes';
 import type { AgentConfig } from '../../node-agent/config';
 import type { DriverContext, NodeSpec } from '../compute-driver';
 import { describeComputeDriverContract, plainNodeSpec } from '../compute-driver.contract';
@@ -62,6 +63,7 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       confinement: { kind: 'none' },
       sharedDirs: ['/data'],
       agentEntry: `${root}/agent.js`,
+      machineRegistry: `${root}/registry`,
     },
   };
 }
@@ -393,6 +395,74 @@ describe('LocalDriver', () => {
       expect(confinementOf('b')).toEqual(given);
       expect(confinementOf('a')).toMatchObject({ kind: 'users', uids: 128 });
       expect(confinementOf('a')).not.toEqual(given);
+    });
+
+    describe('beside another installation on the machine', () => {
+      let dir: string;
+      let other: LocalDriver;
+      const jobs: ChildProcess[] = [];
+      const rangeOf = (folder: string, token: string): { firstUid: number; uids: number } => {
+        const text = readFileSync(`${folder}/${token}/agent.json`, 'utf8');
+        return (JSON.parse(text) as AgentConfig).confinement as { firstUid: number; uids: number };
+      };
+
+      beforeEach(() => {
+        dir = `${root}/other`;
+        other = new LocalDriver({ ...options, dir, confinement: users });
+      });
+
+      afterEach(() => {
+        for (const job of jobs.splice(0)) job.kill('SIGKILL');
+      });
+
+      it('shares the users with it, and frees those of an installation that was removed', async () => {
+        await Promise.all([driver.provision(spec('a'), context), other.provision(spec('a'), context)]);
+        expect(rangeOf(dir, 'a').firstUid).not.toBe(rangeOf(options.dir, 'a').firstUid);
+        await expect(driver.provision(spec('b'), context)).rejects.toMatchObject({ code: 'LOCAL.USERS_EXHAUSTED' });
+        await stopAllLocalNodes(dir);
+        rmSync(dir, { recursive: true });
+        await driver.provision(spec('b'), context);
+        expect(readdirSync(`${root}/registry`).filter((name) => !name.startsWith('.'))).toHaveLength(1);
+      });
+
+      it('gives a stopped node others where an earlier release gave both the same', async () => {
+        await driver.provision(spec('a'), context);
+        await driver.stop(ref('a'), context);
+        await other.provision(spec('a'), context);
+        const file = `${options.dir}/a/agent.json`;
+        const config = JSON.parse(readFileSync(file, 'utf8')) as AgentConfig;
+        writeFileSync(file, JSON.stringify({ ...config, confinement: { ...users, ...rangeOf(dir, 'a') } }));
+        await driver.start(ref('a'), context);
+        expect(rangeOf(options.dir, 'a').firstUid).not.toBe(rangeOf(dir, 'a').firstUid);
+      });
+
+      (process.getuid?.() === 0 ? it : it.skip)('ends and counts no process of its jobs', async () => {
+        await Promise.all([driver.provision(spec('a'), context), other.provision(spec('a'), context)]);
+        const uid = rangeOf(dir, 'a').firstUid + 1;
+        // Without a mark, as a job may make it.
+        const job = spawn('setpriv', [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', 'sleep', '600'], {
+          env: {},
+        });
+        jobs.push(job);
+        const pid = job.pid ?? 0;
+        const ownerIn = (folder: string) => {
+          const { firstUid: first, uids: count } = rangeOf(folder, 'a');
+          return { nodeDir: `${folder}/a/data`, uids: { first, count } };
+        };
+        await until(() => isOf(pid, ownerIn(dir)));
+        expect(isOf(pid, ownerIn(options.dir))).toBe(false);
+        await driver.destroy(ref('a'), context);
+        await new Promise((resolve) => setImmediate(resolve));
+        expect([job.exitCode, job.signalCode]).toEqual([null, null]);
+        await other.destroy(ref('a'), context);
+        await until(() => job.signalCode === 'SIGKILL');
+      });
+
+      it('takes no registry that others can write to', async () => {
+        mkdirSync(`${root}/registry`);
+        chmodSync(`${root}/registry`, 0o777);
+        await expect(driver.provision(spec('a'), context)).rejects.toMatchObject({ code: 'LOCAL.REGISTRY_UNSAFE' });
+      });
     });
   });
 

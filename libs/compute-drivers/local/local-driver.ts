@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { parseTrusted } from '../../json/parse-json';
 import type { AgentConfig } from '../../node-agent/config';
@@ -36,6 +36,7 @@ import {
   type Swept,
 } from '../compute-driver';
 import { sweepFound } from '../sweep';
+import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
 
 /** Where the local driver finds what nodes need. Paths are absolute. */
 export interface LocalDriverOptions {
@@ -61,6 +62,8 @@ export interface LocalDriverOptions {
   agentEntry: string;
   nodeExecutable?: string;
   bindAddress?: string;
+  /** Where the drivers of this machine find each other's nodes. */
+  machineRegistry?: string;
 }
 
 /** What the driver writes down about a node before anything of it runs. */
@@ -126,8 +129,10 @@ export class LocalDriver implements ComputeDriver, OnSite {
   private readonly seen = new Map<string, ProcessId>();
   /** The last that takes users for a node. */
   private turn: Promise<unknown> = Promise.resolve();
+  private readonly registry: MachineRegistry;
 
   constructor(private readonly options: LocalDriverOptions) {
+    this.registry = new MachineRegistry(options.machineRegistry ?? MACHINE_REGISTRY);
     this.nodeExecutable = options.nodeExecutable ?? process.execPath;
     this.bindAddress = options.bindAddress ?? LOOPBACK;
   }
@@ -372,11 +377,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
       await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify({ ...before, ...own, confinement }), { mode: 0o600 });
       await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
     };
-    const { confinement } = this.options;
     const had = before.confinement;
-    // The users of a node own its files.
-    if (confinement.kind === 'users' && had?.kind === 'users') await make({ ...confinement, ...rangeOf(had) });
-    else await this.withConfinement(context, make);
+    await this.withConfinement(context, make, { dir, range: had?.kind === 'users' ? rangeOf(had) : null });
   }
 
   private agentConfig(
@@ -416,24 +418,32 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return `127.0.${number >> 8}.${number & 255}`;
   }
 
-  /** Uses the confinement for a node, with users that no other node has; meanwhile no other node gets any. */
+  /**
+   * Uses the confinement for a node, with users that no other node of this machine has, whosever it is: a node ends whatever
+   * runs as one of its users. Meanwhile no other node gets any.
+   * @param before the node if there is one, and the users that it keeps unless another has them, too
+   */
   private async withConfinement(
     context: DriverContext,
     use: (confinement: Confinement) => Promise<void>,
+    before: { dir: string; range: UserRange | null } | null = null,
   ): Promise<void> {
     const { confinement, dir } = this.options;
     if (confinement.kind !== 'users') return use(confinement);
+    await this.registry.prepare();
     // Among the nodes of this process one after the other: each try for a lock is a process of its own.
     await this.inTurn(() =>
-      this.lockedBy(`${dir}/.users.lock`, context, async () => {
-        const configs = await Promise.all((await nodeNames(dir)).map((name) => readConfig(`${dir}/${name}`)));
-        const taken = configs.map((config) => config.confinement).filter((other) => other?.kind === 'users');
+      this.lockedBy(this.registry.lockFile, context, async () => {
+        const own = before && `${await realpath(dir)}/${basename(before.dir)}`;
+        const taken = (await rangesIn(await this.registry.add(dir))).filter(({ node }) => node !== own);
+        const isFree = (range: UserRange): boolean => taken.every((other) => !overlap(other.range, range));
+        if (before?.range && isFree(before.range)) return use({ ...confinement, ...before.range });
         const blocks = Math.floor(confinement.uids / UIDS_OF_NODE);
         for (let block = 0; block < blocks; block++) {
           const range = { firstUid: confinement.firstUid + block * UIDS_OF_NODE, uids: UIDS_OF_NODE };
-          if (taken.every((other) => !overlap(rangeOf(other), range))) return use({ ...confinement, ...range });
+          if (isFree(range)) return use({ ...confinement, ...range });
         }
-        const message = `The user ids are enough for ${blocks} nodes, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
+        const message = `The user ids are enough for ${blocks} nodes of this machine, and all of them exist. Widen COMPUTE_LOCAL_UIDS.`;
         throw new ComputeDriverError('LOCAL.USERS_EXHAUSTED', message, { kind: 'capacity' });
       }),
     );
@@ -559,12 +569,29 @@ function isSupervisor({ argv, pid }: Pick<LiveProcess, 'argv' | 'pid'>): boolean
   return argv.includes(SUPERVISOR) && isOwnProcess(pid);
 }
 
-function rangeOf({ firstUid, uids }: { firstUid: number; uids: number }): { firstUid: number; uids: number } {
+interface UserRange {
+  firstUid: number;
+  uids: number;
+}
+
+function rangeOf({ firstUid, uids }: UserRange): UserRange {
   return { firstUid, uids };
 }
 
-function overlap(one: { firstUid: number; uids: number }, other: { firstUid: number; uids: number }): boolean {
+function overlap(one: UserRange, other: UserRange): boolean {
   return one.firstUid < other.firstUid + other.uids && other.firstUid < one.firstUid + one.uids;
+}
+
+/** The users of all nodes in these folders, whose names have no links in them. */
+async function rangesIn(folders: readonly string[]): Promise<{ node: string; range: UserRange }[]> {
+  const found: { node: string; range: UserRange }[] = [];
+  for (const folder of folders)
+    for (const name of await nodeNames(folder)) {
+      const node = `${folder}/${name}`;
+      const { confinement } = await readConfig(node);
+      if (confinement?.kind === 'users') found.push({ node, range: rangeOf(confinement) });
+    }
+  return found;
 }
 
 /** Asks the node's supervisor to end, and with it agent, runs and daemons; kills what is left after `politeMs`. */

@@ -7,8 +7,8 @@ import type { ProcessUser, TestRuntime } from '../../e2e/harness/platform';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Of nobody. */
 const UID = 64_321;
-/** As the platform's images have them. */
-const [FIRST, COUNT] = [1_900_000_000, 256];
+/** As many as for eight nodes, and others than a platform on this machine has that nobody told which ones to take. */
+const [FIRST, COUNT] = [1_910_000_000, 1024];
 
 /**
  * Shows the paths from the first argument on, whatever folders on the way are closed to others, and goes on with what

@@ -27,8 +27,6 @@ import { ApiClient, type Json } from './api-client';
 const ROOT = resolve(__dirname, '..', '..', '..');
 /** Listens to the built worker, which has no way of its own to crash. */
 const CRASH_POINT_HOOK = join(__dirname, 'crash-point.cjs');
-/** For 16 nodes. */
-const UIDS_OF_PLATFORM = 2048;
 const STOP_PATIENCE_MS = 20_000;
 const HEALTHY_PATIENCE_MS = 120_000;
 
@@ -397,7 +395,6 @@ export class PlatformUnderTest extends Platform {
       OUTBOUND_SCHEMES: 'https,http',
       OUTBOUND_ADDRESSES: 'private,loopback',
       COMPUTE_LOCAL_ENABLED: 'true',
-      COMPUTE_LOCAL_UIDS: uidsOf(this.port),
       COMPUTE_LOCAL_DIR: this.localDir,
       COMPUTE_LOCAL_SPARK_HOMES: `${this.runtime.sparkVersion}=${this.runtime.sparkHome}`,
       COMPUTE_LOCAL_JAVA_HOME: this.runtime.javaHome,
@@ -500,12 +497,6 @@ function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: jest.config.cjs prepares it`);
   return value;
-}
-
-/** User ids that no other platform on this machine has: a node ends whatever runs as one of its users. */
-function uidsOf(port: number): string {
-  const first = 1_900_000_000 + port * UIDS_OF_PLATFORM;
-  return `${first}-${first + UIDS_OF_PLATFORM - 1}`;
 }
 
 /** @param wanted by command line and environment */
