@@ -2,12 +2,14 @@ import { parse } from 'node:querystring';
 import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AGENT_BASE_PATH } from '../libs/contracts/agent-protocol';
 import { ApiModule } from './api.module';
 import type { HttpConfig } from './config/http.config';
 import { HealthService } from './modules/health/health.service';
 import { probesMiddleware } from './platform/health/probes';
 import { ApiAdapter } from './platform/http/api-adapter';
 import { unknownRequestsMiddleware } from './platform/http/connections/unknown-requests.middleware';
+import { misdirectedAgentsMiddleware } from './platform/http/misdirected-agents.middleware';
 import { DOCS_PATH } from './platform/http/openapi';
 import { requestContextMiddleware } from './platform/http/request-context.middleware';
 import { requestLogMiddleware } from './platform/http/request-log.middleware';
@@ -51,6 +53,8 @@ export async function createApi({ preview, http, more }: ApiOptions): Promise<IN
   if (http.trustedProxies > 0) {
     app.use(unknownRequestsMiddleware({ all: http.maxUnknown, ofKey: http.maxUnknownOfAddress }));
   }
+  if (!preview && !http.serves.includes('agents'))
+    app.use(AGENT_BASE_PATH, misdirectedAgentsMiddleware(app.get<Logger>(LOGGER)));
   app.useGlobalPipes(createValidationPipe());
   return app;
 }

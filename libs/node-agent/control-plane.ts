@@ -49,6 +49,9 @@ const CALL_TIMEOUT_MS = 15_000;
 /** A fetch that brings nothing for this long is given up. */
 const FILE_IDLE_MS = 30_000;
 
+/** Status of an answer to a request that is for another process. */
+const MISDIRECTED = 421;
+
 /** The agent's only way out: calls to the control plane over kept connections. */
 export class ControlPlane {
   /** The node's token, or the bootstrap token before it has one. */
@@ -183,8 +186,9 @@ export class ControlPlane {
 
   private async send(call: Call): Promise<http.IncomingMessage> {
     const answer = await this.attempt(call);
-    // A proxy that answers for an absent control plane does not count as contact with it.
-    if ((answer.statusCode ?? 500) < 500) this.lastContact = performance.now();
+    // A proxy that answers for an absent control plane, or a process that serves clients only, does not count as contact.
+    const status = answer.statusCode ?? 500;
+    if (status < 500 && status !== MISDIRECTED) this.lastContact = performance.now();
     return answer;
   }
 

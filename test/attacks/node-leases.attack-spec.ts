@@ -58,7 +58,7 @@ describe('an attack on what clients call', () => {
       const answer = await fetch(url, { method });
       return [answer.status, ((await answer.json()) as { error_code?: string }).error_code];
     };
-    expect(await ask('POST', `${clients}/agent/v1/poll`)).toEqual([404, 'ROUTE.NOT_FOUND']);
+    expect(await ask('POST', `${clients}/agent/v1/poll`)).toEqual([421, 'AGENT.MISDIRECTED']);
     expect(await ask('POST', `${agents}/agent/v1/poll`)).toEqual([401, 'AUTH.UNAUTHENTICATED']);
     expect(await ask('GET', `${agents}/api/v1/clusters`)).toEqual([404, 'ROUTE.NOT_FOUND']);
     expect(await ask('POST', `${agents}/api/v1/login`)).toEqual([404, 'ROUTE.NOT_FOUND']);

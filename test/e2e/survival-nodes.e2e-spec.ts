@@ -163,6 +163,7 @@ describe('a machine that no cluster owns', () => {
       turboJars: {},
       confinement: { kind: 'none' },
       sharedDirs: [],
+      agentApiUrl: platform.baseUrl,
       agentEntry: resolve(__dirname, '..', '..', 'dist', 'libs', 'node-agent', 'main.js'),
     });
     const token = randomUUID();
@@ -176,7 +177,7 @@ describe('a machine that no cluster owns', () => {
     ] as const) {
       const plain = plainNodeSpec(nodeToken, platform.runtime.sparkVersion);
       const labels = { installationId, clusterId: '999999', tenantId: randomUUID(), nodeToken };
-      await driver.provision({ ...plain, labels, boot: { ...plain.boot, agentApiUrl: platform.baseUrl } }, call);
+      await driver.provision({ ...plain, labels }, call);
       expect(existsSync(nodeDirectory(platform, nodeToken))).toBe(true);
     }
     await platform.startWorker();

@@ -100,6 +100,25 @@ describe('nodes that a driver sees to be down', () => {
     expect(revived).toEqual([failed.token]);
   });
 
+  it('are called lost with the reason when they can never be started again', async () => {
+    const [replaced, busy] = [await newNode('replaced'), await newNode('busy')];
+    const driver = {
+      describe: () => Promise.resolve([{ state: 'failed' }]),
+      onSite: {
+        downed: () => Promise.resolve([replaced.token, busy.token]),
+        revive: ({ nodeToken }: NodeRef) => {
+          const kind = nodeToken === replaced.token ? 'invalid' : 'transient';
+          return Promise.reject(new ComputeDriverError('TEST', 'Spark 3.5.3 was replaced.', { kind }));
+        },
+      },
+    } as unknown as ComputeDriver;
+    await expect(reconcilerOf(driver).reconcile(signal)).rejects.toThrow(`Node ${busy.id}: Spark 3.5.3 was replaced.`);
+    expect(await Promise.all([replaced, busy].map(({ id }) => statusOf(id)))).toEqual(['ERROR', 'RUNNING']);
+    const sql = 'SELECT reason FROM node_states WHERE node_id = $1 ORDER BY node_state_id DESC LIMIT 1';
+    const [last] = await dataSource.query<{ reason: string }[]>(sql, [replaced.id]);
+    expect(last?.reason).toContain('it cannot be started again: Spark 3.5.3 was replaced.');
+  });
+
   it('are not started when a stop has begun meanwhile, and the log says why they are', async () => {
     const [down, stopped] = [await newNode('down'), await newNode('stopped')];
     const started: string[] = [];

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -46,9 +47,10 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
     writeFileSync(path, '#!/bin/sh\n');
     chmodSync(path, 0o755);
   };
-  for (const dir of ['java/bin', 'spark/bin']) mkdirSync(`${root}/${dir}`, { recursive: true });
+  for (const dir of ['java/bin', 'spark/bin', 'spark/jars']) mkdirSync(`${root}/${dir}`, { recursive: true });
   for (const path of ['java/bin/java', 'spark/bin/spark-submit', 'python']) executable(`${root}/${path}`);
   writeFileSync(`${root}/agent.js`, FAKE_AGENT);
+  writeFileSync(`${root}/spark/jars/spark-core_2.12-3.5.3.jar`, '');
   return {
     root,
     options: {
@@ -63,6 +65,7 @@ function makeRoot(): { root: string; options: LocalDriverOptions } {
       confinement: { kind: 'none' },
       sharedDirs: ['/data'],
       agentEntry: `${root}/agent.js`,
+      agentApiUrl: 'http://127.0.0.1:9',
       machineRegistry: `${root}/registry`,
     },
   };
@@ -185,6 +188,45 @@ describe('LocalDriver', () => {
     await driver.start(ref('a'), context);
     await until(() => starts('a').length === 2);
     expect(processes().filter(({ argv }) => argv.includes(options.agentEntry) && !argv.includes('-c'))).toHaveLength(1);
+  });
+
+  it('tells the agent anew, at each start, where the control plane is and what this release has', async () => {
+    await driver.provision(spec('a'), context);
+    const told = (): Partial<AgentConfig> =>
+      JSON.parse(readFileSync(`${options.dir}/a/agent.json`, 'utf8')) as AgentConfig;
+    const later = (number: number): LocalDriver =>
+      new LocalDriver({ ...options, agentApiUrl: `http://127.0.0.1:${number}`, javaHome: `${root}/java${number}` });
+    for (const number of [1, 2]) {
+      mkdirSync(`${root}/java${number}/bin`, { recursive: true });
+      writeFileSync(`${root}/java${number}/bin/java`, '', { mode: 0o755 });
+    }
+    await killAll();
+    await later(1).revive(ref('a'), context);
+    const kept = { bootstrap_token: 'secret', confinement: { kind: 'none' } };
+    expect(told()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:1', java_home: `${root}/java1` });
+    await later(1).stop(ref('a'), context);
+    await later(2).start(ref('a'), context);
+    expect(told()).toMatchObject({ ...kept, api_url: 'http://127.0.0.1:2', java_home: `${root}/java2` });
+  });
+
+  it('runs no other Spark than that of the cluster, which an upgrade may have put in its place', async () => {
+    await driver.provision(spec('a'), context);
+    await driver.provision(spec('b'), context);
+    await driver.stop(ref('b'), context);
+    await killAll();
+    renameSync(`${root}/spark/jars/spark-core_2.12-3.5.3.jar`, `${root}/spark/jars/spark-core_2.12-3.5.9.jar`);
+    const refusal = {
+      ...{ code: 'LOCAL.SPARK_REPLACED', kind: 'invalid' },
+      message: expect.stringMatching(
+        /needs Spark 3\.5\.3, but .* has Spark 3\.5\.9\. .*COMPUTE_LOCAL_SPARK_HOMES/,
+      ) as string,
+    };
+    await expect(driver.provision(spec('c'), context)).rejects.toMatchObject(refusal);
+    await expect(driver.revive(ref('a'), context)).rejects.toMatchObject(refusal);
+    await expect(driver.start(ref('b'), context)).rejects.toMatchObject(refusal);
+    expect(processes()).toEqual([]);
+    // What it was is kept: it comes back with the Spark.
+    expect(await driver.describe(refs('b'))).toMatchObject([{ state: 'stopped' }]);
   });
 
   it('sees which nodes went down by themselves, and revives those alone', async () => {

@@ -35,6 +35,7 @@ import {
   type SweepScope,
   type Swept,
 } from '../compute-driver';
+import { installedVersion, isVersion } from '../../spark/installed-version';
 import { sweepFound } from '../sweep';
 import { MACHINE_REGISTRY, MachineRegistry } from './machine-registry';
 
@@ -58,6 +59,8 @@ export interface LocalDriverOptions {
   confinement: Confinement;
   /** Folders of the machine that jobs of every node see, as far as permissions let them. */
   sharedDirs: string[];
+  /** Where agents reach the control plane. */
+  agentApiUrl: string;
   /** The compiled agent, `dist/libs/node-agent/main.js`. */
   agentEntry: string;
   nodeExecutable?: string;
@@ -139,13 +142,12 @@ export class LocalDriver implements ComputeDriver, OnSite {
 
   async provision(spec: NodeSpec, context: DriverContext): Promise<ProviderNode> {
     const token = spec.labels.nodeToken;
-    const sparkHome = this.sparkHome(spec.boot.sparkVersion);
-    this.checkRuntime(sparkHome);
+    await this.checkRuntime(spec.boot.sparkVersion);
     this.checkAccelerator(spec);
     return this.locked(token, context, async () => {
       const dir = this.nodeDir(token);
       const record = await readRecord(dir);
-      if (record === null) await this.lay(dir, spec, sparkHome, context);
+      if (record === null) await this.lay(dir, spec, context);
       else if (record.attempt !== spec.attempt) {
         const message = `The machine of attempt ${record.attempt} of node ${token} still exists.`;
         throw new ComputeDriverError('LOCAL.EARLIER_ATTEMPT', message, { kind: 'transient' });
@@ -183,8 +185,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
       if (!record)
         throw new ComputeDriverError('LOCAL.NODE_GONE', `There is no node ${nodeToken}.`, { kind: 'invalid' });
       if (existsSync(`${dir}/${INTERRUPTED_FILE}`)) throw interruption(nodeToken);
-      this.checkRuntime(this.sparkHome(record.sparkVersion));
-      // Nothing of it runs, so it may come back the way another release does it.
+      await this.checkRuntime(record.sparkVersion);
+      // Nothing of it runs, so that it may have other users.
       if (existsSync(`${dir}/${STOPPED_FILE}`)) await this.refresh(dir, record, context);
       for (const file of [NOTICE_FILE, STOPPED_FILE]) await rm(`${dir}/${file}`, { force: true });
       await this.supervise(dir);
@@ -320,7 +322,8 @@ export class LocalDriver implements ComputeDriver, OnSite {
     throw new ComputeDriverError('LOCAL.ACCELERATOR_UNAVAILABLE', message, { kind: 'invalid' });
   }
 
-  private checkRuntime(sparkHome: string): void {
+  private async checkRuntime(sparkVersion: string): Promise<void> {
+    const sparkHome = this.sparkHome(sparkVersion);
     const { javaHome, python, agentEntry } = this.options;
     const needed: [string, string, number][] = [
       ['JAVA', `${javaHome}/bin/java`, constants.X_OK],
@@ -337,13 +340,18 @@ export class LocalDriver implements ComputeDriver, OnSite {
         const message = `A local node needs ${path}, but it cannot be used (${code}).`;
         throw new ComputeDriverError(`LOCAL.${what}_UNAVAILABLE`, message, { kind: 'invalid', cause });
       }
+    const installed = await installedVersion(sparkHome);
+    if (installed !== null && isVersion(installed, sparkVersion)) return;
+    const found = installed === null ? 'no Spark (jars/spark-core_*.jar)' : `Spark ${installed}`;
+    const message = `The node needs Spark ${sparkVersion}, but ${sparkHome} has ${found}. Install Spark ${sparkVersion} in a folder of its own and name it in COMPUTE_LOCAL_SPARK_HOMES.`;
+    throw new ComputeDriverError('LOCAL.SPARK_REPLACED', message, { kind: 'invalid' });
   }
 
   /** Lays out a new node under another name first, so that a directory of that name is always a whole one. */
-  private async lay(dir: string, spec: NodeSpec, sparkHome: string, context: DriverContext): Promise<void> {
+  private async lay(dir: string, spec: NodeSpec, context: DriverContext): Promise<void> {
     const draft = draftOf(dir);
     const { labels, nodeNumber, attempt, market, machine, userLabels } = spec;
-    const { sparkVersion, agentApiUrl: api_url, bootstrapToken: bootstrap_token } = spec.boot;
+    const { sparkVersion, bootstrapToken: bootstrap_token } = spec.boot;
     const { type: machineType, cores, memoryMb } = machine;
     const record: NodeRecord = {
       ...{ labels, nodeNumber, attempt, market, machineType, cores, memoryMb, sparkVersion, userLabels },
@@ -358,7 +366,7 @@ export class LocalDriver implements ComputeDriver, OnSite {
       // The rest of a node whose removal was cut short has no record and so is not a node.
       await removeTrees([dir]);
       await this.withConfinement(context, async (confinement) => {
-        const config = { ...this.agentConfig(dir, record, sparkHome), api_url, bootstrap_token, confinement };
+        const config = { ...this.agentConfig(dir, record), bootstrap_token, confinement };
         await writeFile(`${draft}/${AGENT_FILE}`, JSON.stringify(config), { mode: 0o600 });
         await rename(draft, dir);
       });
@@ -368,28 +376,32 @@ export class LocalDriver implements ComputeDriver, OnSite {
     }
   }
 
-  /** Updates the configuration of a stopped node to that of a new one. */
+  /** Gives a stopped node the confinement of a new one. */
   private async refresh(dir: string, record: NodeRecord, context: DriverContext): Promise<void> {
-    const before = await readConfig(dir);
+    const had = (await readConfig(dir)).confinement;
     const make = async (confinement: Confinement): Promise<void> => {
-      const own = this.agentConfig(dir, record, this.sparkHome(record.sparkVersion));
       await chmod(dir, folderMode(confinement));
-      await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify({ ...before, ...own, confinement }), { mode: 0o600 });
-      await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
+      await this.writeConfig(dir, record, { confinement });
     };
-    const had = before.confinement;
     await this.withConfinement(context, make, { dir, range: had?.kind === 'users' ? rangeOf(had) : null });
+  }
+
+  /** Writes anew what the agent is told, as this release tells it, except what it was given and `more` does not say. */
+  private async writeConfig(dir: string, record: NodeRecord, more: Partial<AgentConfig> = {}): Promise<void> {
+    const config = { ...(await readConfig(dir)), ...this.agentConfig(dir, record), ...more };
+    await writeFile(`${dir}/${AGENT_FILE}.new`, JSON.stringify(config), { mode: 0o600 });
+    await rename(`${dir}/${AGENT_FILE}.new`, `${dir}/${AGENT_FILE}`);
   }
 
   private agentConfig(
     dir: string,
     { sparkVersion, cores, memoryMb, nodeNumber }: NodeRecord,
-    sparkHome: string,
-  ): Omit<AgentConfig, 'api_url' | 'bootstrap_token'> {
+  ): Omit<AgentConfig, 'bootstrap_token'> {
     const address = this.addressOf(nodeNumber);
     return {
+      api_url: this.options.agentApiUrl,
       node_dir: `${dir}/data`,
-      spark_home: sparkHome,
+      spark_home: this.sparkHome(sparkVersion),
       java_home: this.options.javaHome,
       python: this.options.python,
       class_archive: this.options.classArchives[sparkVersion] ?? null,
@@ -461,10 +473,17 @@ export class LocalDriver implements ComputeDriver, OnSite {
     return new Map(found.filter(isSupervisor).map(({ nodeDir, pid }) => [nodeDir, pid]));
   }
 
-  /** Starts the node's supervisor unless it runs. An agent that outlived its supervisor is ended; its runs stay. */
+  /**
+   * Starts the node's supervisor unless it runs, by what this release tells agents. An agent that outlived its supervisor is
+   * ended; its runs stay, with their users.
+   */
   private async supervise(dir: string): Promise<void> {
     const marked = markedProcesses((nodeDir) => nodeDir === `${dir}/data`);
     if (marked.some(isSupervisor)) return;
+    const record = await readRecord(dir);
+    if (!record) return;
+    await this.checkRuntime(record.sparkVersion);
+    await this.writeConfig(dir, record);
     const { agentEntry } = this.options;
     for (const { argv, pid } of marked) if (argv.includes(agentEntry) && isOwnProcess(pid)) signal(pid, 'SIGKILL');
     const child = spawn(

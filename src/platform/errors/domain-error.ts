@@ -12,6 +12,7 @@ export type ErrorKind =
   | 'too-large'
   | 'unsupported-media'
   | 'head-too-large'
+  | 'misdirected'
   | 'upgrade-required'
   | 'rate-limited'
   | 'upstream'

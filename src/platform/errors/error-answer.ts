@@ -38,6 +38,7 @@ const STATUS: Record<ErrorKind, number> = {
   'too-large': 413,
   'unsupported-media': 415,
   'head-too-large': 431,
+  misdirected: 421,
   'upgrade-required': 426,
   'rate-limited': 429,
   // A service that the user named failed: clients know 500 only.

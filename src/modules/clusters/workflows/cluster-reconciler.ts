@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ComputeDriver, ProviderNode } from '../../../../libs/compute-drivers/compute-driver';
+import {
+  type ComputeDriver,
+  ComputeDriverError,
+  type ProviderNode,
+} from '../../../../libs/compute-drivers/compute-driver';
 import type { Place } from '../../../../libs/compute-drivers/place';
 import { Config } from '../../../config/config';
 import { Installation } from '../../../platform/installation/installation';
@@ -102,10 +106,18 @@ export class ClusterReconciler extends Reconciler {
     const told = { node_id: node.node_id, state, fault: fault?.message ?? null };
     this.logger.warn(told, 'A node went down by itself; starting it again');
     const ref = nodeRef(facts, node);
-    await this.facts.withDriver(facts, caller, async (driver, call) => {
-      if (state === 'failed' && driver.onSite) await driver.onSite.revive(ref, call);
-      else await driver.start(ref, call);
+    const never = await this.facts.withDriver(facts, caller, async (driver, call) => {
+      try {
+        if (state === 'failed' && driver.onSite) await driver.onSite.revive(ref, call);
+        else await driver.start(ref, call);
+        return null;
+      } catch (error) {
+        // Such as one whose Spark was replaced: it would be tried until its lease has passed, and nobody would know why.
+        if (driver.onSite && error instanceof ComputeDriverError && error.kind === 'invalid') return error.message;
+        throw error;
+      }
     });
+    if (never !== null) await this.lose(node, `it cannot be started again: ${never}`);
   }
 
   /** Nothing works for the node any more, or its lease has passed, so that its agent has ended its runs. */

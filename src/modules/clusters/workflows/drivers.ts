@@ -83,7 +83,7 @@ export class Drivers {
 }
 
 function localRegistration(
-  { compute: { local } }: Config,
+  { agent: { apiUrl: agentApiUrl }, compute: { local } }: Config,
   localConfinement: LocalConfinementService,
 ): DriverRegistration {
   const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
@@ -94,7 +94,9 @@ function localRegistration(
       if (!local) return Promise.reject(new Error(disabled));
       // Compiled beside this file's tree: dist/src/… and dist/libs/….
       const agentEntry = join(__dirname, '..', '..', '..', '..', 'libs', 'node-agent', 'main.js');
-      return Promise.resolve(new LocalDriver({ ...local, confinement: localConfinement.confinement, agentEntry }));
+      return Promise.resolve(
+        new LocalDriver({ ...local, confinement: localConfinement.confinement, agentApiUrl, agentEntry }),
+      );
     },
   };
 }
