@@ -154,13 +154,14 @@ describe('decisions, for ten thousand seeds', () => {
   });
 
   it('arguments that are quoted as a shell would are split as a shell would', () => {
-    const LETTERS = [...'ab 1"\'\\$\n;*|&'];
-    const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+    const LETTERS = [...'ab 1"\'\\$`\n;*|&'];
+    const single = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+    const double = (word: string) => `"${word.replaceAll(/["\\$`]/g, '\\$&')}"`;
     forEachSeed((random) => {
       const words = Array.from({ length: random.below(5) }, () =>
         Array.from({ length: random.below(6) }, () => random.pick(LETTERS)).join(''),
       );
-      assert.deepEqual(splitArguments(words.map(quoted).join(' ')), words);
+      for (const quoted of [single, double]) assert.deepEqual(splitArguments(words.map(quoted).join(' ')), words);
     });
   });
 });
