@@ -14,9 +14,13 @@ const FORMS = {
 /** Who configures a Spark property: the beginning of the codes of its refusals. */
 export type Configures = keyof typeof FORMS;
 
-/** The property that an entry `key value` or `key=value` sets; null for any other text. */
+/**
+ * The property that an entry `key=value` or `key value` sets; null for any other text. The first is an argument of spark-submit,
+ * whose value is whatever follows; the second is a line of spark-defaults.conf, where blanks around the value are none of it.
+ */
 export function parseConfEntry(entry: string): { key: string; value: string } | null {
-  const [, key, value] = /^([^\s=]+)(?:\s+|=)([\s\S]*)$/.exec(entry) ?? [];
+  const [, key, whole, line] = /^([^\s=]+)(?:=([^]*)|\s+(?:=\s*)?([^]*))$/.exec(entry) ?? [];
+  const value = whole ?? line?.replace(/(?<![^\S\r\n])[^\S\r\n]+$/, '');
   return key === undefined || value === undefined ? null : { key, value };
 }
 

@@ -26,8 +26,13 @@ describe('buildRunSpec', () => {
   const specOf = (settings: object, sparkConfig: object) => built(settings, sparkConfig).spec;
 
   it('has the properties of the cluster before those of the job and of the run, all as key=value', () => {
-    const { conf } = specOf({ conf: ['spark.b=2 = 3'] }, { conf: ['spark.a  1 2', ' spark.d=4 '] });
+    const { conf } = specOf({ conf: ['spark.b=2 = 3'] }, { conf: ['spark.a  1 2', 'spark.d=4'] });
     expect(conf).toEqual(['spark.a=1 2', 'spark.d=4', 'spark.b=2 = 3', 'spark.c=3']);
+  });
+
+  it('has values as they are, with blanks and line ends', () => {
+    const { spec } = built({ conf: ['spark.b=\n\n'] }, { conf: ['spark.a= 1 '] }, { conf: ['spark.c= '] });
+    expect(spec.conf).toEqual(['spark.a= 1 ', 'spark.b=\n\n', 'spark.c= ']);
   });
 
   it('names the folder of an archive beside its file, except for one that Spark reads itself', () => {
@@ -70,7 +75,7 @@ describe('buildRunSpec', () => {
       expect(memory({})).toEqual(['3072m', true]);
       expect(memory({}, {}, { maxParallelJobs: 1 })).toEqual(['15360m', true]);
       expect(memory({ driver_memory: '1g' }, { conf: ['spark.driver.memory 2g'] })).toEqual(['1g', undefined]);
-      expect(memory({}, { conf: ['spark.driver.memory 2g'] })).toEqual(['2g', undefined]);
+      expect(memory({}, { conf: ['spark.driver.memory= 2g '] })).toEqual(['2g', undefined]);
       const conf = ['spark.driver.memory=3g'];
       expect(memory({ conf }, { conf: ['spark.driver.memory 2g'] })).toEqual(['3g', undefined]);
       expect(memory({ conf }, {}, { conf: ['spark.driver.memory=4g'] })).toEqual(['4g', undefined]);

@@ -94,7 +94,7 @@ function lastPart(path: string): string {
 
 /** `key value` of a cluster or `key=value` of a job as `key=value`. */
 function confEntry(entry: string): string {
-  const parsed = parseConfEntry(entry.trim());
+  const parsed = parseConfEntry(entry);
   return parsed ? `${parsed.key}=${parsed.value}` : entry;
 }
 
@@ -197,9 +197,14 @@ function driverResources(
   };
 }
 
-/** The last value that `key=value` entries give a property; null if none does. */
+/** The last value that `key=value` entries give a property, as Spark reads a number; null if none does. */
 function valueOf(key: string, conf: readonly string[]): string | null {
-  return conf.findLast((entry) => entry.startsWith(`${key}=`))?.slice(key.length + 1) ?? null;
+  return (
+    conf
+      .findLast((entry) => entry.startsWith(`${key}=`))
+      ?.slice(key.length + 1)
+      .trim() ?? null
+  );
 }
 
 function resources({ snapshot: { settings } }: SpecInput) {
