@@ -429,7 +429,7 @@ export class Run {
     const nodeEnv = this.context.env();
     const sparkSecret = spec.master.startsWith('spark://') ? this.context.sparkSecret() : null;
     const sparkDefaults = await this.sparkDefaults({ ...nodeEnv, ...spec.env });
-    const locate = (file: RunFile): string => this.staged.locate(file);
+    const locate = this.staged.locate.bind(this.staged);
     return submitCommand(spec, { runtime, paths, nodeEnv, properties, locate, sparkDefaults, sparkSecret });
   }
 

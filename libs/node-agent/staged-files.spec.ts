@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunFile, RunSpec } from '../contracts/agent-protocol';
@@ -46,6 +46,21 @@ describe('StagedFiles', () => {
     ]);
     expect(staged.locate({ ...fetched(9, 'y'), kind: 'uri', uri: 's3a://b/y' })).toBe('s3a://b/y');
     expect(() => staged.locate({ ...fetched(9, 'y'), kind: 'uri' })).toThrow(SubmitError);
+  });
+
+  it('gives libraries other names where Spark could not have theirs in a list', async () => {
+    const [jar, module, file] = [fetched(1, 'a,b[1].jar'), fetched(2, 'a#b.py'), fetched(3, 'sales, 2024.csv')];
+    content = ZIP;
+    expect(await staged.fetch(spec({ jars: [jar], py_files: [module], files: [file] }))).toBeNull();
+    expect([staged.locate(jar, true), staged.locate(module, true), staged.locate(file)]).toEqual([
+      `${folder}/1/a_b_1_.jar`,
+      `${folder}/2/a_b.py`,
+      `${folder}/3/sales, 2024.csv`,
+    ]);
+    for (const path of ['1/a_b_1_.jar', '2/a_b.py', '3/sales, 2024.csv'])
+      expect(existsSync(`${folder}/${path}`)).toBe(true);
+    content = Buffer.from('text');
+    expect(await staged.fetch(spec({ jars: [jar] }))).toMatchObject({ message: expect.stringContaining('a,b[1].jar') });
   });
 
   it('asks again for what could not be had, and not for what cannot', async () => {

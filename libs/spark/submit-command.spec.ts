@@ -405,6 +405,27 @@ describe('submitCommand', () => {
     expect(command({ keytab: '/x.keytab' }).argv.join(' ')).toContain('--keytab /x.keytab');
   });
 
+  it('has files whose names mean something to Spark by system properties, which hide the same ones of the user', () => {
+    const { argv, env, files } = command(
+      {
+        application: fetched(0, 'main#1.py'),
+        files: [fetched(1, 'sales, 2024.csv')],
+        archives: [{ ...fetched(2, 'e,1.zip'), alias: 'env' }],
+        jars: [fetched(3, 'l.jar')],
+        conf: ['spark.files=/own', 'spark.a=1'],
+      },
+      {},
+      ['spark.archives=/own\nspark.b=2'],
+    );
+    expect(argv.join(' ')).not.toMatch(/--files|--archives|\/own/);
+    expect(argv).toContain('spark.a=1');
+    expect(files[0]?.content).toBe('spark.b=2\n');
+    expect(env['SPARK_SUBMIT_OPTS']).toContain(
+      '-Dspark.files=file:///run/staging/1/sales%2C%202024.csv -Dspark.archives=file:///run/staging/2/e%2C1.zip#env',
+    );
+    expect(argv.slice(-3)).toEqual(['--jars', '/run/staging/3/l.jar', 'file:///run/staging/0/main%231.py']);
+  });
+
   it.each([
     ['of one core each', {}, '--executor-cores 1 --total-executor-cores 3'],
     ['of the cores that are asked for', { executor_cores: 2 }, '--executor-cores 2 --total-executor-cores 6'],

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
+import { type FileList, fileUri, givenFiles, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
 import { memoryMb } from './memory-text';
 import { metastoreProperties, metastoreVariables, withMetastorePackages } from './metastore-properties';
@@ -69,8 +70,11 @@ export interface SubmitCommand {
   notes: string[];
 }
 
-/** Says where a file of a run is: the staged path of a fetched file, the URI of any other. */
-export type LocateFile = (file: RunFile) => string;
+/**
+ * Says where a file of a run is: the staged path of a fetched file, the URI of any other.
+ * @param isLibrary whether it is one whose name nobody looks up, so that it may have another on the node
+ */
+export type LocateFile = (file: RunFile, isLibrary?: boolean) => string;
 
 /** What a run has on its node besides what it asks for. */
 export interface SubmitSetup {
@@ -110,7 +114,12 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   const isOwned = ownedBy(spec);
   const secrets = secretProperties(spec.secrets).filter(([key]) => !isOwned(key));
   const secretKeys = new Set(secrets.map(([key]) => key));
-  const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key);
+  const lists = fileLists(spec).map((files) => ({ ...files, ...givenFiles(files, locate) }));
+  // As the option hides a property of the same meaning, so does the system property.
+  const listed = new Set<string>(
+    lists.flatMap(({ property, javaOptions }) => (javaOptions.length > 0 ? property : [])),
+  );
+  const isReplaced = (key: string): boolean => isOwned(key) || secretKeys.has(key) || listed.has(key);
   const conf = spec.conf.filter((entry) => !isReplaced(keyOf(entry))).map((entry) => redactingEntry(entry, secretKeys));
   const properties = setup.properties.map((text) => withoutProperties(text, isReplaced));
   const set = new Set([...properties.flatMap(propertyKeys), ...conf.map(keyOf), ...secretKeys]);
@@ -133,7 +142,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   ];
   if (own.length > 0 || properties.length > 0) {
     const path = `${paths.generated}/spark.properties`;
-    const ofNode = withoutProperties(setup.sparkDefaults, isOwned);
+    const ofNode = withoutProperties(setup.sparkDefaults, (key) => isOwned(key) || listed.has(key));
     files.push({ path, content: allProperties(propertiesText(own), properties, ofNode) });
     option('--properties-file', path);
   }
@@ -150,13 +159,10 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     files.push({ path, content: ivySettings(spec.maven_repository) });
     argv.push('--conf', `spark.jars.ivySettings=${path}`);
   }
-  list('--files', spec.files.map(locate));
-  list('--jars', spec.jars.map(locate));
-  list('--py-files', spec.py_files.map(locate));
-  list(
-    '--archives',
-    spec.archives.map((file) => locate(file) + (file.alias === undefined ? '' : `#${file.alias}`)),
-  );
+  for (const one of lists) argv.push(...one.argv);
+  const libraries = (files: readonly RunFile[]): string[] => files.map((file) => locate(file, true));
+  list('--jars', libraries(spec.jars));
+  list('--py-files', libraries(spec.py_files));
   list('--packages', packages);
   list('--repositories', spec.repositories);
   option('--driver-memory', driverMemory);
@@ -179,6 +185,7 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     `-Djava.io.tmpdir=${paths.tmp}`,
     `-Duser.home=${paths.home}`,
     `-Dderby.system.home=${paths.work}`,
+    ...lists.flatMap((one) => one.javaOptions),
   ];
   const program = programOf(spec, setup, argv.slice(1));
   if (program.isWhole) argv.splice(0);
@@ -219,14 +226,14 @@ interface Program {
 }
 
 function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
-  const { paths, locate } = setup;
+  const { paths } = setup;
   const nothing = { files: [], javaOptions: [], stdin: '' };
   switch (spec.kind) {
     case 'python':
-      return { ...nothing, argv: [locate(application(spec)), ...spec.arguments] };
+      return { ...nothing, argv: [application(spec, setup.locate), ...spec.arguments] };
     case 'jar': {
       const main = spec.class_name ? ['--class', spec.class_name] : [];
-      return { ...nothing, argv: [...main, locate(application(spec)), ...spec.arguments] };
+      return { ...nothing, argv: [...main, application(spec, setup.locate), ...spec.arguments] };
     }
     case 'raw-scala': {
       const places = { dir: `${paths.generated}/scala`, beginFile: paths.stdoutBegin };
@@ -484,8 +491,19 @@ function kernelProgram({ kernel }: RunSpec, setup: SubmitSetup, options: readonl
   };
 }
 
-function application(spec: RunSpec): RunFile {
-  if (spec.application) return spec.application;
+function fileLists({ files, archives }: RunSpec): FileList[] {
+  return [
+    { property: 'spark.files', option: '--files', files },
+    { property: 'spark.archives', option: '--archives', files: archives },
+  ];
+}
+
+function application(spec: RunSpec, locate: LocateFile): string {
+  const { application: file } = spec;
+  if (file) {
+    const at = locate(file);
+    return file.kind === 'uri' || isPlain(at) ? at : fileUri(at);
+  }
   throw new SubmitError(`A ${spec.kind} run needs an application file.`);
 }
 

@@ -86,6 +86,7 @@ describe('job configurations', () => {
     ["a property of the platform's", { conf: ['spark.a=1', 'spark.master=local'] }, [400, 'JOB_CONF.PROPERTY_OWNED']],
     ['a file outside the workspace', { files: ['../../etc/passwd'] }, [400, 'FILE.INVALID_PATH']],
     ['an archive from there', { archives: ['../x.zip#env'] }, [400, 'FILE.INVALID_PATH']],
+    ['one URI with a comma', { jars: ['s3a://b/a,b.jar'] }, [400, 'JOB_CONF.INVALID_FILE']],
     ['an archive into another folder', { archives: ['x.zip#../work'] }, [400, 'JOB_CONF.INVALID_ARCHIVE']],
     ['an archive into two folders', { archives: ['x.zip#a,/etc/passwd'] }, [400, 'JOB_CONF.INVALID_ARCHIVE']],
     ['a keytab outside the workspace', { keytab: '../x.keytab' }, [400, 'FILE.INVALID_PATH']],

@@ -16,7 +16,7 @@ import { ClusterWorkspacesService } from '../workspaces/cluster-workspaces.servi
 import { WorkspacesService } from '../workspaces/workspaces.service';
 import { type JobSettings, settingsOf } from './dto/job-conf.dto';
 import type { JobConf } from './entities/job-conf.entity';
-import { assertInWorkspace } from './file-reference';
+import { assertArchiveFolder, assertInWorkspace, assertOneFile } from './file-reference';
 import type { ConfsRepository, JobConfRow } from './job-confs.repository';
 import { filesNamed } from './run-spec';
 
@@ -236,7 +236,10 @@ export abstract class ConfsOfKind<Write> {
   }
 }
 
-/** Throws a 400 for a file whose path could lead out of the workspace. */
-export function assertFilesInWorkspace(settings: Required<JobSettings>): void {
+/** Throws a 400 for a file that a run could not have, or whose path could lead out of the workspace. */
+export function assertFiles(settings: Required<JobSettings>): void {
+  const { files, jars, archives } = settings;
+  for (const archive of archives ?? []) assertArchiveFolder(archive);
+  for (const file of [files, jars, archives].flatMap((list) => list ?? [])) assertOneFile(file);
   for (const file of filesNamed(settings, {})) if (file !== '') assertInWorkspace(file);
 }

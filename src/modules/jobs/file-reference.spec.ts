@@ -1,4 +1,4 @@
-import { assertReachable, parseFileReference } from './file-reference';
+import { assertOneFile, assertReachable, parseFileReference } from './file-reference';
 
 describe('parseFileReference', () => {
   it.each([
@@ -25,5 +25,13 @@ describe('assertReachable', () => {
 
   it('names the file that cannot be reached', () => {
     expect(() => assertReachable(files, false)).toThrow('lib.jar" is in an object storage manager');
+  });
+});
+
+describe('assertOneFile', () => {
+  it('takes a comma only where the platform brings the file', () => {
+    for (const text of ['a, b.csv', '/a,b.jar', 'file:///platform/object-storage-manager/a,b.csv', 's3a://b/a.csv'])
+      expect(() => assertOneFile(text)).not.toThrow();
+    expect(() => assertOneFile('s3a://b/a,b.csv')).toThrow('"s3a://b/a,b.csv" has a comma');
   });
 });

@@ -33,6 +33,16 @@ export function assertArchiveFolder(text: string): void {
   throw invalid('JOB_CONF.INVALID_ARCHIVE', `The archive "${text}" names no folder behind "#" that it could have.`);
 }
 
+/** Throws a 400 for a URI that Spark would take for several: it joins lists of files by commas, and knows no escape of one. */
+export function assertOneFile(text: string): void {
+  const reference = parseFileReference(text);
+  if (reference.kind !== 'uri' || !reference.uri.includes(',')) return;
+  throw invalid(
+    'JOB_CONF.INVALID_FILE',
+    `"${text}" has a comma, which divides files in Spark's lists. Name each file by itself, or one without a comma.`,
+  );
+}
+
 /** Throws a 400 for a keytab that neither the workspace, nor an object storage manager, nor the node has. */
 export function assertKeytab(text: string): void {
   const reference = parseFileReference(text);

@@ -10,7 +10,7 @@ import { type RecordSelector, selectorFrom } from '../../platform/http/selector'
 import { keysToWire, toWire } from '../../platform/product/product-name';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
-import { assertFilesInWorkspace, ConfParts, ConfsOfKind } from './confs-of-kind';
+import { assertFiles, ConfParts, ConfsOfKind } from './confs-of-kind';
 import {
   type CreateJobConf,
   type JobConfListItem,
@@ -24,7 +24,7 @@ import {
 } from './dto/job-conf.dto';
 import { type JobConfRow, JobConfsRepository } from './job-confs.repository';
 import type { JobConf } from './entities/job-conf.entity';
-import { assertArchiveFolder, assertKeytab } from './file-reference';
+import { assertKeytab } from './file-reference';
 import { exportJobConf } from './job-conf-documents';
 import { checkFunction } from './function-settings';
 import { inferLanguage, JOB_TYPE_RULES, type JobLanguage, shownLanguage } from './job-types';
@@ -125,9 +125,8 @@ export function checkSettings(language: JobLanguage, settings: Required<JobSetti
   }
   checkArguments(language, settings.arguments ?? '');
   if (language === 'PLATFORM_FUNCTIONS') checkFunction(settings);
-  for (const archive of settings.archives ?? []) assertArchiveFolder(archive);
   if (settings.keytab !== null) assertKeytab(settings.keytab);
-  assertFilesInWorkspace(settings);
+  assertFiles(settings);
   return rule;
 }
 

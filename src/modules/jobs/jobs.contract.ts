@@ -8,7 +8,7 @@ export { NotebookConfsRepository } from './job-confs.repository';
 export { RunParts, RunsOfKind, workflowOf } from './runs-of-kind';
 export { NotebookRunsRepository, type RunDetailRow, RunsRepository } from './runs.repository';
 export { isFinished, RUN_STATUSES, type RunStatus } from './run-state';
-export { assertFilesInWorkspace, ConfParts, ConfsOfKind } from './confs-of-kind';
+export { assertFiles, ConfParts, ConfsOfKind } from './confs-of-kind';
 export { JobConfExport, JobSettings, SETTING_NAMES, settingsOf } from './dto/job-conf.dto';
 export { type ImportedJobConf, type JobConfRow, JobConfsRepository } from './job-confs.repository';
 export { exportJobConf, readJobConf, withoutSecrets } from './job-conf-documents';

@@ -4,7 +4,7 @@ import { invalid } from '../../platform/errors/domain-error';
 import { validated } from '../../platform/http/validation';
 import { checkConf } from '../clusters/spark-conf.contract';
 import { checkPackages } from '../dependency-repositories/dependencies.contract';
-import { assertFilesInWorkspace, type JobConf, settingsOf, withoutSecrets } from '../jobs/jobs.contract';
+import { assertFiles, type JobConf, settingsOf, withoutSecrets } from '../jobs/jobs.contract';
 import { languageOf, NOTEBOOK_SETTINGS, NotebookConfExport, typeOf } from './dto/notebook-conf.dto';
 import { sentOutput } from './notebook-cells.service';
 import { notebookPath } from './notebook-staging.service';
@@ -37,7 +37,7 @@ export async function readNotebookConf(given: unknown): Promise<DocumentedNotebo
   const { notebook_name: name, notebook_type, notebook_path, max_concurrency, notebook_cells: cells } = read;
   const language = languageOf(notebook_type);
   const settings = settingsOf(read);
-  assertFilesInWorkspace(settings);
+  assertFiles(settings);
   checkConf('NOTEBOOK_CONF', settings.conf);
   checkPackages('NOTEBOOK_CONF', settings.packages);
   return {

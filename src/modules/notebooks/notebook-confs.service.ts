@@ -10,7 +10,7 @@ import type { Tx } from '../../platform/persistence/sql';
 import { inWorkspace } from '../../platform/resources/workspace-resource-repository';
 import { checkConf } from '../clusters/spark-conf.contract';
 import {
-  assertFilesInWorkspace,
+  assertFiles,
   clusterInfo,
   ConfParts,
   ConfsOfKind,
@@ -136,7 +136,7 @@ export class NotebookConfsService extends ConfsOfKind<NotebookConfWrite> {
   }
 
   protected check(_language: JobConfRow['language'], settings: Required<JobSettings>): void {
-    assertFilesInWorkspace(settings);
+    assertFiles(settings);
   }
 
   /** The file stays, and so do the revisions that instances began with. */

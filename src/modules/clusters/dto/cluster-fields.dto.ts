@@ -9,7 +9,7 @@ export class SparkConfig {
   @Field.texts({
     optional: true,
     nullable: true,
-    description: 'Spark properties but the platform\'s, "key value" each',
+    description: 'Spark properties but the platform\'s, "key value" each, or "key=value", whose value keeps its blanks',
   })
   conf?: string[] | null;
   @Field.texts({ optional: true, nullable: true, description: 'Maven coordinates' }) packages?: string[] | null;

@@ -19,7 +19,7 @@ export class JobSettings {
   deploy_mode?: string | null;
   @Field.text(text) class_name?: string | null;
   @Field.text(text) command?: string | null;
-  @Field.text({ ...text, description: 'Split as a shell would' })
+  @Field.text({ ...text, description: 'Split as a POSIX shell would, without expansions' })
   @Transform(({ value }: { value: unknown }) => (typeof value === 'number' ? String(value) : value), {
     toClassOnly: true,
   })
@@ -35,14 +35,23 @@ export class JobSettings {
     description: 'Minutes after which the run is ended',
   })
   job_timeout_min?: number | null;
-  @Field.texts(text) files?: string[] | null;
+  @Field.texts({ ...text, description: 'Paths in the workspace, of any name, or URIs without commas; one each' })
+  files?: string[] | null;
   @Field.texts(text) properties_file?: string[] | null;
-  @Field.texts({ ...text, description: "Spark properties but the platform's, key=value each" }) conf?: string[] | null;
+  @Field.texts({
+    ...text,
+    description: "Spark properties but the platform's, key=value each; blanks belong to the value",
+  })
+  conf?: string[] | null;
   @Field.texts({ ...text, description: 'Maven coordinates' }) packages?: string[] | null;
   @Field.texts({ ...text, description: 'URLs of dependency repositories of the tenant' })
   repositories?: string[] | null;
-  @Field.texts(text) jars?: string[] | null;
-  @Field.texts({ ...text, description: '`path#folder` names the folder that it is unpacked to' })
+  @Field.texts({ ...text, description: 'As files' }) jars?: string[] | null;
+  @Field.texts({
+    ...text,
+    description:
+      '`path#folder` names the folder that it is unpacked to, in the working directory of the driver and of executors',
+  })
   archives?: string[] | null;
   @Field.text(setting) driver_memory?: string | null;
   @Field.text(setting) driver_java_options?: string | null;
