@@ -375,7 +375,7 @@ export class Run {
     }
     for (const file of command.files) {
       mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
-      writeFileSync(file.path, file.content, { mode: 0o600 });
+      writeFileSync(file.path, file.content, { mode: file.isProgram ? 0o700 : 0o600 });
     }
     if (this.journal.stop) return this.finishStopped(null);
     writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });

@@ -19,6 +19,19 @@ py4j.protocol.Py4JJavaError: An error occurred while calling z:org.apache.spark.
 \tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2856)
 `;
 
+/** What follows the last word of a Python driver that had a session. */
+const FAREWELL = `26/11/26 14:41:19 INFO SparkContext: Invoking stop() from shutdown hook
+26/11/26 14:41:19 INFO ShutdownHookManager: Deleting directory /tmp/spark-1
+`;
+
+/** A task that failed, and that the driver got over. */
+const LOST_TASK = `26/11/26 14:41:18 WARN TaskSetManager: Lost task 0.0 in stage 0.0 (TID 0) (h executor driver): boom
+org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "/x/fail.py", line 3, in f
+ValueError: once
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:572)
+`;
+
 const JAVA = `26/11/21 02:47:16 WARN NativeCodeLoader: Unable to load native-hadoop library
 Exception in thread "main" java.lang.IllegalStateException: boom
 \tat T.main(T.java:2)
@@ -118,53 +131,53 @@ describe('classifyEnd', () => {
       'a Python error',
       'python',
       1,
-      { stdoutTail: PYTHON },
+      { stderrTail: PYTHON },
       'error',
       'PYTHON_ERROR',
-      'ZeroDivisionError: division by zero. The log has the traceback.',
+      'ZeroDivisionError: division by zero. The stderr log has the traceback.',
     ],
     [
       'what Java said behind py4j',
       'python',
       1,
-      { stdoutTail: PY4J },
+      { stderrTail: PY4J },
       'error',
       'PYTHON_ERROR',
-      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times. The log has the traceback.',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times. The stderr log has the traceback.',
     ],
     [
       'what a Python worker said behind both',
       'python',
       1,
       {
-        stdoutTail: PY4J.replace(
+        stderrTail: PY4J.replace(
           /1 times\n/,
           '1 times: PythonException: Traceback (most recent call last):\n  File "/x", line 3\nZeroDivisionError: division by zero\n',
         ),
       },
       'error',
       'PYTHON_ERROR',
-      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times: PythonException: ZeroDivisionError: division by zero. The log has the traceback.',
+      'org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times: PythonException: ZeroDivisionError: division by zero. The stderr log has the traceback.',
     ],
     [
       'the last of several Python errors',
       'python',
       1,
       {
-        stdoutTail: `${PYTHON}\nDuring handling of the above exception, another exception occurred:\n\n${PYTHON.replace('ZeroDivisionError: division by zero', 'my.errors.Bad')}`,
+        stderrTail: `${PYTHON}\nDuring handling of the above exception, another exception occurred:\n\n${PYTHON.replace('ZeroDivisionError: division by zero', 'my.errors.Bad')}`,
       },
       'error',
       'PYTHON_ERROR',
-      'my.errors.Bad. The log has the traceback.',
+      'my.errors.Bad. The stderr log has the traceback.',
     ],
     [
       'a Python syntax error',
       'python',
       1,
-      { stdoutTail: '  File "/x/a.py", line 1\n    print(\n         ^\nSyntaxError: \'(\' was never closed\n' },
+      { stderrTail: '  File "/x/a.py", line 1\n    print(\n         ^\nSyntaxError: \'(\' was never closed\n' },
       'error',
       'PYTHON_ERROR',
-      "SyntaxError: '(' was never closed. The log has the traceback.",
+      "SyntaxError: '(' was never closed. The stderr log has the traceback.",
     ],
     [
       'a Java exception and its cause',
@@ -230,7 +243,7 @@ describe('classifyEnd', () => {
       'an application file that is not there',
       'python',
       2,
-      { stdoutTail: "/usr/bin/python3: can't open file '/x/a.py': [Errno 2] No such file or directory\n" },
+      { stderrTail: "/usr/bin/python3: can't open file '/x/a.py': [Errno 2] No such file or directory\n" },
       'error',
       'FILE_NOT_FOUND',
       'The application file /x/a.py does not exist. Upload it, or correct its path.',
@@ -275,7 +288,7 @@ describe('classifyEnd', () => {
       'a Python driver without memory',
       'python',
       1,
-      { stdoutTail: PYTHON.replace(/Zero.*/, 'MemoryError') },
+      { stderrTail: PYTHON.replace(/Zero.*/, 'MemoryError') },
       'error',
       'OUT_OF_MEMORY',
       'Out of memory: MemoryError. Raise driver_memory, or bring less data to the driver.',
@@ -330,7 +343,7 @@ describe('classifyEnd', () => {
       'an archive that Spark cannot unpack',
       'python',
       1,
-      { stdoutTail: BROKEN_ARCHIVE },
+      { stderrTail: BROKEN_ARCHIVE },
       'error',
       'NOT_AN_ARCHIVE',
       'One of the archives is no zip file, or only a part of one: zip END header not found. Upload the whole file again, or correct its path.',
@@ -339,10 +352,10 @@ describe('classifyEnd', () => {
       'another zip file that the application cannot read',
       'python',
       1,
-      { stdoutTail: BROKEN_ARCHIVE.replace(/.*Utils.*\n/, '') },
+      { stderrTail: BROKEN_ARCHIVE.replace(/.*Utils.*\n/, '') },
       'error',
       'PYTHON_ERROR',
-      'java.util.zip.ZipException: zip END header not found. The log has the traceback.',
+      'java.util.zip.ZipException: zip END header not found. The stderr log has the traceback.',
     ],
     [
       'a store that refuses',
@@ -386,6 +399,54 @@ describe('classifyEnd', () => {
       'The driver was ended without an exit code, not by the platform.',
     ],
     ['an exit code alone', 'python', 3, {}, 'error', 'APPLICATION_FAILED', 'The application ended with exit code 3.'],
+    [
+      'what sys.exit said before the farewell of Spark',
+      'python',
+      1,
+      { stdoutTail: 'begin\n', stderrTail: `${LOST_TASK}bad input: 東\n${FAREWELL}` },
+      'error',
+      'APPLICATION_FAILED',
+      'The application ended with exit code 1; its last line: bad input: 東',
+    ],
+    [
+      'what argparse said',
+      'python',
+      2,
+      { stderrTail: `usage: a.py [-h] --x X\na.py: error: the following arguments are required: --x\n${FAREWELL}` },
+      'error',
+      'APPLICATION_FAILED',
+      'The application ended with exit code 2; its last line: a.py: error: the following arguments are required: --x',
+    ],
+    [
+      'what was printed where stderr has nothing but what Spark and Ivy said',
+      'python',
+      3,
+      {
+        stdoutTail: 'one\ntwo\n\n',
+        stderrTail: `:: loading settings :: file = /x\ng#a added as a dependency\n\t0 artifacts copied\n${FAREWELL}`,
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'The application ended with exit code 3; its last line: two',
+    ],
+    [
+      'the last error in a log of nothing else',
+      'jar',
+      3,
+      { stdoutTail: 'one\n', stderrTail: `26/11/26 14:41:18 ERROR Main: no input\n${FAREWELL}` },
+      'error',
+      'APPLICATION_FAILED',
+      'The application ended with exit code 3; its last line: Main: no input',
+    ],
+    [
+      'a Python error that went to stdout',
+      'python',
+      1,
+      { stdoutTail: PYTHON, stderrTail: FAREWELL },
+      'error',
+      'PYTHON_ERROR',
+      'ZeroDivisionError: division by zero. The stdout log has the traceback.',
+    ],
     [
       'an exit code and a line',
       'jar',

@@ -36,7 +36,6 @@ const SPARK_OUT_OF_MEMORY = 52;
 
 /** What to do about it, where that can be said. */
 const ADVICE: Partial<Record<RunReason, string>> = {
-  PYTHON_ERROR: 'The log has the traceback.',
   SQL_ERROR: 'Correct the statement.',
   // Spark passes over a jar that it cannot read.
   CLASS_NOT_FOUND:
@@ -52,10 +51,9 @@ const ADVICE: Partial<Record<RunReason, string>> = {
 /** Says what the end of a run that nobody asked to end means. */
 export function classifyEnd(end: ProcessEnd): RunEnd {
   if (end.exitCode === 0) return { outcome: 'done', reason: 'COMPLETED', message: 'The application completed.' };
-  // spark-submit passes the stderr of a Python driver to its own stdout, so that is where the last word is.
-  const output =
-    end.kind === 'python' ? `${end.stderrTail}\n${end.stdoutTail}` : `${end.stdoutTail}\n${end.stderrTail}`;
-  const seen = { end, output, told: toldBy(output) };
+  // The last word is in stderr.
+  const output = `${end.stdoutTail}\n${end.stderrTail}`;
+  const seen = { end, output, told: toldBy(output, end.kind) };
   for (const cause of CAUSES) {
     const found = cause(seen);
     if (found) return found;
@@ -84,8 +82,18 @@ const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
   ({ output }) => because('CLASS_NOT_FOUND', /^Error: (Failed to load class .*)$/m.exec(output)?.[1]),
   ({ output }) => because('SUBMIT_FAILED', submitError(output)),
   ({ output, told }) => because('NOT_AN_ARCHIVE', told && notAnArchive(told, output)),
-  ({ end, told }) => told && verdict('error', reasonOf(told), `${failedStatement(end)}${told.text}`),
+  ({ end, told }) =>
+    told && verdict('error', reasonOf(told), `${failedStatement(end)}${told.text}`, adviceAbout(told, end)),
 ];
+
+const TRACEBACK = 'Traceback (most recent call last):';
+
+/** Where the rest of what was told is; undefined where there is no more, or other advice. */
+function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string | undefined {
+  if (reasonOf(told) !== 'PYTHON_ERROR') return undefined;
+  const isInStdout = stdoutTail.includes(TRACEBACK) && !stderrTail.includes(TRACEBACK);
+  return `The ${isInStdout ? 'stdout' : 'stderr'} log has the traceback.`;
+}
 
 /** The end of a run that names a file which is no jar. */
 export function notAJar(name: string): RunEnd {
@@ -110,13 +118,17 @@ function signalled({ exitCode, signal }: ProcessEnd): RunEnd | null {
 }
 
 function exited({ exitCode, stdoutTail, stderrTail }: ProcessEnd): RunEnd {
-  const last = lastLine(stderrTail) ?? lastLine(stdoutTail);
+  const last = lastWord(stderrTail) ?? lastLine(stdoutTail);
   const code = `The application ended with exit code ${exitCode}`;
   return verdict('error', 'APPLICATION_FAILED', last === null ? `${code}.` : `${code}; its last line: ${last}`);
 }
 
-function verdict(outcome: RunOutcome, reason: RunReason, text: string): RunEnd {
-  const advice = ADVICE[reason];
+function verdict(
+  outcome: RunOutcome,
+  reason: RunReason,
+  text: string,
+  advice: string | undefined = ADVICE[reason],
+): RunEnd {
   if (advice === undefined) return { outcome, reason, message: shorten(text, LONGEST_MESSAGE) };
   const said = shorten(text, LONGEST_MESSAGE - advice.length - 2);
   return { outcome, reason, message: `${said}${/[.!?…]$/.test(said) ? '' : '.'} ${advice}` };
@@ -159,11 +171,12 @@ interface Told {
 }
 
 /** What the application itself said about its failure, the most telling first. */
-function toldBy(output: string): Told | null {
+function toldBy(output: string, kind: RunKind): Told | null {
   const said: [Told['by'], string | null][] = [
     ['python', pythonError(output)],
     ['sql', sqlError(output)],
-    ['jvm', scalaError(output) ?? javaError(output)],
+    // A Python driver tells what Java told it; what else Java says, it has got over.
+    ['jvm', scalaError(output) ?? javaError(output, kind === 'python')],
   ];
   for (const [by, text] of said) if (text !== null) return { by, text };
   return null;
@@ -171,8 +184,8 @@ function toldBy(output: string): Told | null {
 
 /** Last line of the last Python traceback; what Java said when it only passes that on. */
 function pythonError(output: string): string | null {
-  const start = output.lastIndexOf('\nTraceback (most recent call last):');
-  const from = start < 0 && output.startsWith('Traceback (most recent call last):') ? 0 : start;
+  const start = output.lastIndexOf(`\n${TRACEBACK}`);
+  const from = start < 0 && output.startsWith(TRACEBACK) ? 0 : start;
   if (from < 0 || (start < 0 && from !== 0)) {
     return /^(?:SyntaxError|IndentationError|TabError): .*$/m.exec(output)?.[0] ?? null;
   }
@@ -234,8 +247,8 @@ function scalaError(output: string): string | null {
   return ['Compile error:', found[1], ...details].filter(Boolean).join(' ');
 }
 
-/** Head of the stack trace that ended the main thread, or of the last one, with its innermost cause. */
-function javaError(output: string): string | null {
+/** Head of the stack trace that ended the main thread, or of the last one if any counts, with its innermost cause. */
+function javaError(output: string, isMainOnly: boolean): string | null {
   const lines = output.split('\n');
   const heads = lines.flatMap((line, at) => {
     const found = /^(Exception in thread "main" )?(?:Exception in thread "[^"]*" )?((?:[\w$]+\.)+[\w$]+(?::.*)?)$/.exec(
@@ -246,7 +259,7 @@ function javaError(output: string): string | null {
       found !== null && lines.slice(at + 1, at + 20).some((next) => /^\s+(?:at |\.\.\. \d+ elided)/.test(next));
     return traced ? [{ at, main: found[1] !== undefined, text: found[2] ?? '' }] : [];
   });
-  const head = heads.findLast(({ main }) => main) ?? heads[heads.length - 1];
+  const head = heads.findLast(({ main }) => main) ?? (isMainOnly ? undefined : heads[heads.length - 1]);
   if (!head) return null;
   const cause = lines
     .slice(head.at)
@@ -289,9 +302,25 @@ function submitError(output: string): string | null {
   return found ? found[0].replace(/^Error: |^Exception in thread "main" /, '') : null;
 }
 
+/** What Spark, its launcher, Ivy and Java say by themselves: records of the log, traces in them, reports. */
+const OF_SPARK =
+  /^(?:\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d [A-Z]+ |\t|:: |WARNING: |\s+at |Ivy Default Cache set |The jars for the packages )|\sadded as a dependency$/;
+const LOGGED_ERROR = /^\d\d\/\d\d\/\d\d \d\d:\d\d:\d\d (?:ERROR|FATAL) /;
+
+/** The last line of the application itself, which Spark's farewells follow; else the last error that was logged. */
+function lastWord(stderr: string): string | null {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const last = lines.findLast((line) => !OF_SPARK.test(line)) ?? lines.findLast((line) => LOGGED_ERROR.test(line));
+  return last === undefined ? null : clean(last);
+}
+
 function lastLine(output: string): string | null {
-  const lines = output.split('\n').filter((line) => line.trim() !== '');
-  return lines[lines.length - 1]?.trim() ?? null;
+  return (
+    output
+      .split('\n')
+      .findLast((line) => line.trim() !== '')
+      ?.trim() ?? null
+  );
 }
 
 function clean(text: string): string {

@@ -2,6 +2,8 @@
 export interface GeneratedFile {
   path: string;
   content: string;
+  /** Whether it is executed. */
+  isProgram?: boolean;
 }
 
 /** More are refused: each is compiled on its own, which takes a tenth of a second and more. */

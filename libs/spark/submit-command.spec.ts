@@ -53,6 +53,10 @@ const DEFAULTS = [
   ...['--conf', 'spark.jars.ivy=/run/home/.ivy2', '--conf', `spark.redaction.regex=${REDACTED}`],
   ...['--conf', 'spark.executor.metrics.pollingInterval=1s'],
 ];
+const DRIVER_PYTHON = '/run/generated/driver-python';
+const STARTS_PYTHON = ['--conf', `spark.pyspark.driver.python=${DRIVER_PYTHON}`];
+/** The files of a Python run besides the program that starts its Python. */
+const settingsIn = ({ files }: SubmitCommand) => files.filter(({ path }) => path !== DRIVER_PYTHON);
 const OWN = [
   ...['--conf', 'spark.authenticate=true', '--conf', 'spark.eventLog.enabled=true'],
   ...['--conf', 'spark.eventLog.dir=file:///run/events', '--conf', 'spark.eventLog.rolling.enabled=false'],
@@ -161,10 +165,11 @@ describe('submitCommand with mounts', () => {
     });
 
   it('keeps what is secret in the file that only its owner reads', () => {
-    const { argv, env, files } = submit();
+    const submitted = submit();
+    const { argv, env } = submitted;
     expect(argv).toContain('/run/generated/spark.properties');
     expect(JSON.stringify([argv, env])).not.toContain('the-secret');
-    expect(files).toEqual([
+    expect(settingsIn(submitted)).toEqual([
       {
         path: '/run/generated/spark.properties',
         content: expect.stringContaining('secret.key=the-secret\n') as string,
@@ -245,8 +250,22 @@ describe('submitCommand', () => {
     expect(command({ arguments: ['a b', '--x', '$(y)'] }).argv).toEqual([
       '/spark/bin/spark-submit',
       ...['--master', 'local[2]', '--name', 'a job', ...DEFAULTS, ...OWN],
-      ...['/run/staging/0/main.py', 'a b', '--x', '$(y)'],
+      ...[...STARTS_PYTHON, '/run/staging/0/main.py', 'a b', '--x', '$(y)'],
     ]);
+  });
+
+  it.each<[string, Partial<RunSpec>, string[], Record<string, string>, string]>([
+    ['of the runtime', {}, [], {}, '/venv/bin/python'],
+    ['that the node names', {}, [], { PYSPARK_PYTHON: 'python3' }, 'python3'],
+    ['that the run names for drivers', { env: { PYSPARK_DRIVER_PYTHON: 'a' } }, [], { PYSPARK_PYTHON: 'python3' }, 'a'],
+    ['of a property', { conf: ['spark.pyspark.python=./env/bin/python'] }, ['spark.a=1'], {}, './env/bin/python'],
+    ['of a file', {}, ['spark.pyspark.driver.python=python3\nspark.pyspark.python=x'], {}, 'python3'],
+    ['whatever its name', { conf: ["spark.pyspark.driver.python=it's"] }, [], {}, `it'\\''s`],
+  ])('starts the Python %s', (_what, change, properties, env, python) => {
+    const { files, argv } = command(change, env, properties);
+    const program = files.find(({ path }) => path === DRIVER_PYTHON);
+    expect(program).toMatchObject({ isProgram: true, content: expect.stringContaining(`\nexec '${python}' "$@"\n`) });
+    expect(argv.findLast((word) => word.startsWith('spark.pyspark.driver.python='))).toBe(STARTS_PYTHON[1]);
   });
 
   it('submits a jar with its class, and every option that is set', () => {
@@ -305,7 +324,7 @@ describe('submitCommand', () => {
     const fromFile = command({}, {}, ['# c\nspark.ui.enabled  true\n', 'spark.b=1']);
     expect(fromFile.argv.join(' ')).not.toContain('spark.ui.enabled');
     expect(fromFile.argv).toContain('/run/generated/spark.properties');
-    expect(fromFile.files).toEqual([
+    expect(settingsIn(fromFile)).toEqual([
       { path: '/run/generated/spark.properties', content: '# c\nspark.ui.enabled  true\n\nspark.b=1\n' },
     ]);
   });
@@ -327,7 +346,7 @@ describe('submitCommand', () => {
   });
 
   it('resolves packages from the repository that the platform names, or Maven Central', () => {
-    const settings = (change: Partial<RunSpec>) => command(change).files[0];
+    const settings = (change: Partial<RunSpec>) => settingsIn(command(change))[0];
     const packages = ['g:a:1'];
     expect(settings({ packages })?.content).toContain('root="https://repo1.maven.org/maven2/"');
     const mirror = 'http://m/"x"?a&b';
@@ -423,7 +442,10 @@ describe('submitCommand', () => {
     expect(env['SPARK_SUBMIT_OPTS']).toContain(
       '-Dspark.files=file:///run/staging/1/sales%2C%202024.csv -Dspark.archives=file:///run/staging/2/e%2C1.zip#env',
     );
-    expect(argv.slice(-3)).toEqual(['--jars', '/run/staging/3/l.jar', 'file:///run/staging/0/main%231.py']);
+    expect(argv.slice(-5)).toEqual([
+      ...['--jars', '/run/staging/3/l.jar'],
+      ...[...STARTS_PYTHON, 'file:///run/staging/0/main%231.py'],
+    ]);
   });
 
   it.each([

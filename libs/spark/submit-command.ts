@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
+import { driverPython, pythonOf } from './driver-python';
 import { type FileList, fileUri, givenFiles, isPlain } from './file-lists';
 import { ivySettings } from './ivy-settings';
 import { memoryMb } from './memory-text';
@@ -187,7 +188,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
     `-Dderby.system.home=${paths.work}`,
     ...lists.flatMap((one) => one.javaOptions),
   ];
-  const program = programOf(spec, setup, argv.slice(1));
+  const read = properties.length > 0 ? properties : [setup.sparkDefaults];
+  const python = pythonOf((key) => propertyOf(key, conf, read), { ...baseEnvironment(runtime, paths.home), ...ofRun });
+  const program = programOf(spec, setup, argv.slice(1), python);
   if (program.isWhole) argv.splice(0);
   argv.push(...program.argv);
   files.push(...program.files);
@@ -225,12 +228,16 @@ interface Program {
   isWhole?: boolean;
 }
 
-function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {
+/** @param python what the user would have a driver started with */
+function programOf(spec: RunSpec, setup: SubmitSetup, options: readonly string[], python: string): Program {
   const { paths } = setup;
   const nothing = { files: [], javaOptions: [], stdin: '' };
   switch (spec.kind) {
-    case 'python':
-      return { ...nothing, argv: [application(spec, setup.locate), ...spec.arguments] };
+    case 'python': {
+      const { property, file } = driverPython(python, `${paths.generated}/driver-python`);
+      const argv = ['--conf', property, application(spec, setup.locate), ...spec.arguments];
+      return { ...nothing, files: [file], argv };
+    }
     case 'jar': {
       const main = spec.class_name ? ['--class', spec.class_name] : [];
       return { ...nothing, argv: [...main, application(spec, setup.locate), ...spec.arguments] };
