@@ -29,7 +29,7 @@ async function written(given: unknown): Promise<Record<string, unknown>> {
 }
 
 describe('a notebook that is read and written', () => {
-  it('keeps keys that nobody knows, of the notebook, of cells and of outputs', async () => {
+  it('keeps keys that nobody knows, of the notebook and of cells', async () => {
     const given = {
       ...notebook(
         {
@@ -50,7 +50,6 @@ describe('a notebook that is read and written', () => {
               output_type: 'display_data',
               data: { 'text/plain': 'x', 'application/x+json': [1] },
               metadata: { a: 1 },
-              transient: {},
             },
             { output_type: 'error', ename: 'E', evalue: '', traceback: [] },
           ],
@@ -179,6 +178,16 @@ describe('an output', () => {
       false,
       null,
     ]);
+  });
+
+  it('has no keys but those of nbformat 4.5, whatever a message or a file says', () => {
+    const foreign = { transient: { display_id: 'x' }, more: 1, name: 'stderr', text: 'x', data: {}, metadata: {} };
+    const keysOf = (output_type: string) =>
+      Object.keys(readOutput({ ...foreign, output_type, ename: 'E', evalue: 'v', traceback: [] }) ?? {}).sort();
+    expect(keysOf('stream')).toEqual(['name', 'output_type', 'text']);
+    expect(keysOf('display_data')).toEqual(['data', 'metadata', 'output_type']);
+    expect(keysOf('execute_result')).toEqual(['data', 'execution_count', 'metadata', 'output_type']);
+    expect(keysOf('error')).toEqual(['ename', 'evalue', 'output_type', 'traceback']);
   });
 
   it('of a stream that goes on is one', () => {

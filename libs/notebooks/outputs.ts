@@ -1,19 +1,21 @@
 import { isObject, isShallow, type JsonObject, textOf } from './json';
 
-export interface StreamOutput extends JsonObject {
+export interface StreamOutput {
   output_type: 'stream';
   name: 'stdout' | 'stderr';
   text: string;
 }
 
-export interface DataOutput extends JsonObject {
+export interface DataOutput {
   output_type: 'display_data' | 'execute_result';
   /** By media type: texts, but JSON values where the type is one of JSON. */
   data: JsonObject;
   metadata: JsonObject;
+  /** Of an `execute_result` alone. */
+  execution_count?: number | null;
 }
 
-export interface ErrorOutput extends JsonObject {
+export interface ErrorOutput {
   output_type: 'error';
   ename: string;
   evalue: string;
@@ -43,7 +45,10 @@ const JSON_TYPE = /^application\/(?:[\w.+-]*\+)?json$/;
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
 /* eslint-enable no-control-regex */
 
-/** An output that somebody claims to be one, or null: whatever a kernel or a file says may be anything. */
+/**
+ * An output that somebody claims to be one, or null: whatever a kernel or a file says may be anything. Keys that nbformat
+ * does not know are left out, such as the `transient` of a message: with one of them no reader accepts the file.
+ */
 export function readOutput(given: unknown): NbOutput | null {
   if (!isObject(given) || !isShallow(given)) return null;
   switch (given['output_type']) {
@@ -66,7 +71,7 @@ function readStream(given: JsonObject): StreamOutput | null {
 }
 
 function readData(given: JsonObject, output_type: DataOutput['output_type']): DataOutput | null {
-  const { data, metadata, execution_count: count, ...rest } = given;
+  const { data, metadata, execution_count: count } = given;
   if (!isObject(data)) return null;
   const texts: JsonObject = {};
   for (const [type, value] of Object.entries(data)) {
@@ -74,13 +79,13 @@ function readData(given: JsonObject, output_type: DataOutput['output_type']): Da
     if (content !== null && content !== undefined) texts[type] = content;
   }
   const counted = output_type === 'execute_result' ? { execution_count: executionCount(count) } : {};
-  return { ...rest, output_type, data: texts, metadata: isObject(metadata) ? metadata : {}, ...counted };
+  return { output_type, data: texts, metadata: isObject(metadata) ? metadata : {}, ...counted };
 }
 
 function readError(given: JsonObject): ErrorOutput {
-  const { ename, evalue, traceback, ...rest } = given;
+  const { ename, evalue, traceback } = given;
   const lines = Array.isArray(traceback) ? traceback.filter((line) => typeof line === 'string') : [];
-  return { ...rest, output_type: 'error', ename: wordOf(ename), evalue: wordOf(evalue), traceback: lines };
+  return { output_type: 'error', ename: wordOf(ename), evalue: wordOf(evalue), traceback: lines };
 }
 
 function wordOf(value: unknown): string {
