@@ -46,6 +46,7 @@ import { MachinePlaces1795510000000 } from './migrations/1795510000000-machine-p
 import { BlockedOffers1795520000000 } from './migrations/1795520000000-blocked-offers';
 import { SchemaCompatibility1795530000000 } from './migrations/1795530000000-schema-compatibility';
 import { MasterKeyProbes1795531000000 } from './migrations/1795531000000-master-key-probes';
+import { ClearedOutputs1795532000000 } from './migrations/1795532000000-cleared-outputs';
 
 /** Every migration, oldest first; entities.spec.ts fails when one of the folder is missing. */
 export const MIGRATIONS = [
@@ -97,4 +98,5 @@ export const MIGRATIONS = [
   BlockedOffers1795520000000,
   SchemaCompatibility1795530000000,
   MasterKeyProbes1795531000000,
+  ClearedOutputs1795532000000,
 ];

@@ -449,8 +449,24 @@ describe('notebook configurations', () => {
         execution_count: 4,
         outputs: [{ name: 'stdout', text: 'ab\u0000 "c"\\\n' }, { name: 'stderr', text: 'ef' }, {}, { text: 'g' }],
       });
-      await inTx((tx) => outputs().clear(tx, at()));
+      await inTx((tx) => outputs().clear(tx, at(), { waits: false }));
       expect(await shown()).toEqual([]);
+      expect((await exported(id)).cells[0]).toMatchObject({ execution_count: 4, outputs: [] });
+    });
+
+    it('that are to be cleared stay until the next one comes', async () => {
+      const clear = () => inTx((tx) => outputs().clear(tx, at(), { waits: true }));
+      await append(print('Hello world'));
+      await clear();
+      expect(await shown()).toEqual(['Hello world']);
+      await append(print('1'));
+      await append(print('2'));
+      expect(await shown()).toEqual(['12']);
+      await clear();
+      await inTx((tx) => outputs().begin(tx, at()));
+      await append(print('a'));
+      await append(print('b'));
+      expect(await shown()).toEqual(['ab']);
     });
 
     it('are of code cells that the notebook has, and of the run that executed them last', async () => {
@@ -492,22 +508,59 @@ describe('notebook configurations', () => {
       expect(await shown()).toEqual([]);
     });
 
-    it('are cut with a line that says so when they are too many or too large', async () => {
+    const html = (text: string): NbOutput => ({
+      output_type: 'display_data',
+      data: { 'text/html': text },
+      metadata: {},
+    });
+    const htmls = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => html(`${from + at}`));
+    const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
+    const leftOut = expect.stringMatching(/left out here.* 100 outputs and 10 MiB/) as string;
+
+    it('are the first and the last ones when they are too many, with a note between', async () => {
+      for (let from = 0; from < 90; from += 30) await append(...htmls(from, from + 30));
+      await append(...htmls(90, 104));
+      expect(await shown()).toEqual([...texts(0, 50), leftOut, ...texts(54, 104)]);
+      await append(print('a', 'stderr'));
+      await append(print('b', 'stderr'), html('FINAL RESULT'));
+      const kept = [...texts(0, 50), leftOut, ...texts(56, 104), 'ab', 'FINAL RESULT'];
+      expect(await shown()).toEqual(kept);
+      expect((await exported(id)).cells[0]?.outputs).toHaveLength(101);
+      // All at once, of which most are never written.
+      await append(...htmls(200, 1_200));
+      expect(await shown()).toEqual([...texts(0, 50), leftOut, ...texts(1_150, 1_200)]);
+      const [row] = await api.database.query<{ pieces: number; bytes: number; sum: number }[]>(
+        `SELECT c.pieces, c.bytes, (SELECT sum(bytes) FROM notebook_outputs o WHERE o.job_conf_id = $1)::bigint AS sum
+         FROM notebook_cells c WHERE c.job_conf_id = $1 AND cell_uuid = 'a'`,
+        [id],
+      );
+      expect(row?.bytes).toBe(row?.sum);
+      expect(row?.pieces).toBeLessThan(250);
+      await inTx((tx) => outputs().begin(tx, at()));
+      await append(...htmls(0, 100));
+      expect(await shown()).toEqual(texts(0, 100));
+    });
+
+    it('are the first and the last ones when they are too large, and a note in the place of others', async () => {
+      const mib = (letter: string, count: number) => html(letter.repeat(count * 2 ** 20));
+      await append(mib('a', 1), mib('b', 4));
+      await append(mib('c', 4), mib('d', 5));
+      const letters = async () => (await shown())?.map((text) => (text.length > 1_000 ? text.slice(0, 1) : text));
+      expect(await letters()).toEqual(['a', leftOut, 'd']);
+      await append(mib('e', 9));
+      expect(await letters()).toEqual(['a', leftOut, 'd', leftOut]);
+      await append(html('result'));
+      expect(await letters()).toEqual(['a', leftOut, 'd', leftOut, 'result']);
+      await inTx((tx) => outputs().begin(tx, at()));
       await append(print('x'.repeat(11 * 2 ** 20)));
       const [out = '', why = ''] = (await shown()) ?? [];
       expect([out.length > 9 * 2 ** 20, out.length <= 10 * 2 ** 20]).toEqual([true, true]);
-      expect(why).toContain('10 MiB');
-      await append(print('y'));
-      expect(await shown()).toHaveLength(2);
+      expect(why).toEqual(leftOut);
+      await append(html('z'.repeat(2 ** 20)));
+      expect(await letters()).toEqual([leftOut, 'z']);
       await inTx((tx) => outputs().begin(tx, at()));
-      const html = (index: number): NbOutput => ({
-        output_type: 'display_data',
-        data: { 'text/html': `${index}` },
-        metadata: {},
-      });
-      await append(...Array.from({ length: 120 }, (_, index) => html(index)));
-      const many = (await shown()) ?? [];
-      expect([many.length, many.at(-1)]).toEqual([101, expect.stringContaining('100 outputs')]);
+      await append(html('w'.repeat(11 * 2 ** 20)));
+      expect(await shown()).toEqual([leftOut]);
     });
 
     it('lie in the store by their hash when they are large, once, until nobody refers to them', async () => {

@@ -65,7 +65,7 @@ export class KernelFramesService extends FrameConsumer {
         continue;
       }
       await flush();
-      if (type === 'clear_output') await this.outputs.clear(tx, at);
+      if (type === 'clear_output') await this.outputs.clear(tx, at, { waits: content['wait'] === true });
       else if (await this.outputs.begin(tx, at)) {
         await this.outputs.executionCount(tx, at, executionCount(content['execution_count']));
       }

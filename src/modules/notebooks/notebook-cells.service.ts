@@ -115,7 +115,7 @@ export class NotebookCellsService {
   ): Promise<StagedOutputs | null> {
     if (cell?.is_running || (!cell && given.length === 0)) return null;
     if (cell && (await this.outputs.isShown(tenantId, notebookConfId, cell, given))) return null;
-    const before = cell ? await this.outputs.read(tenantId, notebookConfId, id) : [];
+    const before = cell ? await this.outputs.read(tenantId, notebookConfId, cell) : [];
     const outputs = given.map((one, index) => outputOf(one, before[index], id, index));
     return this.outputs.stage(tenantId, id, outputs, given.length > 0 ? (cell?.execution_count ?? null) : null);
   }

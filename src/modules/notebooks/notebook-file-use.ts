@@ -39,7 +39,7 @@ export class NotebookFileUse extends FileUse {
     for (const { id, cell_type } of document.cells) {
       const cell = cells.get(id);
       const after = given.get(id);
-      if (cell_type !== 'code' || cell?.is_running || (!after && (cell?.pieces ?? 0) === 0)) continue;
+      if (cell_type !== 'code' || cell?.is_running || (!after && (cell?.outputs ?? 0) === 0)) continue;
       outputs.push(await this.outputs.stage(tenantId, id, after?.outputs ?? [], after?.executionCount ?? null));
     }
     return async (tx) => {

@@ -15,7 +15,7 @@ export type LockedNotebook = Pick<NotebookDocumentRow, 'job_conf_id' | 'tenant_i
 
 export type CellRow = Pick<
   NotebookCell,
-  'cell_uuid' | 'cell_type' | 'run_id' | 'execution_count' | 'bytes' | 'shown_sha256' | 'pieces'
+  'cell_uuid' | 'cell_type' | 'run_id' | 'execution_count' | 'bytes' | 'shown_sha256' | 'outputs' | 'pieces'
 > & {
   /** Whether that run has not ended. */
   is_running: boolean;
@@ -23,6 +23,9 @@ export type CellRow = Pick<
 
 export type PieceRow = Pick<NotebookOutputPiece, 'cell_uuid' | 'output' | 'stream' | 'bytes' | 'content' | 'sha256'>;
 export type NewPiece = Omit<PieceRow, 'cell_uuid'>;
+
+/** An output of a cell with the bytes of all its pieces. */
+export type KeptOutput = Pick<PieceRow, 'output' | 'bytes'>;
 
 /** Outputs that replace those of a cell. */
 export interface NewOutputs {
@@ -67,12 +70,12 @@ export class NotebookOutputsRepository {
     cellUuid: string,
   ): Promise<Pick<
     NotebookCell,
-    'cell_type' | 'run_id' | 'outputs' | 'pieces' | 'bytes' | 'open_stream' | 'is_cut'
+    'cell_type' | 'run_id' | 'outputs' | 'pieces' | 'bytes' | 'open_stream' | 'is_cut' | 'clears_next'
   > | null> {
     return firstRow(
       tx,
       prepared(
-        `SELECT cell_type, run_id, outputs, pieces, bytes, open_stream, is_cut FROM notebook_cells
+        `SELECT cell_type, run_id, outputs, pieces, bytes, open_stream, is_cut, clears_next FROM notebook_cells
          WHERE job_conf_id = $1 AND cell_uuid = $2`,
       ),
       [notebookConfId, cellUuid],
@@ -92,8 +95,20 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Removes the outputs of a cell, or of a run's next execution of it, whose run it then names. */
-  async clear(tx: Tx, notebookConfId: number, cellUuid: string, { runId }: { runId: number | null }): Promise<boolean> {
+  /** Removes the outputs of a cell and makes it a run's, which executes it from now on. */
+  async begin(tx: Tx, notebookConfId: number, cellUuid: string, runId: number): Promise<boolean> {
+    if (!(await this.clear(tx, notebookConfId, cellUuid))) return false;
+    await tx.query(
+      prepared(
+        'UPDATE notebook_cells SET run_id = $3, execution_count = NULL WHERE job_conf_id = $1 AND cell_uuid = $2',
+      ),
+      [notebookConfId, cellUuid, runId],
+    );
+    return true;
+  }
+
+  /** Removes the outputs of a cell; false if there is no such code cell. */
+  async clear(tx: Tx, notebookConfId: number, cellUuid: string): Promise<boolean> {
     const cleared = await returning(
       tx,
       prepared(
@@ -103,14 +118,56 @@ export class NotebookOutputsRepository {
            DELETE FROM notebook_outputs o USING cell WHERE o.job_conf_id = $1 AND o.cell_uuid = $2),
          cleared AS (
            UPDATE notebook_cells c SET outputs = 0, pieces = 0, bytes = 0, open_stream = NULL, is_cut = FALSE,
-             shown_sha256 = NULL, execution_count = NULL, run_id = $3, written_at = platform_now()
+             clears_next = FALSE, shown_sha256 = NULL, written_at = platform_now()
            FROM cell WHERE c.job_conf_id = $1 AND c.cell_uuid = $2)
          UPDATE notebook_documents d SET output_bytes = d.output_bytes - cell.bytes
          FROM cell WHERE d.job_conf_id = $1 RETURNING d.job_conf_id`,
       ),
-      [notebookConfId, cellUuid, runId],
+      [notebookConfId, cellUuid],
     );
     return cleared.length > 0;
+  }
+
+  /** Notes that the outputs of a cell are to be removed when another one comes. */
+  async clearLater(tx: Tx, notebookConfId: number, cellUuid: string): Promise<boolean> {
+    const noted = await returning(
+      tx,
+      prepared(
+        'UPDATE notebook_cells SET clears_next = TRUE WHERE job_conf_id = $1 AND cell_uuid = $2 RETURNING cell_uuid',
+      ),
+      [notebookConfId, cellUuid],
+    );
+    return noted.length > 0;
+  }
+
+  /** The outputs that a cell has, in their order. */
+  async kept(
+    tx: Tx,
+    { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
+  ): Promise<KeptOutput[]> {
+    return rows(
+      tx,
+      prepared(
+        `SELECT output, sum(bytes)::bigint AS bytes FROM notebook_outputs WHERE job_conf_id = $1 AND cell_uuid = $2
+         GROUP BY output ORDER BY output`,
+      ),
+      [job_conf_id, cell_uuid],
+    );
+  }
+
+  /** Removes the outputs of a cell from a number on up to another one, which stays. */
+  async remove(
+    tx: Tx,
+    { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
+    { from, to }: { from: number; to: number },
+  ): Promise<void> {
+    await tx.query(
+      prepared(
+        `DELETE FROM notebook_outputs
+         WHERE job_conf_id = $1 AND cell_uuid = $2 AND output >= $3 AND output < $4`,
+      ),
+      [job_conf_id, cell_uuid, from, to],
+    );
   }
 
   /** Adds to the last piece of a stream unless it would become too large. */
@@ -150,7 +207,7 @@ export class NotebookOutputsRepository {
     );
   }
 
-  /** Notes what was added to a cell. */
+  /** Notes what was added to a cell, or removed from it. */
   async added(
     tx: Tx,
     { job_conf_id, cell_uuid }: Pick<NotebookCell, 'job_conf_id' | 'cell_uuid'>,
@@ -191,7 +248,7 @@ export class NotebookOutputsRepository {
   async cells(notebookConfId: number, tx: Tx = this.dataSource.manager): Promise<CellRow[]> {
     return rows<CellRow>(
       tx,
-      `SELECT c.cell_uuid, c.cell_type, c.run_id, c.execution_count, c.bytes, c.shown_sha256, c.pieces,
+      `SELECT c.cell_uuid, c.cell_type, c.run_id, c.execution_count, c.bytes, c.shown_sha256, c.outputs, c.pieces,
          r.run_id IS NOT NULL AS is_running
        FROM notebook_cells c LEFT JOIN runs r ON r.run_id = c.run_id AND r.ended_at IS NULL
        WHERE c.job_conf_id = $1`,
@@ -215,11 +272,16 @@ export class NotebookOutputsRepository {
   }
 
   /** Remembers what outputs look like that somebody had to compare, unless they have changed meanwhile. */
-  async setShown(notebookConfId: number, { cell_uuid, bytes, pieces }: CellRow, sha256: string): Promise<void> {
+  async setShown(
+    notebookConfId: number,
+    { cell_uuid, bytes, pieces, outputs }: CellRow,
+    sha256: string,
+  ): Promise<void> {
     await this.dataSource.manager.query(
       `UPDATE notebook_cells SET shown_sha256 = $5
-       WHERE job_conf_id = $1 AND cell_uuid = $2 AND bytes = $3 AND pieces = $4 AND shown_sha256 IS NULL`,
-      [notebookConfId, cell_uuid, bytes, pieces, sha256],
+       WHERE job_conf_id = $1 AND cell_uuid = $2 AND bytes = $3 AND pieces = $4 AND outputs = $6
+         AND shown_sha256 IS NULL`,
+      [notebookConfId, cell_uuid, bytes, pieces, sha256, outputs],
     );
   }
 
@@ -236,7 +298,7 @@ export class NotebookOutputsRepository {
            DELETE FROM notebook_outputs o USING cell WHERE o.job_conf_id = $1 AND o.cell_uuid = $2),
          changed AS (
            UPDATE notebook_cells c SET outputs = $3, pieces = $4, bytes = $5, open_stream = $6, is_cut = FALSE,
-             shown_sha256 = $7, execution_count = $8,
+             clears_next = FALSE, shown_sha256 = $7, execution_count = $8,
              run_id = NULL, written_at = platform_now()
            FROM cell WHERE c.job_conf_id = $1 AND c.cell_uuid = $2)
          UPDATE notebook_documents d SET output_bytes = d.output_bytes - cell.bytes + $5

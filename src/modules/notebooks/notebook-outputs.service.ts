@@ -14,6 +14,7 @@ import type { Tx } from '../../platform/persistence/sql';
 import { NotebookContentsService, type StagedText } from './notebook-contents.service';
 import {
   type CellRow,
+  type KeptOutput,
   type LockedNotebook,
   type NewOutputs,
   type NewPiece,
@@ -37,12 +38,22 @@ const INLINE_BYTES = 256 * KIB;
 /** Of the outputs that runs give to one cell. */
 const MOST_BYTES = 10 * MIB;
 const MOST_OUTPUTS = 100;
+/** Of these, the first ones that stay when later ones go; the room beyond is for the end, where the result is. */
+const FIRST_OUTPUTS = MOST_OUTPUTS / 2;
+const FIRST_BYTES = 2 * MIB;
 /** Of a notebook with its outputs, as far as runs add to it: as much as can be sent again. */
 const MOST_NOTEBOOK_BYTES = 30 * MIB;
 /** Most of them are a byte each. */
 const PIECE_CHARACTERS = PIECE_BYTES - 4096;
 /** Outputs that are in memory at once while a notebook is written. */
 const READ_BYTES = 4 * MIB;
+
+/** Stands where outputs of a cell are left out. */
+const LEFT_OUT: StreamOutput = {
+  output_type: 'stream',
+  name: 'stderr',
+  text: `\n[Outputs are left out here: a cell keeps the first and the last of them, at most ${MOST_OUTPUTS} outputs and ${MOST_BYTES / MIB} MiB, and a notebook with its outputs ${MOST_NOTEBOOK_BYTES / MIB} MiB.]\n`,
+};
 
 /** What a cell has, as far as adding to it needs. */
 type OpenCell = NonNullable<Awaited<ReturnType<NotebookOutputsRepository['cell']>>>;
@@ -68,30 +79,34 @@ export class NotebookOutputsService {
    */
   async begin(tx: Tx, { notebookConfId, cellUuid, runId }: ExecutedCell): Promise<boolean> {
     if (!(await this.repository.lock(tx, notebookConfId))) return false;
-    return this.repository.clear(tx, notebookConfId, cellUuid, { runId });
-  }
-
-  /** Removes the outputs so far. False if the cell is not, or no longer, the run's. */
-  async clear(tx: Tx, { notebookConfId, cellUuid, runId }: ExecutedCell): Promise<boolean> {
-    if (!(await this.ofRun(tx, { notebookConfId, cellUuid, runId }))) return false;
-    return this.repository.clear(tx, notebookConfId, cellUuid, { runId });
+    return this.repository.begin(tx, notebookConfId, cellUuid, runId);
   }
 
   /**
-   * Adds outputs; a stream that goes on becomes one output. Of more than 10 MiB or 100 outputs the rest is left out, and
-   * a line in stderr says so. What is no output of nbformat (`readOutput`) must be left out before. False if the cell is
-   * not, or no longer, the run's.
+   * Removes the outputs so far, or those which are there when the next one `waits`. False if the cell is not, or no longer,
+   * the run's.
+   */
+  async clear(tx: Tx, at: ExecutedCell, { waits }: { waits: boolean }): Promise<boolean> {
+    if (!(await this.ofRun(tx, at))) return false;
+    return waits
+      ? this.repository.clearLater(tx, at.notebookConfId, at.cellUuid)
+      : this.repository.clear(tx, at.notebookConfId, at.cellUuid);
+  }
+
+  /**
+   * Adds outputs; a stream that goes on becomes one output. Of more than 10 MiB or 100 outputs the first and the last are
+   * kept, and a line in stderr stands in the place of the others. What is no output of nbformat (`readOutput`) must be left
+   * out before. False if the cell is not, or no longer, the run's.
    */
   async append(tx: Tx, at: ExecutedCell, outputs: readonly NbOutput[]): Promise<boolean> {
     const found = await this.ofRun(tx, at);
     if (!found) return false;
-    const { notebook, cell } = found;
-    if (cell.is_cut) return true;
-    const added = new AddedOutputs(this.repository, this.contents, tx, notebook, at.cellUuid, cell);
-    for (const output of mergedStreams(outputs)) {
-      if (!(await added.add(output))) break;
+    if (found.cell.clears_next && outputs.length > 0) {
+      await this.repository.clear(tx, at.notebookConfId, at.cellUuid);
+      return this.append(tx, at, outputs);
     }
-    await added.end();
+    const added = new AddedOutputs(this.repository, this.contents, tx, found.notebook, at.cellUuid, found.cell);
+    await added.addAll(mergedStreams(outputs));
     return true;
   }
 
@@ -156,8 +171,9 @@ export class NotebookOutputsService {
   }
 
   /** The outputs of a cell. */
-  async read(tenantId: string, notebookConfId: number, cellUuid: string): Promise<NbOutput[]> {
-    return this.parsed(tenantId, await this.repository.pieces(notebookConfId, [cellUuid]));
+  async read(tenantId: string, notebookConfId: number, cell: CellRow): Promise<NbOutput[]> {
+    const pieces = await this.repository.pieces(notebookConfId, [cell.cell_uuid]);
+    return parsedOutputs(this.contents, tenantId, outputsOf(pieces, cell.outputs));
   }
 
   /** Whether the outputs of a cell are those that a client shows. */
@@ -167,10 +183,10 @@ export class NotebookOutputsService {
     cell: CellRow,
     given: readonly ShownOutput[],
   ): Promise<boolean> {
-    if (cell.pieces === 0 || given.length === 0) return cell.pieces === 0 && given.length === 0;
+    if (cell.outputs === 0 || given.length === 0) return cell.outputs === 0 && given.length === 0;
     let { shown_sha256: hash } = cell;
     if (hash === null) {
-      hash = shownHash((await this.read(tenantId, notebookConfId, cell.cell_uuid)).map(shown));
+      hash = shownHash((await this.read(tenantId, notebookConfId, cell)).map(shown));
       await this.repository.setShown(notebookConfId, cell, hash);
     }
     return hash === shownHash(given);
@@ -179,10 +195,6 @@ export class NotebookOutputsService {
   /** The outputs of cells one after the other, of which only a few are in memory at once; ask in the order of `cells`. */
   reader(tenantId: string, notebookConfId: number, cells: readonly CellRow[]): OutputsReader {
     return new OutputsReader(this.repository, this.contents, tenantId, notebookConfId, cells);
-  }
-
-  private async parsed(tenantId: string, pieces: readonly PieceRow[]): Promise<NbOutput[]> {
-    return parsedOutputs(this.contents, tenantId, pieces);
   }
 
   private async ofRun(
@@ -195,11 +207,17 @@ export class NotebookOutputsService {
   }
 }
 
-/** Adds outputs to a cell within the bounds. */
+/** Adds outputs to a cell within the bounds. Numbers of outputs that are left out stay unused. */
 class AddedOutputs {
+  /** More bytes than before, or fewer. */
   private bytes = 0;
   private readonly cell: Pick<OpenCell, 'outputs' | 'pieces' | 'open_stream' | 'is_cut'>;
-  private readonly room: number;
+  private room: number;
+  /** Behind the first ones, the oldest first; null until room has to be made. */
+  private last: KeptOutput[] | null = null;
+  private first = 0;
+  /** Which are to be removed; none unless the end is behind the beginning. */
+  private removed = { from: 0, to: 0 };
 
   constructor(
     private readonly repository: NotebookOutputsRepository,
@@ -214,40 +232,75 @@ class AddedOutputs {
     this.room = Math.max(0, Math.min(MOST_BYTES - bytes, MOST_NOTEBOOK_BYTES - size_bytes - output_bytes));
   }
 
-  /** False if that was too much. */
-  async add(output: NbOutput): Promise<boolean> {
-    const goesOn = output.output_type === 'stream' && this.cell.open_stream === output.name;
-    if (!goesOn && this.cell.outputs >= MOST_OUTPUTS) return this.cut(`${MOST_OUTPUTS} outputs`);
+  async addAll(outputs: readonly NbOutput[]): Promise<void> {
+    // What would only be removed again is not written first.
+    const leaves = Math.max(0, FIRST_OUTPUTS - this.cell.outputs);
+    const goesOn = outputs.length - (MOST_OUTPUTS - FIRST_OUTPUTS);
+    for (const [index, output] of outputs.entries()) {
+      if (index > leaves && index < goesOn) this.leaveOut();
+      else await this.add(output);
+    }
+    if (this.removed.to > this.removed.from) await this.repository.remove(this.tx, this.place(), this.removed);
+    await this.repository.added(this.tx, this.place(), this.cell, this.bytes);
+  }
+
+  private async add(output: NbOutput): Promise<void> {
     if (output.output_type === 'stream') {
-      for (const piece of streamPieces(this.next(goesOn), output)) {
-        if (this.bytes + piece.bytes > this.room) return this.cut(`${MOST_BYTES / MIB} MiB`);
-        await this.addPart(piece);
+      const goesOn = this.cell.open_stream === output.name;
+      for (const piece of streamPieces(goesOn ? this.cell.outputs - 1 : this.cell.outputs, output)) {
+        if (await this.hasRoom(piece.bytes, piece.output)) await this.addPart(piece);
+        else return this.leaveOut();
       }
-      return true;
+      return;
     }
     const text = JSON.stringify(output);
-    if (this.bytes + Buffer.byteLength(text) > this.room) return this.cut(`${MOST_BYTES / MIB} MiB`);
+    if (!(await this.hasRoom(Buffer.byteLength(text), this.cell.outputs))) return this.leaveOut();
     const { tenant_id } = this.notebook;
     const staged = await this.contents.stage(tenant_id, text, INLINE_BYTES, this.tx);
     await this.contents.keep(this.tx, tenant_id, staged);
-    await this.insert(pieceOf(this.next(false), staged));
-    return true;
+    await this.insert(pieceOf(this.cell.outputs, staged));
   }
 
-  end(): Promise<void> {
-    return this.repository.added(this.tx, this.place(), this.cell, this.bytes);
+  private leaveOut(): void {
+    this.cell.outputs += 1;
+    this.cell.open_stream = null;
+    this.cell.is_cut = true;
   }
 
-  /** Place of the output that goes on, or of another one. */
-  private next(goesOn: boolean): number {
-    return goesOn ? this.cell.outputs - 1 : this.cell.outputs;
+  /** Whether there is room for more of an output, for which older ones go if that helps. */
+  private async hasRoom(bytes: number, output: number): Promise<boolean> {
+    const isNew = output === this.cell.outputs;
+    if (bytes <= this.room && !(isNew && this.cell.outputs >= MOST_OUTPUTS)) return true;
+    const last = (this.last ??= await this.readLast());
+    const mayGo = last.filter((kept) => kept.output !== output);
+    if (bytes > this.room + mayGo.reduce((sum, kept) => sum + kept.bytes, 0)) return false;
+    for (const kept of mayGo) {
+      if (bytes <= this.room && !(isNew && this.first + last.length >= MOST_OUTPUTS)) break;
+      last.shift();
+      this.room += kept.bytes;
+      this.bytes -= kept.bytes;
+      this.removed = { from: this.first, to: kept.output + 1 };
+      this.cell.is_cut = true;
+    }
+    return bytes <= this.room;
+  }
+
+  private async readLast(): Promise<KeptOutput[]> {
+    const kept = await this.repository.kept(this.tx, this.place());
+    let bytes = 0;
+    for (const { output, bytes: more } of kept) {
+      bytes += more;
+      if (output !== this.first || output >= FIRST_OUTPUTS || bytes > FIRST_BYTES) break;
+      this.first += 1;
+    }
+    return kept.slice(this.first);
   }
 
   private async addPart(piece: NewPiece): Promise<void> {
     if (piece.output < this.cell.outputs) {
       const place = { ...this.place(), number: this.cell.pieces - 1 };
       if (await this.repository.extend(this.tx, place, piece.content ?? '', piece.bytes)) {
-        this.bytes += piece.bytes;
+        this.count(piece);
         return;
       }
     }
@@ -259,15 +312,16 @@ class AddedOutputs {
     this.cell.pieces += 1;
     this.cell.outputs = piece.output + 1;
     this.cell.open_stream = piece.stream;
-    this.bytes += piece.bytes;
+    this.count(piece);
   }
 
-  private async cut(bound: string): Promise<false> {
-    const text = `\nThe output was cut: a cell keeps at most ${bound}, and a notebook with its outputs ${MOST_NOTEBOOK_BYTES / MIB} MiB.\n`;
-    const place = this.next(this.cell.open_stream === 'stderr');
-    for (const piece of streamPieces(place, { name: 'stderr', text })) await this.addPart(piece);
-    this.cell.is_cut = true;
-    return false;
+  private count({ output, bytes }: NewPiece): void {
+    this.bytes += bytes;
+    this.room -= bytes;
+    if (!this.last) return;
+    const last = this.last.at(-1);
+    if (last?.output === output) last.bytes += bytes;
+    else if (output >= this.first) this.last.push({ output, bytes });
   }
 
   private place() {
@@ -290,29 +344,29 @@ export class OutputsReader {
     cells: readonly CellRow[],
   ) {
     this.rows = new Map(cells.map((cell) => [cell.cell_uuid, cell]));
-    this.order = cells.filter(({ pieces }) => pieces > 0);
+    this.order = cells.filter(({ outputs }) => outputs > 0);
   }
 
   /** For a file: as pieces of JSON. */
   async written(cellUuid: string): Promise<WrittenOutputs> {
-    const pieces = await this.pieces(cellUuid);
     return {
       executionCount: this.rows.get(cellUuid)?.execution_count ?? null,
-      outputs: writtenPieces(this.contents, this.tenantId, pieces),
+      outputs: writtenOutputs(this.contents, this.tenantId, await this.outputs(cellUuid)),
     };
   }
 
   async shown(cellUuid: string): Promise<ShownOutput[]> {
-    const outputs = await parsedOutputs(this.contents, this.tenantId, await this.pieces(cellUuid));
+    const outputs = await parsedOutputs(this.contents, this.tenantId, await this.outputs(cellUuid));
     return outputs.map(shown);
   }
 
-  private async pieces(cellUuid: string): Promise<PieceRow[]> {
-    if ((this.rows.get(cellUuid)?.pieces ?? 0) === 0) return [];
+  private async outputs(cellUuid: string): Promise<StoredOutput[]> {
+    const outputs = this.rows.get(cellUuid)?.outputs ?? 0;
+    if (outputs === 0) return [];
     if (!this.read.has(cellUuid)) await this.readOn(cellUuid);
     const pieces = this.read.get(cellUuid) ?? [];
     this.read.delete(cellUuid);
-    return pieces;
+    return outputsOf(pieces, outputs);
   }
 
   private async readOn(cellUuid: string): Promise<void> {
@@ -356,38 +410,68 @@ function streamPieces(output: number, { name, text }: Pick<StreamOutput, 'name' 
   return pieces;
 }
 
+/** The pieces of an output, at least one; null in the place of outputs that are left out. */
+type StoredOutput = readonly PieceRow[] | null;
+
+/** @param total how many outputs there were, with those that are left out */
+function outputsOf(pieces: readonly PieceRow[], total: number): StoredOutput[] {
+  const outputs: (PieceRow[] | null)[] = [];
+  let next = 0;
+  for (const piece of pieces) {
+    if (piece.output < next) {
+      outputs.at(-1)?.push(piece);
+      continue;
+    }
+    if (piece.output > next) outputs.push(null);
+    outputs.push([piece]);
+    next = piece.output + 1;
+  }
+  if (total > next) outputs.push(null);
+  return outputs;
+}
+
 /** JSON of outputs with commas between; the parts of a stream become one. */
-async function* writtenPieces(
+async function* writtenOutputs(
   contents: NotebookContentsService,
   tenantId: string,
-  pieces: readonly PieceRow[],
+  outputs: readonly StoredOutput[],
 ): AsyncGenerator<string | Buffer> {
-  for (const [index, { output, stream, content, sha256 }] of pieces.entries()) {
-    const isFirst = pieces[index - 1]?.output !== output;
-    const isLast = pieces[index + 1]?.output !== output;
-    if (isFirst && index > 0) yield ',';
-    if (isFirst && stream !== null) yield `{"output_type":"stream","name":${JSON.stringify(stream)},"text":"`;
-    if (content !== null) yield content;
-    else yield* (await contents.open(tenantId, sha256 ?? '')) as AsyncIterable<Buffer>;
-    if (isLast && stream !== null) yield '"}';
+  for (const [index, pieces] of outputs.entries()) {
+    if (index > 0) yield ',';
+    if (pieces === null) {
+      yield JSON.stringify(LEFT_OUT);
+      continue;
+    }
+    const stream = pieces[0]?.stream ?? null;
+    if (stream !== null) yield `{"output_type":"stream","name":${JSON.stringify(stream)},"text":"`;
+    for (const { content, sha256 } of pieces) {
+      if (content !== null) yield content;
+      else yield* (await contents.open(tenantId, sha256 ?? '')) as AsyncIterable<Buffer>;
+    }
+    if (stream !== null) yield '"}';
   }
 }
 
 async function parsedOutputs(
   contents: NotebookContentsService,
   tenantId: string,
-  pieces: readonly PieceRow[],
+  outputs: readonly StoredOutput[],
 ): Promise<NbOutput[]> {
-  const texts: { stream: string | null; parts: string[] }[] = [];
-  for (const [index, { output, stream, content, sha256 }] of pieces.entries()) {
-    if (pieces[index - 1]?.output !== output) texts.push({ stream, parts: [] });
-    texts.at(-1)?.parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
-  }
-  return texts.flatMap(({ stream, parts }) => {
+  const parsed: NbOutput[] = [];
+  for (const pieces of outputs) {
+    if (pieces === null) {
+      parsed.push(LEFT_OUT);
+      continue;
+    }
+    const stream = pieces[0]?.stream ?? null;
+    const parts: string[] = [];
+    for (const { content, sha256 } of pieces) parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
     const text = parts.join('');
     const value = parseTrusted<unknown>(stream === null ? text : `"${text}"`);
-    return readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value }) ?? [];
-  });
+    const output = readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value });
+    if (output) parsed.push(output);
+  }
+  return parsed;
 }
 
 /** One of the same outputs as clients see them. */

@@ -115,8 +115,8 @@ export class NotebookStagingService {
     await this.documents.change(tx, { tenantId, userId, notebookConfId }, staged.document);
     const cells = await this.outputs.rows(notebookConfId, tx);
     const given = new Set(staged.outputs.map(({ outputs }) => outputs.cell_uuid));
-    const cleared = [...cells.values()].filter(({ cell_uuid, pieces, is_running }) => {
-      return pieces > 0 && !is_running && !given.has(cell_uuid);
+    const cleared = [...cells.values()].filter(({ cell_uuid, outputs, is_running }) => {
+      return outputs > 0 && !is_running && !given.has(cell_uuid);
     });
     const empty = await Promise.all(cleared.map(({ cell_uuid: id }) => this.outputs.stage(tenantId, id, [], null)));
     await this.outputs.replace(tx, tenantId, notebookConfId, [...staged.outputs, ...empty]);

@@ -17,6 +17,7 @@ export class NotebookCell {
   /** The run that executed it last. */
   @Col.bigint({ nullable: true }) run_id: number | null;
   @Col.int({ nullable: true }) execution_count: number | null;
+  /** How many there were; the numbers of those that are left out are not used again. */
   @Col.int({ default: 0 }) outputs: number;
   @Col.int({ default: 0 }) pieces: number;
   @Col.bigint({ default: 0 }) bytes: number;
@@ -26,5 +27,7 @@ export class NotebookCell {
   @Col.text({ nullable: true }) shown_sha256: string | null;
   /** Whether there was more than it may have. */
   @Col.bool({ default: false }) is_cut: boolean;
+  /** Whether its outputs go when the next one comes. */
+  @Col.bool({ default: false }) clears_next: boolean;
   @Col.time({ nullable: true }) written_at: Date | null;
 }
