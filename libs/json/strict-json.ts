@@ -65,6 +65,45 @@ export function structureOf(json: Uint8Array, bounds: JsonBounds): Structure {
   return { keys };
 }
 
+/** Whether numbers may be rounded as JavaScript does, or are marked where that would change them; see `exact-json.ts`. */
+export type Numbers = 'rounded' | 'exact';
+
+/** The JSON text with marks for all numbers that JavaScript would write otherwise. What is no number stays, for the parser. */
+export function markNumbers(json: Uint8Array): Buffer {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0x22) at = endOfText(bytes, at);
+    if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) continue;
+    const begin = at;
+    let isShort = byte !== 0x2d;
+    while (isOfNumber(bytes[at + 1] ?? 0)) {
+      at += 1;
+      isShort &&= at - begin < 15 && (bytes[at] ?? 0) >= 0x30 && (bytes[at] ?? 0) <= 0x39;
+    }
+    // Most are of a few digits, which are written as they are.
+    if (isShort) continue;
+    const number = bytes.toString('latin1', begin, at + 1);
+    if (String(Number(number)) === number || !isNumber(number)) continue;
+    parts.push(bytes.subarray(copied, begin), Buffer.from(`"\\udbff${number}"`));
+    copied = at + 1;
+  }
+  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
+}
+
+/** A digit, or one of `+ - . E e`. */
+function isOfNumber(byte: number): boolean {
+  return (
+    (byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x45 || byte === 0x65
+  );
+}
+
+function isNumber(text: string): boolean {
+  return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
+}
+
 /** Why a value cannot be used, and where: a key that would be lost, or a text that is not Unicode. */
 export interface Unusable {
   why: 'key' | 'text';
@@ -78,10 +117,11 @@ export type Contents = { unusable: Unusable } | { keys: number };
 export type ParsedJson = { value: object } | { broken: BrokenBound } | { fault: string } | { unusable: Unusable };
 
 /**
- * Finds what no operation can store: keys that are removed on the way to protect prototypes, and halves of a surrogate
- * pair, which JSON can express and UTF-8 cannot, so a database would change or refuse them.
+ * Finds what no operation can store: halves of a surrogate pair, which JSON can express and UTF-8 cannot, so a database would
+ * change or refuse them, and the key `__proto__`, by which an assignment would exchange a prototype. `constructor` and
+ * `prototype` are keys as any other: nothing here merges objects, so only `__proto__` leads to a prototype.
  */
-export function contentsOf(root: object): Contents {
+export function contentsOf(root: object, numbers: Numbers = 'rounded'): Contents {
   let found = 0;
   const pending: { values: object; of: string }[] = [{ values: root, of: 'The request' }];
   for (let next = pending.pop(); next; next = pending.pop()) {
@@ -90,12 +130,14 @@ export function contentsOf(root: object): Contents {
     const keys = Object.keys(values);
     if (!isList) found += keys.length;
     for (const key of keys) {
-      if (!isList && (key === '__proto__' || key === 'constructor' || key === 'prototype'))
-        return { unusable: { why: 'key', of: key } };
+      if (!isList && key === '__proto__') return { unusable: { why: 'key', of: key } };
       if (!key.isWellFormed()) return { unusable: { why: 'text', of: 'A key' } };
       const value: unknown = (values as Record<string, unknown>)[key];
       const name = isList ? of : key;
-      if (typeof value === 'string' && !value.isWellFormed()) return { unusable: { why: 'text', of: name } };
+      if (typeof value === 'string' && !value.isWellFormed()) {
+        const isMarked = numbers === 'exact' && value.startsWith('\udbff') && isNumber(value.slice(1));
+        if (!isMarked) return { unusable: { why: 'text', of: name } };
+      }
       if (typeof value === 'object' && value !== null) pending.push({ values: value, of: name });
     }
   }
@@ -106,14 +148,15 @@ export function contentsOf(root: object): Contents {
  * Parses a JSON text in UTF-8 whose outermost value is an object or a list. An object with a key twice is refused: the
  * parser would keep the last, and another one that looked before might have kept the first.
  */
-export function parseStrictJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
+export function parseStrictJson(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): ParsedJson {
   const structure = structureOf(bytes, bounds);
   if ('broken' in structure) return structure;
   try {
     const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    const value: unknown = JSON.parse(bytes.toString('utf8', hasMark ? 3 : 0));
+    const text = numbers === 'exact' ? markNumbers(bytes) : bytes;
+    const value: unknown = JSON.parse(text.toString('utf8', hasMark ? 3 : 0));
     if (typeof value !== 'object' || value === null) return { fault: 'it is neither an object nor a list' };
-    const contents = contentsOf(value);
+    const contents = contentsOf(value, numbers);
     if ('unusable' in contents) return contents;
     return contents.keys === structure.keys ? { value } : { fault: 'an object has the same key twice' };
   } catch (error) {
@@ -122,4 +165,12 @@ export function parseStrictJson(bytes: Buffer, bounds: JsonBounds): ParsedJson {
 }
 
 /** A thread runs the source text of these functions, so they refer to nothing but each other. */
-export const STRICT_JSON_FUNCTIONS = [endOfText, structureOf, contentsOf, parseStrictJson];
+export const STRICT_JSON_FUNCTIONS = [
+  endOfText,
+  structureOf,
+  markNumbers,
+  isOfNumber,
+  isNumber,
+  contentsOf,
+  parseStrictJson,
+];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { exactJson } from '../json/exact-json';
 import { isObject, isShallow, type JsonObject, textOf, without } from './json';
 import { executionCount, type NbOutput, readOutput } from './outputs';
 
@@ -141,7 +142,7 @@ function readOutputs(given: JsonObject, cell: DocumentCell): CellOutputs | null 
 
 /** A document as the text that its revision keeps. */
 export function documentText(document: NotebookDocument): string {
-  return JSON.stringify(document);
+  return exactJson(document);
 }
 
 /** What of the outputs of a cell is written into a file: JSON texts of outputs, in pieces of any size. */
@@ -158,7 +159,7 @@ export async function* ipynbText(
   const { cells, ...rest } = document;
   yield '{"cells":[';
   for (const [index, cell] of cells.entries()) {
-    const text = `${index === 0 ? '' : ','}\n${JSON.stringify(cell)}`;
+    const text = `${index === 0 ? '' : ','}\n${exactJson(cell)}`;
     if (cell.cell_type !== 'code') {
       yield text;
       continue;
@@ -168,7 +169,7 @@ export async function* ipynbText(
     yield* outputs;
     yield ']}';
   }
-  yield `\n],${JSON.stringify(rest).slice(1)}\n`;
+  yield `\n],${exactJson(rest).slice(1)}\n`;
 }
 
 /** Without outputs. */

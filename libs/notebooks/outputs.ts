@@ -1,3 +1,4 @@
+import { exactJson } from '../json/exact-json';
 import { isObject, isShallow, type JsonObject, textOf } from './json';
 
 export interface StreamOutput {
@@ -73,13 +74,13 @@ function readStream(given: JsonObject): StreamOutput | null {
 function readData(given: JsonObject, output_type: DataOutput['output_type']): DataOutput | null {
   const { data, metadata, execution_count: count } = given;
   if (!isObject(data)) return null;
-  const texts: JsonObject = {};
+  const texts: [string, unknown][] = [];
   for (const [type, value] of Object.entries(data)) {
     const content = JSON_TYPE.test(type) ? value : textOf(value);
-    if (content !== null && content !== undefined) texts[type] = content;
+    if (content !== null && content !== undefined) texts.push([type, content]);
   }
   const counted = output_type === 'execute_result' ? { execution_count: executionCount(count) } : {};
-  return { output_type, data: texts, metadata: isObject(metadata) ? metadata : {}, ...counted };
+  return { output_type, data: Object.fromEntries(texts), metadata: isObject(metadata) ? metadata : {}, ...counted };
 }
 
 function readError(given: JsonObject): ErrorOutput {
@@ -134,7 +135,7 @@ function shownData(data: JsonObject): ShownOutput {
   const [other] = Object.values(data);
   return {
     type: 'text',
-    Celloutput: typeof other === 'string' ? other : other === undefined ? '' : JSON.stringify(other),
+    Celloutput: typeof other === 'string' ? other : other === undefined ? '' : exactJson(other),
   };
 }
 

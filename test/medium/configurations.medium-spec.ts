@@ -209,7 +209,7 @@ describe('configurations', () => {
     });
 
     it('may have the names of the methods of objects', async () => {
-      const labels = { toString: '1', hasOwnProperty: '2', valueOf: '3', team: '4' };
+      const labels = { toString: '1', hasOwnProperty: '2', valueOf: '3', team: '4', constructor: '5', prototype: '6' };
       const cloud_env = await estate.id('cloud_env', parts, { labels });
       expect((await row('cloud_env', cloud_env))['labels']).toMatchObject(labels);
       const cluster = await estate.id('cluster', parts, { labels });
@@ -218,8 +218,8 @@ describe('configurations', () => {
       expect((await row('cluster', cluster))['labels']).toMatchObject(labels);
     });
 
-    it.each(['__proto__', 'constructor', 'prototype'])('are refused rather than lost: %s', async (key) => {
-      const labels = JSON.parse(`{"team":"1","${key}":"2"}`) as object;
+    it('are refused rather than lost: __proto__', async () => {
+      const labels = JSON.parse('{"team":"1","__proto__":"2"}') as object;
       expect(refusal(await estate.create('cloud_env', parts, { labels }))).toEqual([400, 'REQUEST.INVALID']);
     });
   });

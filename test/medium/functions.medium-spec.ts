@@ -10,7 +10,7 @@ const SETTINGS = settingsOf({
   platform_functions_script_path: 'project/serve.py',
   platform_functions_function_name: 'serve',
   platform_functions_request_timeout_sec: 1,
-  platform_functions_example_request_body: '{"platform_functions_side": 3}',
+  platform_functions_example_request_body: '{"platform_functions_side": 3, "id": 9007199254740993, "x": 1.0}',
 });
 
 interface Call {
@@ -112,6 +112,10 @@ describe('functions', () => {
         requestBody: { content: { 'application/json': { example: { platform_functions_side: 3 } } } },
       },
     ]);
+    const described = await fetch(api.urlOf(`${job}/${runId}/openapi`), {
+      headers: { authorization: `Bearer ${admin.token}` },
+    });
+    expect(await described.text()).toContain('{"platform_functions_side":3,"id":9007199254740993,"x":1.0}');
     const other = await agent.giveRun(tenancy, undefined, 'THRIFT_SQL');
     expect(await admin.call('GET', `${job}/${other}/openapi`)).toMatchObject({
       status: 400,

@@ -1,5 +1,6 @@
+import { parseUntrusted, SHORT_JSON } from '../../libs/json/parse-json';
 import { MOST_CELLS } from '../../libs/notebooks/ipynb';
-import type { NbOutput } from '../../libs/notebooks/outputs';
+import { type NbOutput, readOutput } from '../../libs/notebooks/outputs';
 import { NotebookContentsRepository } from '../../src/modules/notebooks/notebook-contents.repository';
 import { NotebookDocumentsService } from '../../src/modules/notebooks/notebook-documents.service';
 import { NotebookOutputsService } from '../../src/modules/notebooks/notebook-outputs.service';
@@ -77,8 +78,8 @@ describe('notebook configurations', () => {
       text: await response.text(),
     };
   };
-  const exported = async (id: number) =>
-    JSON.parse((await bytes(`${base}/conf/export?notebook_conf_id=${id}`)).text) as Ipynb;
+  const exportText = async (id: number) => (await bytes(`${base}/conf/export?notebook_conf_id=${id}`)).text;
+  const exported = async (id: number) => JSON.parse(await exportText(id)) as Ipynb;
   const file = async (path: string) =>
     JSON.parse((await bytes(`/workspace/file/download?workspace_id=${workspace}&file_path=${path}`)).text) as Ipynb;
   const upload = async (path: string, content: unknown, query = '&overwrite=true'): Promise<TestAnswer> => {
@@ -452,6 +453,29 @@ describe('notebook configurations', () => {
       await inTx((tx) => outputs().clear(tx, at(), { waits: false }));
       expect(await shown()).toEqual([]);
       expect((await exported(id)).cells[0]).toMatchObject({ execution_count: 4, outputs: [] });
+    });
+
+    it('have the numbers and keys that they had, also in a file of theirs that is adopted', async () => {
+      const json = '{"constructor":"Ferrari","prototype":{"big":9007199254740993,"f":1.0,"small":[1e-05,-0.0]}}';
+      const said = `{"output_type":"display_data","data":{"application/json":${json}},"metadata":{"z":1.0}}`;
+      await append(readOutput(parseUntrusted(said, SHORT_JSON, 'exact')) as NbOutput);
+      expect(await exportText(id)).toContain(`"outputs":[${said}]`);
+      expect(await shown()).toEqual([json]);
+      // A large one is parsed by a thread.
+      for (const [name, more] of [
+        ['small', ''],
+        ['large', 'x'.repeat(200_000)],
+      ] as const) {
+        const text = (await exportText(id)).replace('"metadata":{}', `"metadata":{"constructor":"${more}"}`);
+        expect((await upload(`${name}.ipynb`, text)).status).toBe(200);
+        const adopted = await made(`${name}-adopted`, { notebook_path: `/${name}.ipynb` });
+        expect(await exportText(adopted)).toContain(`"outputs":[${said}]`);
+        await post(adopted, [code('a', '2', { output: [{ type: 'text', Celloutput: json }] })]);
+        const { text: ofFile } = await bytes(
+          `/workspace/file/download?workspace_id=${workspace}&file_path=/${name}.ipynb`,
+        );
+        expect(ofFile).toContain(`"outputs":[${said}]`);
+      }
     });
 
     it('that are to be cleared stay until the next one comes', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { exactJson } from '../../../libs/json/exact-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import type { TenantScope, WorkspaceContext } from '../../platform/auth/principal';
 import { conflict, DomainError, invalid, tooMany } from '../../platform/errors/domain-error';
@@ -80,7 +81,7 @@ export class FunctionsService {
     const json = (example?: unknown) => ({
       'application/json': { schema: {}, ...(example !== undefined && { example }) },
     });
-    return JSON.stringify({
+    return exactJson({
       openapi: OPENAPI_VERSION,
       info: { title: name, version: String(jobId) },
       servers: [{ url: `/${API_PREFIX}` }],
@@ -91,7 +92,10 @@ export class FunctionsService {
             operationId: settings.platform_functions_function_name,
             description: `Answers within ${timeoutSeconds(run)} seconds or with 504, and while the job is RUNNING.`,
             // A configuration takes no example but JSON; one of a release that knew no functions has none.
-            requestBody: { required: true, content: json(example ? readUntrusted(example, EXAMPLE_JSON) : undefined) },
+            requestBody: {
+              required: true,
+              content: json(example ? readUntrusted(example, EXAMPLE_JSON, 'exact') : undefined),
+            },
             responses: {
               200: { description: 'What the function returned', content: json() },
               default: { description: 'An error: `error_code` says which', content: json() },

@@ -29,6 +29,16 @@ describe('what a kernel says to many sockets', () => {
     expect(one.messages[0]?.text).toBe(other.messages[0]?.text);
   });
 
+  it('has its numbers as the kernel wrote them', async () => {
+    const content = '{"data":{"application/json":{"big":9007199254740993,"f":1.0,"list":[1e-05,-0.0]}}}';
+    const payload = Buffer.from(
+      `{"op":"message","generation":1,"message":{"msg_type":"display_data","content":${content}}}`,
+    );
+    const exact = new KernelFeed(() => Promise.resolve({ frames: [{ number: 1, payload }], lost: false, last: 1 }));
+    const { messages } = await exact.behind(0);
+    expect(messages[0]?.text?.toString()).toBe(`{"msg_type":"display_data","content":${content}}`);
+  });
+
   it('is read again once there may be more', async () => {
     expect(await numbers(2)).toEqual([]);
     last = 3;

@@ -1,3 +1,4 @@
+import { exactJson } from '../../../libs/json/exact-json';
 import { runForAll } from '../../platform/context/request-context';
 import type { FramesBehind } from '../run-channels/run-channels.service';
 import { readKernelFrame, stateMessage } from './kernel-messages';
@@ -44,7 +45,7 @@ export class KernelFeed {
 function textOf(payload: Buffer): Buffer | null {
   const frame = readKernelFrame(payload);
   if (!frame) return null;
-  if (frame.op === 'message') return Buffer.from(JSON.stringify(frame.message));
+  if (frame.op === 'message') return Buffer.from(exactJson(frame.message));
   // Idle and busy come as the kernel's own messages.
   return frame.state === 'idle' || frame.state === 'busy' ? null : Buffer.from(stateMessage(frame.state));
 }

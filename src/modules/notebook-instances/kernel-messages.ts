@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LONGEST_PAYLOAD } from '../../../libs/contracts/channel-records';
+import { exactJson } from '../../../libs/json/exact-json';
 import { readUntrusted, type UntrustedBounds } from '../../../libs/json/parse-json';
 import { invalid } from '../../platform/errors/domain-error';
 import { STORED_KERNEL_STATES, type StoredKernelState } from './kernel-state';
@@ -109,9 +110,9 @@ export type KernelFrame =
   | { op: 'kernel'; generation: number; state: StoredKernelState; reason: string | null }
   | { op: 'message'; generation: number; message: Json; type: string; parentId: string | null };
 
-/** Reads a frame; null for what no bridge writes, since a job can write whatever it likes. */
+/** Reads a frame, with its numbers marked where they would change (`exactJson`); null for what no bridge writes, since a job can write whatever it likes. */
 export function readKernelFrame(payload: Buffer): KernelFrame | null {
-  const frame = parsed(payload);
+  const frame = objectOf(readUntrusted(payload, MESSAGE_JSON, 'exact'));
   const generation = frame?.['generation'];
   if (!frame || typeof generation !== 'number' || !Number.isInteger(generation)) return null;
   if (generation < 1 || generation > MOST_GENERATIONS) return null;
@@ -143,7 +144,7 @@ export function cellOf(msgId: string): string {
 
 /** Content of a message, with nothing that PostgreSQL could not keep; null when it is too long. */
 export function keptReply(message: Json): Json | null {
-  const text = JSON.stringify(objectOf(message['content']) ?? {});
+  const text = exactJson(objectOf(message['content']) ?? {});
   if (text.length > LONGEST_REPLY) return null;
   return parsed(text.replaceAll('\\u0000', ''));
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { exactJson } from '../../../libs/json/exact-json';
 import { parseTrusted } from '../../../libs/json/parse-json';
 import type { CellType, WrittenOutputs } from '../../../libs/notebooks/ipynb';
 import {
@@ -135,7 +136,7 @@ export class NotebookOutputsService {
         pieces.push(...streamPieces(index, output));
         continue;
       }
-      const text = await this.contents.stage(tenantId, JSON.stringify(output), INLINE_BYTES);
+      const text = await this.contents.stage(tenantId, exactJson(output), INLINE_BYTES);
       if (text.inline === null) texts.push(text);
       pieces.push(pieceOf(index, text));
     }
@@ -253,7 +254,7 @@ class AddedOutputs {
       }
       return;
     }
-    const text = JSON.stringify(output);
+    const text = exactJson(output);
     if (!(await this.hasRoom(Buffer.byteLength(text), this.cell.outputs))) return this.leaveOut();
     const { tenant_id } = this.notebook;
     const staged = await this.contents.stage(tenant_id, text, INLINE_BYTES, this.tx);
@@ -467,7 +468,7 @@ async function parsedOutputs(
     const parts: string[] = [];
     for (const { content, sha256 } of pieces) parts.push(content ?? (await contents.text(tenantId, sha256 ?? '')));
     const text = parts.join('');
-    const value = parseTrusted<unknown>(stream === null ? text : `"${text}"`);
+    const value = parseTrusted<unknown>(stream === null ? text : `"${text}"`, 'exact');
     const output = readOutput(stream === null ? value : { output_type: 'stream', name: stream, text: value });
     if (output) parsed.push(output);
   }

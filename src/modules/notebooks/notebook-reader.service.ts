@@ -30,7 +30,7 @@ export class NotebookReader {
     return this.bulkhead.run(tenantId, async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of await open()) chunks.push(chunk as Buffer);
-      const parsed = await this.parser.parse(Buffer.concat(chunks), BOUNDS);
+      const parsed = await this.parser.parse(Buffer.concat(chunks), BOUNDS, 'exact');
       return notebookOf(path, () => readIpynb(valueOf(parsed)));
     });
   }

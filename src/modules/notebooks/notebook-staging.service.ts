@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import { exactJson } from '../../../libs/json/exact-json';
 import type { StoredBlob } from '../../../libs/object-storage/blob-store';
 import {
   type CellOutputs,
@@ -41,7 +42,7 @@ export function notebookPath(given: string): string {
 
 /** JSON of outputs that are in memory, with commas between. */
 export function outputsText({ outputs, executionCount }: CellOutputs): WrittenOutputs {
-  return { executionCount, outputs: outputs.map((output, index) => (index === 0 ? '' : ',') + JSON.stringify(output)) };
+  return { executionCount, outputs: outputs.map((output, index) => (index === 0 ? '' : ',') + exactJson(output)) };
 }
 
 /** Makes notebooks of configurations: what is large before the transaction, and the rows in it. */

@@ -25,13 +25,20 @@ const invalid = (part: string) =>
 
 describe('createValidationPipe', () => {
   it('gives every key of a map as it was sent', async () => {
-    const labels = { toString: '1', hasOwnProperty: null, nested: { valueOf: [1] } };
+    const labels = {
+      toString: '1',
+      hasOwnProperty: null,
+      constructor: { prototype: { polluted: 1 } },
+      nested: { valueOf: [1], constructor: 'Ferrari', prototype: null },
+    };
     expect((await transform(JSON.stringify({ labels }))).labels).toEqual(labels);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
   it.each([
     ['["__proto__","1"]', 'no key may be called __proto__'],
-    ['["constructor","1"]', 'no key may be called constructor'],
+    ['["constructor","1"]', 'constructor is not a known field'],
+    ['["prototype","1"]', 'prototype is not a known field'],
     ['["label","\\ud800"]', 'label contains half of a surrogate pair'],
   ])('refuses the parameter %s of a query', async (parameter, message) => {
     const query = Object.fromEntries([JSON.parse(parameter) as [string, string]]);

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { isJsonText, JSON_SYNTAX_FUNCTIONS } from '../../../libs/json/json-syntax';
 import {
   type JsonBounds,
+  type Numbers,
   type ParsedJson,
   parseStrictJson,
   STRICT_JSON_FUNCTIONS,
@@ -46,8 +47,8 @@ export class JsonThread {
   constructor(private readonly logger: Logger) {}
 
   /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
-  parse(bytes: Buffer, bounds: JsonBounds): Promise<ParsedJson> {
-    return this.run('parseStrictJson', bytes, [bounds], true);
+  parse(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): Promise<ParsedJson> {
+    return this.run('parseStrictJson', bytes, [bounds, numbers], true);
   }
 
   /** See {@link isJsonText}; the bytes stay the caller's. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type JsonBounds, type ParsedJson, parseStrictJson } from '../../../../libs/json/strict-json';
+import { type JsonBounds, type Numbers, type ParsedJson, parseStrictJson } from '../../../../libs/json/strict-json';
 import { JsonThread, LARGE_FROM_BYTES } from '../../json/json-thread';
 import { LOGGER, type Logger } from '../../logging/logger';
 import { LargeBodyTurns } from './large-body-turns';
@@ -17,9 +17,9 @@ export class JsonParser implements OnApplicationShutdown {
   }
 
   /** Takes over the bytes: the caller may no longer have them afterwards. Throws if the thread fails on them. */
-  async parse(bytes: Buffer, bounds: JsonBounds): Promise<ParsedJson> {
-    if (bytes.length < LARGE_FROM_BYTES) return parseStrictJson(bytes, bounds);
-    return this.turns.toWork(() => this.thread.parse(bytes, bounds));
+  async parse(bytes: Buffer, bounds: JsonBounds, numbers: Numbers = 'rounded'): Promise<ParsedJson> {
+    if (bytes.length < LARGE_FROM_BYTES) return parseStrictJson(bytes, bounds, numbers);
+    return this.turns.toWork(() => this.thread.parse(bytes, bounds, numbers));
   }
 
   onApplicationShutdown(): Promise<void> {
