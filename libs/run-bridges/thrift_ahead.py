@@ -11,6 +11,7 @@ import threading
 import time
 
 from thrift_messages import without_sequence
+from thrift_pages import Cursor
 
 MIB = 1024 * 1024
 # Of equal fetches in a row, with the one that was answered last.
@@ -32,12 +33,11 @@ def key_of(user, message):
 
 
 class Page:
-    """An answer that nobody has had. One without an id is known to nobody else: it says that its rows are lost."""
+    """An answer that nobody has had. One without an id is known to nobody else: it says that a fetch has failed."""
 
-    def __init__(self, key, outcome, body):
+    def __init__(self, key, body):
         self.id = None
         self.key = key
-        self.outcome = outcome
         self.body = body
         self.said = False
         self.dropped = False
@@ -51,6 +51,7 @@ class Operation:
         self.user = user
         # Held by whoever asks the server for rows.
         self.turn = threading.Lock()
+        self.cursor = Cursor()
         self.used = used
         self.closed = False
         # The last fetch of its client, how often it came in a row, and how long the last page from the server was.
@@ -158,19 +159,19 @@ class ReadAhead:
             and all(page.key == operation.key for page in operation.pages)
         )
 
-    def add(self, operation, outcome, body):
+    def add(self, operation, body, is_failure):
         """Keeps what was read ahead; None if its operation was closed meanwhile."""
         with self._lock:
             if operation.closed:
                 return None
-            page = Page(operation.key, outcome, body)
-            if outcome == "ok":
+            page = Page(operation.key, body)
+            if not is_failure:
                 self._last += 1
                 page.id = "ahead-%d" % self._last
                 self._pages[page.id] = (operation, page)
                 operation.size = len(body)
             else:
-                # Nothing is read behind what is lost.
+                # Nothing is read behind it.
                 operation.size = 0
             operation.pages.append(page)
             self._count += 1

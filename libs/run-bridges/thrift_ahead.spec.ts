@@ -16,7 +16,7 @@ for step, *words in json.load(sys.stdin):
     elif step == "begin":
         said.append(ahead.begin(operation))
     elif step == "read":
-        page = ahead.add(operation, words[0], bytes(words[1]))
+        page = ahead.add(operation, bytes(words[1]), words[0] != "ok")
         ahead.end(operation)
         said.append(page.id)
         if page.id is not None:

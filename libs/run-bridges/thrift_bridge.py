@@ -20,25 +20,33 @@ from thrift_ahead import ReadAhead, key_of
 from thrift_messages import (
     CLOSES_OPERATION,
     CLOSES_SESSION,
+    CONNECTION_REFUSED,
     FETCHES,
     FIRST,
+    GENERAL_ERROR,
+    INVALID_CURSOR,
+    LIMIT_EXCEEDED,
     NEXT,
+    NO_CONNECTION,
     OPENS_SESSION,
     ROWS,
+    Fetch,
     ForeignMessage,
+    Refused,
     UnknownCall,
     asked,
-    fetched,
+    failure,
     opened,
     sequence_of,
+    with_fetch_size,
     with_sequence,
 )
+from thrift_pages import LONGEST_ANSWER, TooLong
 
 MIB = 1024 * 1024
-LONGEST_ANSWER = 32 * MIB
 LONGEST_PART = 3 * MIB
-# Memory that a thread keeps for its next answer.
-LONGEST_KEPT = MIB
+# What a thread of the JVM gathers before it writes it.
+WRITTEN_AT_ONCE = 64 * 1024
 HANDLE_BYTES = 16
 # Calls that are under way at once, and that wait for that.
 MOST_AT_ONCE = 64
@@ -78,6 +86,12 @@ def fail(reason):
     # By this line the node tells why the run ended.
     print("SQL cannot be served: %s" % reason, file=sys.stderr, flush=True)
     os._exit(1)
+
+
+def reason_of(error):
+    """What a client is told of an exception: of one of the JVM what that says, without its frames."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() != ""]
+    return next((line[2:] for line in lines if line.startswith(": ")), lines[0] if lines else type(error).__name__)
 
 
 class Handles:
@@ -150,7 +164,7 @@ class Server:
         self._sessions = jvm.org.apache.hive.service.cli.session.SessionManager
         self._input = jvm.org.apache.thrift.transport.TMemoryInputTransport
         self._output = jvm.org.apache.thrift.transport.TIOStreamTransport
-        self._stream = jvm.java.io.ByteArrayOutputStream
+        self._buffer = jvm.java.io.BufferedOutputStream
         self._file = jvm.java.io.FileOutputStream
         self._protocol = jvm.org.apache.thrift.protocol.TBinaryProtocol
         self._of_thread = threading.local()
@@ -203,8 +217,9 @@ class Line:
 
     def _renew(self):
         server = self._server
-        self._stream = server._stream()
-        self._written = server._protocol(server._output(self._stream))
+        # Not by way of memory: nobody knows how long an answer is before it is whole.
+        written = server._buffer(self._to_file, WRITTEN_AT_ONCE)
+        self._written = server._protocol(server._output(written))
         self._message = server._input()
         self._read = server._protocol(self._message)
 
@@ -212,17 +227,12 @@ class Line:
         try:
             self._message.reset(message)
             processor.process(self._read, self._written)
-            self._stream.writeTo(self._to_file)
             size = os.fstat(self._file).st_size
             if size > LONGEST_ANSWER:
-                text = "The answer has %d bytes; it may have %d. Fetch fewer rows."
-                raise ForeignMessage(text % (size, LONGEST_ANSWER))
-            answer = os.pread(self._file, size, 0)
-            if size > LONGEST_KEPT:
-                self._renew()
-            else:
-                self._stream.reset()
-            return answer
+                raise TooLong(size)
+            return os.pread(self._file, size, 0)
+        except TooLong:
+            raise
         except Exception:
             # Something of it may be left.
             self._renew()
@@ -280,7 +290,7 @@ class Calls:
 
     def answer_ahead(self, page):
         """Says an answer that nobody has asked for yet; its parts follow each other."""
-        parts = list(self.parts(page.id, page.outcome, page.body, {}))
+        parts = list(self.parts(page.id, "ok", page.body, {}))
         parts[-1][0]["ahead"] = {"key": page.key, "parts": len(parts)}
         self.channel.send(*(json.dumps(header).encode() + b"\n" + part for header, part in parts))
 
@@ -366,15 +376,12 @@ class Calls:
         call = task.call
         with self.lock:
             is_awaited = self.awaited[call]
-        given = Given(outcome="error")
+        given = Given()
         if is_awaited:
             try:
                 given = self.relayed(task.user, task.body)
             except ForeignMessage as error:
                 given = Given(str(error).encode(), outcome="error")
-            except Exception as error:
-                self.note_failure(task.user, error)
-                given = Given(outcome="unanswerable")
         goes_on = given.operation is not None and self.ahead.begin(given.operation)
         with self.lock:
             is_awaited = self.awaited.pop(call)
@@ -387,55 +394,83 @@ class Calls:
             self.say_void([given.page])
         return given.operation if goes_on else None
 
-    @staticmethod
-    def note_failure(user, error):
-        print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
-
     def relayed(self, user, message):
         try:
             name, handle = asked(message)
         except UnknownCall as unknown:
             return Given(unknown.answer)
-        if handle is None and self.handles.sessions_of(user) >= MOST_SESSIONS:
-            raise ForeignMessage("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS))
-        if handle is not None and (len(handle) != HANDLE_BYTES or not self.handles.use(handle, user)):
-            raise ForeignMessage("The session or operation is not one of %s, or is closed." % user)
+        try:
+            return self.carried_out(user, message, name, handle)
+        except ForeignMessage:
+            raise
+        except Exception as error:
+            return Given(self.told(user, message, name, error))
+
+    @staticmethod
+    def told(user, message, name, error):
+        """The answer that says why there is none."""
+        if isinstance(error, Refused):
+            return failure(name, sequence_of(message), str(error), error.state)
+        print("A call of %s failed: %s" % (user, error), file=sys.stderr, flush=True)
+        state = LIMIT_EXCEEDED if isinstance(error, TooLong) else GENERAL_ERROR
+        return failure(name, sequence_of(message), "The call failed: %s" % reason_of(error), state)
+
+    def carried_out(self, user, message, name, handle):
+        if handle is None:
+            return Given(self.open(user, message))
+        if len(handle) != HANDLE_BYTES or not self.handles.use(handle, user):
+            raise Refused("The session or operation is not one of %s, or is closed." % user, NO_CONNECTION)
         if name == FETCHES:
-            begin, kind = fetched(message)
-            if kind == ROWS:
-                return self.rows(self.ahead.operation(handle, user), user, message, begin)
+            fetch = Fetch(message)
+            if fetch.kind == ROWS:
+                return self.rows(self.ahead.operation(handle, user), message, fetch)
         answer = self.server.answer(user, message)
-        found = opened(name, answer)
-        if found is not None:
-            # Before anybody knows it.
-            self.say_void(self.ahead.close(self.handles.add(found, user, handle)))
+        self.note_opened(user, opened(name, answer), handle)
         if name in (CLOSES_SESSION, CLOSES_OPERATION):
             self.say_void(self.ahead.close(self.handles.drop(handle)))
-        if name in (OPENS_SESSION, CLOSES_SESSION):
-            print("%s %s a session" % (user, "opened" if name == OPENS_SESSION else "closed"), flush=True)
+        if name == CLOSES_SESSION:
+            print("%s closed a session" % user, flush=True)
         return Given(answer)
 
-    def rows(self, operation, user, message, begin):
+    def open(self, user, message):
+        if self.handles.sessions_of(user) >= MOST_SESSIONS:
+            raise Refused("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS), CONNECTION_REFUSED)
+        answer = self.server.answer(user, message)
+        session = opened(OPENS_SESSION, answer)
+        if session is None:
+            return answer
+        self.note_opened(user, session)
+        print("%s opened a session" % user, flush=True)
+        return with_fetch_size(answer)
+
+    def note_opened(self, user, handle, session=None):
+        """Notes whose a session or operation is, before anybody knows its handle; nothing if none was opened."""
+        if handle is not None:
+            self.say_void(self.ahead.close(self.handles.add(handle, user, session)))
+
+    def rows(self, operation, message, fetch):
         """Answers a fetch of rows. Calls come in the order in which the database has them, so what was claimed before is known."""
         with operation.turn:
-            if begin == NEXT:
-                key = key_of(user, message)
+            if fetch.begin == NEXT:
+                key = key_of(operation.user, message)
                 page = self.ahead.next_page(operation)
                 if page is None:
-                    answer = self.server.answer(user, message)
+                    answer = self.fetched(operation, message, fetch)
                     self.ahead.fetched(operation, message, key, len(answer))
                     return Given(answer, operation=operation)
                 # The server is behind these rows. Who asks for another number of them gets as many as there are, which the
                 # protocol allows, and is given that number afterwards.
                 self.ahead.fetched(operation, message, key, None)
-                if page.id is None:
-                    return Given(page.body, outcome=page.outcome)
-                return Given(with_sequence(page.body, sequence_of(message)), page=page.id, operation=operation)
+                answer = with_sequence(page.body, sequence_of(message))
+                return Given(answer) if page.id is None else Given(answer, page=page.id, operation=operation)
             self.ahead.unusual(operation)
-            if begin != FIRST and operation.pages:
-                raise ForeignMessage("Rows were read ahead. Fetch the next ones, or begin at the first.")
+            if fetch.begin != FIRST and operation.pages:
+                raise Refused("Rows were read ahead. Fetch the next ones, or begin at the first.", INVALID_CURSOR)
             self.say_void(self.ahead.drop_pages(operation))
-            return Given(self.server.answer(user, message))
+            return Given(self.fetched(operation, message, fetch))
+
+    def fetched(self, operation, message, fetch):
+        return operation.cursor.fetch(lambda asked: self.server.answer(operation.user, asked), message, fetch)
 
     def read_ahead(self, operation):
         """Asks for pages before their client does; the caller has begun it."""
@@ -453,14 +488,12 @@ class Calls:
         # Somebody may have fetched, or closed it, meanwhile.
         if not self.ahead.is_wanted(operation) or not self.handles.use(operation.handle, operation.user):
             return
+        message = operation.message
         try:
-            outcome, body = "ok", self.server.answer(operation.user, operation.message)
-        except ForeignMessage as error:
-            outcome, body = "error", str(error).encode()
+            body, is_failure = self.fetched(operation, message, Fetch(message)), False
         except Exception as error:
-            self.note_failure(operation.user, error)
-            outcome, body = "unanswerable", b""
-        page = self.ahead.add(operation, outcome, body)
+            body, is_failure = self.told(operation.user, message, FETCHES, error), True
+        page = self.ahead.add(operation, body, is_failure)
         if page is None or page.id is None:
             return
         self.answer_ahead(page)

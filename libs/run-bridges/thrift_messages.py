@@ -10,27 +10,46 @@ import struct
 CALL = 1
 REPLY = 2
 EXCEPTION = 3
-# Of Thrift's own exception: the server has no such method.
+# Of Thrift's own exception: the server has no such method, or has failed.
 UNKNOWN_METHOD = 1
+INTERNAL_ERROR = 6
 VERSION = 0x80010000
 
 STOP, BOOL, BYTE, DOUBLE, I16, I32, I64, STRING, STRUCT, MAP, SET, LIST = 0, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15
 WIDTHS = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8}
+FORMS = {I16: ">h", I32: ">i", I64: ">q"}
 
 MOST_VALUES = 20_000
 DEEPEST = 16
 LONGEST_NAME = 64
+# Of what a client is told of a failure; characters.
+LONGEST_REASON = 2_000
 
 OPENS_SESSION = "OpenSession"
 CLOSES_SESSION = "CloseSession"
 CLOSES_OPERATION = "CloseOperation"
 FETCHES = "FetchResults"
-# Where a fetch begins: at the row behind the last one, or at the first; and what it fetches: rows, or the log.
-NEXT, FIRST = 0, 4
+EXECUTES = "ExecuteStatement"
+GETS_INFO = "GetInfo"
+GETS_QUERY_ID = "GetQueryId"
+# Where a fetch begins: behind the last row, so many before the last page, or at the first; and what it fetches: rows, or the log.
+NEXT, PRIOR, FIRST = 0, 1, 4
 ROWS = 0
+# Of a status: the call has failed. What follows it are states of SQL.
+ERROR_STATUS = 3
+CONNECTION_REFUSED = "08004"
+NO_CONNECTION = "08003"
+INVALID_CURSOR = "24000"
+LIMIT_EXCEEDED = "54000"
+GENERAL_ERROR = "HY000"
+# Version of the protocol that an answer names which opens no session; the newest that Spark knows.
+NEWEST_PROTOCOL = 9
+# Driver and Beeline of Hive 4.0.0 stop where the server names no number of rows.
+FETCH_SIZE = b"hive.server2.thrift.resultset.default.fetch.size"
+DEFAULT_FETCH_SIZE = b"1000"
 # Calls of a session whose answers have the handle of an operation.
 OPEN_OPERATIONS = {
-    "ExecuteStatement",
+    EXECUTES,
     "GetTypeInfo",
     "GetCatalogs",
     "GetSchemas",
@@ -41,14 +60,14 @@ OPEN_OPERATIONS = {
     "GetPrimaryKeys",
     "GetCrossReference",
 }
-OF_SESSIONS = OPEN_OPERATIONS | {CLOSES_SESSION, "GetInfo", "SetClientInfo"}
+OF_SESSIONS = OPEN_OPERATIONS | {CLOSES_SESSION, GETS_INFO, "SetClientInfo"}
 OF_OPERATIONS = {
     "GetOperationStatus",
     "CancelOperation",
     CLOSES_OPERATION,
     "GetResultSetMetadata",
     FETCHES,
-    "GetQueryId",
+    GETS_QUERY_ID,
 }
 
 
@@ -61,14 +80,15 @@ class UnknownCall(Exception):
 
     def __init__(self, name, sequence):
         super().__init__("The server has no call %r for clients." % name.decode("ascii", "replace"))
-        text = str(self).encode()
-        self.answer = b"".join(
-            (
-                struct.pack(">Ii", VERSION | EXCEPTION, len(name)) + name + sequence,
-                struct.pack(">Bhi", STRING, 1, len(text)) + text,
-                struct.pack(">Bhi", I32, 2, UNKNOWN_METHOD) + struct.pack(">B", STOP),
-            )
-        )
+        self.answer = _exception(name, sequence, str(self), UNKNOWN_METHOD)
+
+
+class Refused(Exception):
+    """A call that is not carried out; its client is told so in Thrift, with the state of SQL."""
+
+    def __init__(self, text, state):
+        super().__init__(text)
+        self.state = state
 
 
 class Reader:
@@ -114,9 +134,60 @@ class Reader:
 
     def number_into(self, found, kind):
         def read(_depth):
-            found.append(self._unpack(">i" if kind == I32 else ">h", WIDTHS[kind])[0])
+            found.append(self._unpack(FORMS[kind], WIDTHS[kind])[0])
 
         return kind, read
+
+    def span_into(self, found, kind):
+        """Where a value begins and ends."""
+
+        def read(depth):
+            begin = self._at
+            self.skip(kind, depth)
+            found.append((begin, self._at))
+
+        return kind, read
+
+    def entries_into(self, places, entries):
+        """Where a map of texts has its number of entries, and of each its key, where it begins, and where its value is."""
+
+        def read(_depth):
+            key, value, count = self._unpack(">BBi", 6)
+            places.append(self._at - 4)
+            if count > 0 and (key, value) != (STRING, STRING):
+                raise ForeignMessage("The message has a value of an unknown kind.")
+            self._count(count)
+            for _ in range(count):
+                begin = self._at
+                name = bytes(self._text(None, kept=True))
+                size_at = self._at
+                self._text(None)
+                entries.append((name, begin, size_at, self._at))
+
+        return MAP, read
+
+    def first_count_into(self, found):
+        """How many values the first column of a list of columns has: a struct with one field, whose first field is their list."""
+
+        def read(_depth):
+            _, columns = self._unpack(">Bi", 5)
+            if columns > 0:
+                self._skip_bytes(3 + 3)
+                found.append(self._unpack(">Bi", 5)[1])
+            raise Enough()
+
+        return LIST, read
+
+    def count_into(self, found):
+        """How many items a list has; nothing is read behind them."""
+
+        def read(_depth):
+            count = self._unpack(">Bi", 5)[1]
+            if count > 0:
+                found.append(count)
+                raise Enough()
+
+        return LIST, read
 
     def struct_into(self, wanted):
         return STRUCT, lambda depth: self.fields(depth, wanted)
@@ -165,13 +236,13 @@ class Reader:
             raise ForeignMessage("The message ends before it is whole.")
         self._at += size
 
-    def _text(self, longest):
+    def _text(self, longest, kept=False):
         (size,) = self._unpack(">i", 4)
         if longest is not None and size > longest:
             raise ForeignMessage("A name is too long.")
         begin = self._at
         self._skip_bytes(size)
-        return self._bytes[begin : self._at] if longest is not None else b""
+        return self._bytes[begin : self._at] if kept or longest is not None else b""
 
 
 def asked(message):
@@ -208,14 +279,95 @@ def opened(name, message):
     return found[0] if len(found) == 1 else None
 
 
-def fetched(message):
-    """Where a fetch begins and what it fetches; the message is one that `asked` has accepted."""
-    reader = Reader(message)
-    reader.name(CALL)
-    begins, kinds = [], []
-    wanted = {2: reader.number_into(begins, I32), 4: reader.number_into(kinds, I16)}
-    reader.fields(0, {1: reader.struct_into(wanted)})
-    return begins[0] if begins else NEXT, kinds[0] if kinds else ROWS
+def with_fetch_size(answer):
+    """An answer that opens a session, whose configuration says how many rows to fetch at once where it did not."""
+    reader = Reader(answer)
+    reader.name(REPLY)
+    places, entries, handles = [], [], []
+    wanted = {3: reader.span_into(handles, STRUCT), 4: reader.entries_into(places, entries)}
+    reader.fields(0, {0: reader.struct_into(wanted)})
+    entry = _text(FETCH_SIZE) + _text(DEFAULT_FETCH_SIZE)
+    if not places:
+        # The configuration follows the handle, as its number does.
+        end = handles[0][1]
+        return answer[:end] + struct.pack(">BhBBi", MAP, 4, STRING, STRING, 1) + entry + answer[end:]
+    if any(name == FETCH_SIZE for name, *_ in entries):
+        return answer
+    (at,) = places
+    kinds = struct.pack(">BB", STRING, STRING)
+    return answer[: at - 2] + kinds + struct.pack(">i", len(entries) + 1) + entry + answer[at + 4 :]
+
+
+class Fetch:
+    """A message that fetches; the message is one that `asked` has accepted."""
+
+    def __init__(self, message):
+        reader = Reader(message)
+        reader.name(CALL)
+        handles, begins, rows, kinds = [], [], [], []
+        wanted = {
+            1: reader.span_into(handles, STRUCT),
+            2: reader.number_into(begins, I32),
+            3: reader.number_into(rows, I64),
+            4: reader.number_into(kinds, I16),
+        }
+        reader.fields(0, {1: reader.struct_into(wanted)})
+        self.begin = begins[0] if begins else NEXT
+        self.kind = kinds[0] if kinds else ROWS
+        # Spark refuses a message without the number.
+        self.rows = rows[0] if rows else 0
+        self._head = message[: _sequence_at(message) + 4]
+        self._handle = message[slice(*handles[0])]
+
+    def asking(self, begin, rows):
+        """A message that fetches another number of rows, from elsewhere."""
+        wanted = _field(I32, 2, struct.pack(">i", begin)) + _field(I64, 3, struct.pack(">q", rows))
+        return self._head + _struct(_field(STRUCT, 1, _struct(_field(STRUCT, 1, self._handle) + wanted)))
+
+
+class Enough(Exception):
+    """The rest of a message need not be read."""
+
+
+class Page:
+    """What an answer to a fetch has: the number of its first row, None if it tells of a failure, and how many rows there are."""
+
+    def __init__(self, answer):
+        reader = Reader(answer)
+        flags, begins, counts = [], [], []
+        rows = {1: reader.number_into(begins, I64), 2: reader.count_into(counts), 3: reader.first_count_into(counts)}
+        wanted = {2: reader.span_into(flags, BOOL), 3: reader.struct_into(rows)}
+        try:
+            reader.name(REPLY)
+            reader.fields(0, {0: reader.struct_into(wanted)})
+        except (Enough, ForeignMessage):
+            pass
+        self._answer = answer
+        self._flag = flags[0][0] if flags else None
+        self.begin = begins[0] if begins else None
+        self.count = counts[0] if counts else 0
+
+    def with_more(self):
+        """The answer, which says that more rows may follow."""
+        if self._flag is None or self.count == 0:
+            return self._answer
+        return b"".join((self._answer[: self._flag], b"\1", self._answer[self._flag + 1 :]))
+
+
+def failure(name, sequence, text, state):
+    """The answer that a call has failed, as the server would give it: clients show its text."""
+    text = text[:LONGEST_REASON]
+    if name == GETS_QUERY_ID:
+        # Its answer has no status.
+        return _exception(name.encode(), sequence, text, INTERNAL_ERROR)
+    status = _field(I32, 1, struct.pack(">i", ERROR_STATUS)) + _field(STRING, 3, _text(state.encode()))
+    answer = _field(STRUCT, 1, _struct(status + _field(STRING, 5, _text(text.encode("utf-8", "replace")))))
+    # What answers must have besides.
+    if name == OPENS_SESSION:
+        answer += _field(I32, 2, struct.pack(">i", NEWEST_PROTOCOL))
+    if name == GETS_INFO:
+        answer += _field(STRUCT, 2, _struct(_field(STRING, 1, _text(b""))))
+    return _head(REPLY, name.encode(), sequence) + _struct(_field(STRUCT, 0, _struct(answer)))
 
 
 def sequence_of(message):
@@ -236,3 +388,24 @@ def without_sequence(message):
 def _sequence_at(message):
     (size,) = struct.unpack_from(">i", message, 4)
     return 8 + size
+
+
+def _exception(name, sequence, text, kind):
+    fields = _field(STRING, 1, _text(text.encode("utf-8", "replace"))) + _field(I32, 2, struct.pack(">i", kind))
+    return _head(EXCEPTION, name, sequence) + _struct(fields)
+
+
+def _head(kind, name, sequence):
+    return struct.pack(">I", VERSION | kind) + _text(name) + sequence
+
+
+def _text(value):
+    return struct.pack(">i", len(value)) + value
+
+
+def _field(kind, number, value):
+    return struct.pack(">Bh", kind, number) + value
+
+
+def _struct(fields):
+    return fields + struct.pack(">B", STOP)

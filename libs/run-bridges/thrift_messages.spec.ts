@@ -1,5 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSession, executeStatement, fetchResults, hiveCall, openSession } from '../../test/harness/hive-messages';
+import {
+  closeSession,
+  executeStatement,
+  fetchResults,
+  hiveCall,
+  openedSession,
+  openSession,
+} from '../../test/harness/hive-messages';
 
 const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
 
@@ -17,6 +24,26 @@ for text in json.load(sys.stdin):
         said.append(str(error))
     except UnknownCall as error:
         said.append(error.answer.hex())
+print(json.dumps(said))
+`;
+
+/** Says of each call's message how an answer looks that tells of its failure. */
+const FAILURES = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_messages import failure
+print(json.dumps([failure(name, bytes([0, 0, 0, 7]), text, "08003").hex() for name, text in json.load(sys.stdin)]))
+`;
+
+/** Says how answers that open sessions look once they have a fetch size. */
+const FETCH_SIZES = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_messages import opened, with_fetch_size
+said = []
+for text in json.load(sys.stdin):
+    answer = with_fetch_size(bytes.fromhex(text))
+    said.append([answer.hex(), opened("OpenSession", answer).decode()])
 print(json.dumps(said))
 `;
 
@@ -110,6 +137,34 @@ const python = (program: string, input: unknown): unknown =>
       `Shutdown\0\0\0\x01\x0b\0\x01\0\0\0${String.fromCharCode(text.length)}${text}`,
     );
     expect([...bytes.subarray(-8)]).toEqual([8, 0, 2, 0, 0, 0, 1, 0]);
+  });
+
+  it('are answered in Thrift when they fail, with all that their answers must have', () => {
+    const calls = ['FetchResults', 'OpenSession', 'GetInfo', 'GetQueryId'];
+    const asLatin1 = (hex: string) => Buffer.from(hex, 'hex').toString('latin1');
+    const answers = python(
+      FAILURES,
+      calls.map((name) => [name, 'no \u00fc']),
+    ) as string[];
+    const status = `\x0c\0\x01\x08\0\x01\0\0\0\x03\x0b\0\x03\0\0\0\x0508003\x0b\0\x05\0\0\0\x05no \u00c3\u00bc\0`;
+    const reply = (name: string) => `\x80\x01\0\x02\0\0\0${String.fromCharCode(name.length)}${name}\0\0\0\x07\x0c\0\0`;
+    expect(answers.map(asLatin1)).toEqual([
+      `${reply('FetchResults')}${status}\0\0`,
+      `${reply('OpenSession')}${status}\x08\0\x02\0\0\0\x09\0\0`,
+      `${reply('GetInfo')}${status}\x0c\0\x02\x0b\0\x01\0\0\0\0\0\0\0`,
+      expect.stringContaining('\x80\x01\0\x03\0\0\0\x0aGetQueryId\0\0\0\x07\x0b\0\x01\0\0\0\x05no '),
+    ]);
+    const [long] = python(FAILURES, [['FetchResults', 'x'.repeat(100_000)]]) as [string];
+    expect(long.length).toBeLessThan(5_000);
+  });
+
+  it('that open sessions are answered with a fetch size, where the server names none', () => {
+    const size = ['hive.server2.thrift.resultset.default.fetch.size', '1000'] as const;
+    const other = ['a', 'b'] as const;
+    const own = ['hive.server2.thrift.resultset.default.fetch.size', '7'] as const;
+    const answers = [undefined, [], [other], [own]].map((entries) => openedSession(ada, entries).toString('hex'));
+    const wanted = [[size], [size], [size, other], [own]].map((entries) => openedSession(ada, entries).toString('hex'));
+    expect(python(FETCH_SIZES, answers)).toEqual(wanted.map((answer) => [answer, 'session of ada, ']));
   });
 
   it('are about sessions of their senders only', () => {

@@ -103,6 +103,15 @@ describe('a job that serves SQL', () => {
       read: { rows: ROWS, sum: (ROWS * (ROWS - 1)) / 2, seconds: expect.any(Number) },
       cancelled: 'CANCELED_STATE',
       after: 1_000,
+      wide: {
+        rows: 1_000,
+        characters: 50_000_000,
+        refused: expect.stringContaining('Row 2 of the result has 40'),
+        behind: [2],
+      },
+      schemas: expect.arrayContaining(['default']),
+      columns: ['a', 'b'],
+      zones: ['Asia/Tokyo', expect.not.stringContaining('Tokyo')],
       ada: ['of ada', 'ada'],
       eve: ['of eve', 'eve'],
       refused: expect.stringContaining('401'),
@@ -118,20 +127,30 @@ describe('a job that serves SQL', () => {
     ).toMatchObject({
       status: 200,
     });
-    const refused = await post('eve', executeStatement(adas, 'select * from hers'));
-    expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining('THRIFT.REFUSED')]);
+    const refusal = [200, expect.stringContaining('08003')];
+    const outcome = async (user: string, message: Buffer) => {
+      const { status, body } = await post(user, message);
+      return [status, body.toString('latin1')];
+    };
+    expect(await outcome('eve', executeStatement(adas, 'select * from hers'))).toEqual(refusal);
     const operation = handleIn((await post('ada', executeStatement(adas, 'select * from hers'))).body);
-    expect((await post('eve', fetchResults(operation))).status).toBe(400);
+    expect(await outcome('eve', fetchResults(operation))).toEqual(refusal);
     expect((await post('ada', fetchResults(operation))).body.toString('latin1')).toContain('of ada');
     expect((await post('ada', closeOperation(operation))).status).toBe(200);
-    expect((await post('ada', fetchResults(operation))).status).toBe(400);
+    expect(await outcome('ada', fetchResults(operation))).toEqual(refusal);
     // The view is not in the other's session, and a name that the client gives itself counts for nothing.
     const other = await post('eve', executeStatement(eves, 'select * from hers'));
     expect(other.body.toString('latin1')).toContain('TABLE_OR_VIEW_NOT_FOUND');
     expect((await post('ada', closeSession(adas))).status).toBe(200);
-    expect((await post('ada', executeStatement(adas, 'select 1'))).status).toBe(400);
+    expect(await outcome('ada', executeStatement(adas, 'select 1'))).toEqual(refusal);
     // A session that is closed looks for a metastore.
     expect(await desk.log(jobId, 'stderr')).not.toContain('java.sql.SQLException');
+  });
+
+  it('says how many rows to fetch at once', async () => {
+    const begin = async (database: string) =>
+      (await post('ada', openSession('x', [['use:database', database]]))).body.toString('latin1');
+    expect(await begin('default')).toContain('hive.server2.thrift.resultset.default.fetch.size\0\0\0\x041000');
   });
 
   it('refuses who may not, and what is no message', async () => {

@@ -2,6 +2,7 @@
 
 const STRING = 11;
 const STRUCT = 12;
+const MAP = 13;
 const BOOL = 2;
 const I32 = 8;
 const I64 = 10;
@@ -37,15 +38,39 @@ export function hiveCall(name: string, ...fields: Field[]): Buffer {
   return Buffer.concat([head, text(name), int(1, 4), struct([1, STRUCT, struct(...fields)])]);
 }
 
-const handleField = ({ guid, secret }: HiveHandle, ...more: Field[]): Field => [
-  1,
+const handleField = ({ guid, secret }: HiveHandle, id = 1, more: Field[] = []): Field => [
+  id,
   STRUCT,
   struct([1, STRUCT, struct([1, STRING, text(guid)], [2, STRING, text(secret)])], ...more),
 ];
 
 /** @param username that the client gives itself */
-export function openSession(username = 'anybody'): Buffer {
-  return hiveCall('OpenSession', [1, I32, int(7, 4)], [2, STRING, text(username)]);
+export function openSession(username = 'anybody', configuration: readonly (readonly [string, string])[] = []): Buffer {
+  const entries = configuration.flatMap(([key, value]) => [text(key), text(value)]);
+  const map = Buffer.concat([Buffer.from([STRING, STRING]), int(configuration.length, 4), ...entries]);
+  const fields: Field[] = configuration.length > 0 ? [[4, MAP, map]] : [];
+  return hiveCall('OpenSession', [1, I32, int(7, 4)], [2, STRING, text(username)], ...fields);
+}
+
+/** What the server answers who opened a session: status, version, handle and, where there is any, configuration. */
+export function openedSession(
+  { guid, secret }: HiveHandle,
+  configuration?: readonly (readonly [string, string])[],
+): Buffer {
+  const entries = configuration?.flatMap(([key, value]) => [text(key), text(value)]) ?? [];
+  const map = Buffer.concat([Buffer.from([STRING, STRING]), int(configuration?.length ?? 0, 4), ...entries]);
+  const answer: Field[] = [
+    [1, STRUCT, struct([1, I32, int(0, 4)])],
+    [2, I32, int(7, 4)],
+    handleField({ guid, secret }, 3),
+    ...(configuration ? [[4, MAP, map] satisfies Field] : []),
+  ];
+  return Buffer.concat([
+    Buffer.from([0x80, 0x01, 0, 2]),
+    text('OpenSession'),
+    int(1, 4),
+    struct([0, STRUCT, struct(...answer)]),
+  ]);
 }
 
 export function closeSession(session: HiveHandle): Buffer {
@@ -56,18 +81,23 @@ export function executeStatement(session: HiveHandle, statement: string): Buffer
   return hiveCall('ExecuteStatement', handleField(session), [2, STRING, text(statement)], [4, BOOL, Buffer.from([0])]);
 }
 
-export function fetchResults(operation: HiveHandle, rows = 100): Buffer {
+/** @param begin 0 for the next rows, 1 for those before, 4 for the first */
+export function fetchResults(operation: HiveHandle, rows = 100, begin = 0): Buffer {
   const count = Buffer.alloc(8);
   count.writeBigInt64BE(BigInt(rows));
   const kind: Field[] = [
     [2, I32, int(0, 4)],
     [3, BOOL, Buffer.from([1])],
   ];
-  return hiveCall('FetchResults', handleField(operation, ...kind), [2, I32, int(0, 4)], [3, I64, count]);
+  return hiveCall('FetchResults', handleField(operation, 1, kind), [2, I32, int(begin, 4)], [3, I64, count]);
 }
 
 export function closeOperation(operation: HiveHandle): Buffer {
-  return hiveCall('CloseOperation', handleField(operation, [2, I32, int(0, 4)], [3, BOOL, Buffer.from([1])]));
+  const kind: Field[] = [
+    [2, I32, int(0, 4)],
+    [3, BOOL, Buffer.from([1])],
+  ];
+  return hiveCall('CloseOperation', handleField(operation, 1, kind));
 }
 
 /** The handle that an answer has: two texts of 16 bytes in fields that follow each other. */

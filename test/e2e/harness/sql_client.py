@@ -62,6 +62,37 @@ def cancel(cursor):
     told["after"] = value_of(cursor, "select count(*) from range(1000)")
 
 
+def read_wide(cursor):
+    """Rows of which fewer fit into an answer than are asked for, and one that fits into none."""
+    cursor.set_arraysize(1_000)
+    cursor.execute("select id, repeat('x', 50000) from range(1000)")
+    wide = cursor.fetchall()
+    cursor.execute("select id, if(id = 1, repeat('x', 40000000), 'x') from range(3)")
+    cursor.fetchone()
+    refused = None
+    try:
+        cursor.fetchone()
+    except Exception as error:
+        refused = str(error)
+    characters = sum(len(text) for _, text in wide)
+    told["wide"] = {"rows": len(wide), "characters": characters, "refused": refused, "behind": [n for n, _ in cursor]}
+
+
+def look_around(cursor):
+    cursor.execute("create table if not exists columns_of (a int, b array<string>) using parquet")
+    cursor.get_databases()
+    told["schemas"] = [name for name, *_ in cursor.fetchall()]
+    told["columns"] = [name for name, _ in cursor.get_table_schema("columns_of")]
+
+
+def set_zone(cursor):
+    """A setting of one session, which another of the same user does not have."""
+    cursor.execute("set spark.sql.session.timeZone=Asia/Tokyo")
+    with session("ada") as connection:
+        other = connection.cursor()
+        told["zones"] = [value_of(one, "select current_timezone()") for one in (cursor, other)]
+
+
 def beside(user, view, at):
     """One user's work on a session of their own, beside another's."""
     with session(user) as connection:
@@ -74,6 +105,9 @@ def beside(user, view, at):
 with session("ada") as connection:
     read_all(connection.cursor())
     cancel(connection.cursor())
+    read_wide(connection.cursor())
+    look_around(connection.cursor())
+    set_zone(connection.cursor())
 both = threading.Barrier(2)
 threads = [threading.Thread(target=beside, args=(user, "of " + user, both)) for user in ("ada", "eve")]
 for thread in threads:

@@ -1,0 +1,74 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { executeStatement, fetchResults, openedSession, openSession } from '../../test/harness/hive-messages';
+
+/** Has a server answer messages of ada as it is told to; says what became of each. */
+const CALLS = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_bridge import Calls
+from thrift_messages import ForeignMessage
+
+class Server:
+    def __init__(self):
+        self.did = []
+
+    def answer(self, user, message):
+        self.did.append("answers " + message[8 : 8 + message[7]].decode())
+        if answers[0] is None:
+            answers.pop(0)
+            raise RuntimeError("An error occurred while calling o7.process.\\n: java.lang.OutOfMemoryError: Java heap space\\n\\tat x")
+        return bytes.fromhex(answers.pop(0))
+
+
+class Channel:
+    def send(self, *payloads):
+        pass
+
+messages, answers = json.load(sys.stdin)
+server = Server()
+calls = Calls(Channel(), server, None, None)
+said = []
+for message in messages:
+    try:
+        given = calls.relayed("ada", bytes.fromhex(message))
+        said.append(given.body.hex())
+    except ForeignMessage as error:
+        said.append("foreign")
+print("\\n" + json.dumps({"said": said, "did": server.did}))
+`;
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+// Real: the program of the bridge. Left out: Spark.
+(hasPython ? describe : describe.skip)('the bridge to the server of SQL', () => {
+  const ada = { guid: Buffer.from('session of ada, '), secret: Buffer.alloc(16, 1) };
+  const calls = (messages: Buffer[], answers: (Buffer | null)[]) => {
+    const input = JSON.stringify([
+      messages.map((one) => one.toString('hex')),
+      answers.map((one) => one && one.toString('hex')),
+    ]);
+    const output = execFileSync('python3', ['-c', CALLS, __dirname], {
+      input,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const { said, did } = JSON.parse(output.slice(output.lastIndexOf('\n{'))) as { said: string[]; did: string[] };
+    return { did, said: said.map((text) => (text === 'foreign' ? text : Buffer.from(text, 'hex').toString('latin1'))) };
+  };
+
+  it('answers in Thrift why a call is not carried out, and refuses only what is no message', () => {
+    const { said, did } = calls(
+      [executeStatement(ada, 'select 1'), openSession(), fetchResults(ada, 10), Buffer.from('GET / HTTP/1.1')],
+      [openedSession(ada), null, null],
+    );
+    expect(did).toEqual(['answers OpenSession', 'answers FetchResults', 'answers FetchResults']);
+    expect(said).toEqual([
+      expect.stringMatching(/ExecuteStatement[^]*08003[^]*The session or operation is not one of ada, or is closed\./),
+      expect.stringContaining('session of ada, '),
+      expect.stringMatching(
+        /FetchResults[^]*HY000[^]*The call failed: java\.lang\.OutOfMemoryError: Java heap space\0/,
+      ),
+      'foreign',
+    ]);
+  });
+});
