@@ -38,8 +38,10 @@ from thrift_messages import (
     failure,
     opened,
     sequence_of,
+    session_in,
     with_fetch_size,
     with_sequence,
+    without_database,
 )
 from thrift_pages import LONGEST_ANSWER, TooLong
 
@@ -162,6 +164,9 @@ class Server:
         # Looked up once: each step of a name is a call of the JVM.
         self._processor = getattr(rpc, "TCLIService$Processor")(service)
         self._sessions = jvm.org.apache.hive.service.cli.session.SessionManager
+        self._manager = services["SparkSQLCLIService"].getSessionManager()
+        self._class_loader = session._jsparkSession.sharedState().jarClassLoader()
+        self._jvm = jvm
         self._input = jvm.org.apache.thrift.transport.TMemoryInputTransport
         self._output = jvm.org.apache.thrift.transport.TIOStreamTransport
         self._buffer = jvm.java.io.BufferedOutputStream
@@ -179,6 +184,20 @@ class Server:
             self._sessions.setUserName(user)
             own.user = user
         return own.line.answer(self._processor, message)
+
+    def use(self, guid, secret, database):
+        """Has a session begin with a database. Spark would do so while it opens one, with the class loader that Hive gives to its
+        sessions: that finds no catalog of the run's packages."""
+        jvm = self._jvm
+        rpc, wrap = jvm.org.apache.hive.service.rpc.thrift, jvm.java.nio.ByteBuffer.wrap
+        identifier = rpc.THandleIdentifier(wrap(guid), wrap(secret))
+        handle = jvm.org.apache.hive.service.cli.SessionHandle(rpc.TSessionHandle(identifier))
+        jvm.Thread.currentThread().setContextClassLoader(self._class_loader)
+        try:
+            self._manager.getOperationManager().sessionToContexts().get(handle).sql("use %s" % database)
+        except Exception:
+            self._manager.closeSession(handle)
+            raise
 
     @staticmethod
     def _share_metastore(session, settings):
@@ -435,10 +454,17 @@ class Calls:
     def open(self, user, message):
         if self.handles.sessions_of(user) >= MOST_SESSIONS:
             raise Refused("%s has %d sessions already. Close some of them." % (user, MOST_SESSIONS), CONNECTION_REFUSED)
+        message, database = without_database(message)
         answer = self.server.answer(user, message)
         session = opened(OPENS_SESSION, answer)
         if session is None:
             return answer
+        if database is not None:
+            try:
+                self.server.use(*session_in(answer), database)
+            except Exception as error:
+                text = "The session cannot begin with the database %s: %s" % (database, reason_of(error))
+                raise Refused(text, CONNECTION_REFUSED) from None
         self.note_opened(user, session)
         print("%s opened a session" % user, flush=True)
         return with_fetch_size(answer)

@@ -19,6 +19,10 @@ class Server:
             raise RuntimeError("An error occurred while calling o7.process.\\n: java.lang.OutOfMemoryError: Java heap space\\n\\tat x")
         return bytes.fromhex(answers.pop(0))
 
+    def use(self, guid, secret, database):
+        self.did.append("uses %s in %s" % (database, guid.decode()))
+        if database == "nope":
+            raise RuntimeError("[SCHEMA_NOT_FOUND] The schema is not there.\\nVerify it.")
 
 class Channel:
     def send(self, *payloads):
@@ -70,5 +74,22 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
       ),
       'foreign',
     ]);
+  });
+
+  it('has a session begin with its database once it is open', () => {
+    const begin = (name: string) =>
+      calls(
+        [openSession('x', [['use:database', name]]), executeStatement(ada, 'select 1')],
+        [openedSession(ada), openedSession(ada)],
+      );
+    const good = begin('sales');
+    expect(good.did).toEqual(['answers OpenSession', 'uses sales in session of ada, ', 'answers ExecuteStatement']);
+    expect(good.said[0]).toContain('session of ada, ');
+    const bad = begin('nope');
+    expect(bad.did).toEqual(['answers OpenSession', 'uses nope in session of ada, ']);
+    expect(bad.said[0]).toMatch(
+      /08004[^]*cannot begin with the database nope: \[SCHEMA_NOT_FOUND\] The schema is not there\.\0/,
+    );
+    expect(bad.said[0]).not.toContain('session of ada, ');
   });
 });

@@ -47,6 +47,7 @@ NEWEST_PROTOCOL = 9
 # Driver and Beeline of Hive 4.0.0 stop where the server names no number of rows.
 FETCH_SIZE = b"hive.server2.thrift.resultset.default.fetch.size"
 DEFAULT_FETCH_SIZE = b"1000"
+DATABASE = b"use:database"
 # Calls of a session whose answers have the handle of an operation.
 OPEN_OPERATIONS = {
     EXECUTES,
@@ -277,6 +278,34 @@ def opened(name, message):
     except ForeignMessage:
         return None
     return found[0] if len(found) == 1 else None
+
+
+def session_in(answer):
+    """Both texts of the handle of a session that was opened."""
+    reader = Reader(answer)
+    reader.name(REPLY)
+    texts = []
+    both = {1: reader.text_into(texts), 2: reader.text_into(texts)}
+    reader.fields(0, {0: reader.struct_into({3: reader.struct_into({1: reader.struct_into(both)})})})
+    return tuple(texts)
+
+
+def without_database(message):
+    """A message that opens a session without the database that it shall begin with, and that one; None if it names none."""
+    reader = Reader(message)
+    reader.name(CALL)
+    places, entries = [], []
+    reader.fields(0, {1: reader.struct_into({4: reader.entries_into(places, entries)})})
+    named = [entry for entry in entries if entry[0] == DATABASE]
+    if not named:
+        return message, None
+    _, _, size_at, end = named[-1]
+    database = message[size_at + 4 : end].decode("utf-8", "replace")
+    parts, at = [message[: places[0]], struct.pack(">i", len(entries) - len(named))], places[0] + 4
+    for _, begin, _, end in named:
+        parts.append(message[at:begin])
+        at = end
+    return b"".join(parts + [message[at:]]), database
 
 
 def with_fetch_size(answer):

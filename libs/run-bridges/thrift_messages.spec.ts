@@ -35,15 +35,28 @@ from thrift_messages import failure
 print(json.dumps([failure(name, bytes([0, 0, 0, 7]), text, "08003").hex() for name, text in json.load(sys.stdin)]))
 `;
 
+/** Says of messages that open sessions what is left of them, and with which database the session shall begin. */
+const DATABASES = `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from thrift_messages import asked, without_database
+said = []
+for text in json.load(sys.stdin):
+    message, database = without_database(bytes.fromhex(text))
+    said.append([message.hex(), database])
+    asked(message)
+print(json.dumps(said))
+`;
+
 /** Says how answers that open sessions look once they have a fetch size. */
 const FETCH_SIZES = `
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from thrift_messages import opened, with_fetch_size
+from thrift_messages import opened, session_in, with_fetch_size
 said = []
 for text in json.load(sys.stdin):
     answer = with_fetch_size(bytes.fromhex(text))
-    said.append([answer.hex(), opened("OpenSession", answer).decode()])
+    said.append([answer.hex(), opened("OpenSession", answer).decode(), session_in(answer)[1].hex()])
 print(json.dumps(said))
 `;
 
@@ -158,13 +171,29 @@ const python = (program: string, input: unknown): unknown =>
     expect(long.length).toBeLessThan(5_000);
   });
 
+  it('that open sessions tell their database apart from the rest', () => {
+    const other = ['set:hiveconf:a', 'b'] as const;
+    const messages = [
+      openSession('ada'),
+      openSession('ada', [other]),
+      openSession('ada', [['use:database', 'one'], other, ['use:database', 'zw\u00f6lf']]),
+    ];
+    const hex = (message: Buffer) => message.toString('hex');
+    expect(python(DATABASES, messages.map(hex))).toEqual([
+      [hex(openSession('ada')), null],
+      [hex(openSession('ada', [other])), null],
+      [hex(openSession('ada', [other])), 'zw\u00f6lf'],
+    ]);
+  });
+
   it('that open sessions are answered with a fetch size, where the server names none', () => {
     const size = ['hive.server2.thrift.resultset.default.fetch.size', '1000'] as const;
     const other = ['a', 'b'] as const;
     const own = ['hive.server2.thrift.resultset.default.fetch.size', '7'] as const;
     const answers = [undefined, [], [other], [own]].map((entries) => openedSession(ada, entries).toString('hex'));
+    const secret = ada.secret.toString('hex');
     const wanted = [[size], [size], [size, other], [own]].map((entries) => openedSession(ada, entries).toString('hex'));
-    expect(python(FETCH_SIZES, answers)).toEqual(wanted.map((answer) => [answer, 'session of ada, ']));
+    expect(python(FETCH_SIZES, answers)).toEqual(wanted.map((answer) => [answer, 'session of ada, ', secret]));
   });
 
   it('are about sessions of their senders only', () => {

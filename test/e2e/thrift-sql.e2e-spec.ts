@@ -12,12 +12,14 @@ import {
 } from '../harness/hive-messages';
 import type { ApiClient } from './harness/api-client';
 import { createCluster, describeEstate, destroyCluster, startCluster } from './harness/estate';
-import { JobDesk } from './harness/jobs';
+import { compileJar, JobDesk } from './harness/jobs';
 import { clientOf, createUser } from './harness/people';
 import { SharedPlatform } from './harness/shared-platform';
 
 const run = promisify(execFile);
 const ROWS = 1_000_000;
+/** A catalog that only the class loader of the run's own jars finds. */
+const CATALOG = 'class OwnCatalog extends org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension';
 
 let platform: SharedPlatform;
 let admin: ApiClient;
@@ -37,7 +39,13 @@ beforeAll(async () => {
     await createUser(platform, name, 'ADMIN', [platform.tenantId]);
     tokens[name] = (await (await clientOf(platform, name)).post('/user/token', {})).token;
   }
-  jobId = await desk.start(clusterId, 'sql', { job_type: 'THRIFT_SQL', driver_memory: '1g' });
+  await desk.upload('catalog.jar', await compileJar(platform.runtime, CATALOG));
+  jobId = await desk.start(clusterId, 'sql', {
+    job_type: 'THRIFT_SQL',
+    driver_memory: '1g',
+    jars: ['catalog.jar'],
+    conf: ['spark.sql.catalog.spark_catalog=OwnCatalog'],
+  });
   await desk.reached(jobId, ['RUNNING']);
 });
 
@@ -147,10 +155,11 @@ describe('a job that serves SQL', () => {
     expect(await desk.log(jobId, 'stderr')).not.toContain('java.sql.SQLException');
   });
 
-  it('says how many rows to fetch at once', async () => {
+  it('says why a session cannot begin, and how many rows to fetch at once', async () => {
     const begin = async (database: string) =>
       (await post('ada', openSession('x', [['use:database', database]]))).body.toString('latin1');
     expect(await begin('default')).toContain('hive.server2.thrift.resultset.default.fetch.size\0\0\0\x041000');
+    expect(await begin('nowhere')).toContain('cannot begin with the database nowhere: [SCHEMA_NOT_FOUND]');
   });
 
   it('refuses who may not, and what is no message', async () => {
