@@ -8,6 +8,11 @@ interface Service {
   environment?: Record<string, string>;
   networks?: string[];
   ports?: string[];
+  env_file?: { path: string; required: boolean }[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  logging?: { options: Record<string, string> };
 }
 
 const file = join(__dirname, '..', '..', 'docker', 'compose.yaml');
@@ -36,5 +41,23 @@ describe('compose.yaml', () => {
     expect(configuration?.split('\n')).toContain(`requirepass $$${name}`);
     for (const pod of ['api', 'agents', 'worker'])
       expect(compose.services[pod]?.environment?.['REDIS_URL']).toBe(`redis://:${secret}@redis:6379`);
+  });
+
+  it('lets every variable of the platform be set in docker/.env, except what the containers rely on', () => {
+    for (const name of ['api', 'agents', 'worker']) {
+      const { env_file: files, environment } = compose.services[name] ?? {};
+      expect(files).toEqual([{ path: '.env', required: true }]);
+      expect(environment).toMatchObject({ HOST: '0.0.0.0', PORT: '8080', WORKER_HEALTH_PORT: '8081' });
+    }
+  });
+
+  it('bounds the logs of all containers, and what those of the API may do', () => {
+    for (const { logging } of Object.values(compose.services)) {
+      expect(logging?.options).toMatchObject({ 'max-size': '10m', 'max-file': '5' });
+    }
+    for (const name of ['api', 'agents'])
+      expect(compose.services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    for (const { security_opt: options } of Object.values(compose.services))
+      expect(options).toEqual(['no-new-privileges:true']);
   });
 });

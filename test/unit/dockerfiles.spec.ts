@@ -103,3 +103,18 @@ it('the image of Spark nodes has all that the agent imports', () => {
   expect(folders).toContain('node-agent');
   expect([...new Set(imported)].filter((name) => !folders.includes(name))).toEqual([]);
 });
+
+it('the stage that both Dockerfiles have is the same, and leaves out types and source maps of packages', () => {
+  const stages = ['Dockerfile', 'spark-node.Dockerfile'].map((name) => {
+    const text = readFileSync(join(ROOT, 'docker', name), 'utf8');
+    return /^FROM \S+ AS build\n[\s\S]*?(?=^FROM )/m.exec(text)?.[0].trim();
+  });
+  expect(stages[0]).toBe(stages[1]);
+  for (const suffix of ['*.map', '*.d.ts', '*.d.mts', '*.d.cts']) expect(stages[0]).toContain(`-name '${suffix}'`);
+});
+
+it.each(['Dockerfile', 'spark-node.Dockerfile'])('%s says in labels which version and revision an image is', (name) => {
+  const text = readFileSync(join(ROOT, 'docker', name), 'utf8');
+  for (const label of ['version="$VERSION"', 'revision="$REVISION"'])
+    expect(text).toContain(`org.opencontainers.image.${label}`);
+});

@@ -1,37 +1,69 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { load as parse, loadAll } from 'js-yaml';
 
 interface Resource {
   kind: string;
   metadata: { name: string };
   data?: Record<string, string>;
-  spec?: { template?: { spec: { containers: Container[]; volumes: Named[] } } };
+  spec?: {
+    selector?: { matchLabels?: Record<string, string> };
+    template?: { metadata: { labels: Record<string, string> }; spec: PodSpec };
+  };
 }
 
 interface Named {
   name: string;
   persistentVolumeClaim?: { claimName: string };
+  emptyDir?: { sizeLimit?: string };
+}
+
+interface PodSpec {
+  containers: Container[];
+  volumes?: Named[];
+  topologySpreadConstraints?: unknown[];
+}
+
+interface Probe {
+  httpGet: { path: string };
 }
 
 interface Container extends Named {
+  image: string;
+  imagePullPolicy: string;
+  command: string[];
+  livenessProbe?: Probe;
+  readinessProbe?: Probe;
+  resources: Record<'requests' | 'limits', Record<string, string>>;
+  securityContext: {
+    allowPrivilegeEscalation: boolean;
+    readOnlyRootFilesystem?: boolean;
+    capabilities: { drop: string[] };
+  };
   volumeMounts: { name: string; mountPath: string }[];
 }
 
 const docker = join(__dirname, '..', '..', 'docker');
 const text = (...path: string[]) => readFileSync(join(docker, ...path), 'utf8');
 const kustomization = (folder: string) =>
-  parse(text(folder, 'kustomization.yaml')) as { resources: string[]; patches?: { patch: string }[] };
+  parse(text(folder, 'kustomization.yaml')) as {
+    resources: string[];
+    images?: { name: string; newTag: string }[];
+    patches?: { patch: string }[];
+  };
 
-const resources = kustomization('kubernetes').resources.flatMap(
-  (file) => loadAll(text('kubernetes', file)) as Resource[],
-);
+const resourcesOf = (folder: string) =>
+  kustomization(folder)
+    .resources.filter((file) => file.endsWith('.yaml'))
+    .flatMap((file) => loadAll(text(folder, file)) as Resource[]);
+const resources = resourcesOf('kubernetes');
 const patches = (kustomization('kubernetes-bucket').patches ?? []).map(({ patch }) => parse(patch) as Resource);
 const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`;
 
 describe('kubernetes-bucket', () => {
   const users = resources.filter(({ spec }) =>
-    spec?.template?.spec.volumes.some(({ persistentVolumeClaim: claim }) => claim?.claimName === 'platform-data'),
+    spec?.template?.spec.volumes?.some(({ persistentVolumeClaim: claim }) => claim?.claimName === 'platform-data'),
   );
 
   it('takes the shared volume from whatever uses it, and nothing else', () => {
@@ -57,5 +89,61 @@ describe('kubernetes-bucket', () => {
     expect(Object.keys(data ?? {}).sort()).toEqual(['STORE', 'STORE_BUCKET']);
     const secret = parse(text('kubernetes', 'secret.example.yaml')) as { stringData: Record<string, string> };
     expect(secret.stringData).toHaveProperty('STORE_CREDENTIALS');
+  });
+});
+
+describe('kubernetes', () => {
+  const pods = [...resources, ...resourcesOf('kubernetes-worker-local')]
+    .filter(({ spec }) => spec?.template)
+    .map((resource) => ({ name: nameOf(resource), ...resource.spec!.template! }));
+  const of = (name: string) => pods.find((pod) => pod.name === name)!.spec;
+
+  it('migrates by a Job, for which all other pods wait', () => {
+    const { data } = resources.find(({ kind }) => kind === 'ConfigMap')!;
+    expect(data?.['DATABASE_MIGRATE_ON_START']).toBe('false');
+    expect(of('Job platform-migrate').containers[0]?.command.at(-1)).toBe('dist/migrate.js');
+  });
+
+  it('bounds what each pod takes of its machine, and what it may do there', () => {
+    expect(pods).toHaveLength(5);
+    for (const { spec } of pods) {
+      const [container] = spec.containers;
+      const { resources: taken, securityContext } = container!;
+      for (const part of ['requests', 'limits'] as const)
+        expect(Object.keys(taken[part])).toEqual(expect.arrayContaining(['memory', 'ephemeral-storage']));
+      expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
+      if (container!.image === 'managed-spark') expect(securityContext.readOnlyRootFilesystem).toBe(true);
+      for (const { emptyDir } of spec.volumes ?? []) if (emptyDir) expect(emptyDir.sizeLimit).toBeDefined();
+      expect(container!.imagePullPolicy).toBe('IfNotPresent');
+    }
+  });
+
+  it('has pods of a kind on several machines, of which one stays', () => {
+    const disruption = resources.filter(({ kind }) => kind === 'PodDisruptionBudget');
+    for (const kind of ['api', 'agents', 'worker']) {
+      const { labels } = resources.find((one) => nameOf(one) === `Deployment platform-${kind}`)!.spec!.template!
+        .metadata;
+      expect(of(`Deployment platform-${kind}`).topologySpreadConstraints).toMatchObject([
+        { labelSelector: { matchLabels: labels } },
+      ]);
+      expect(disruption.some(({ spec }) => isDeepStrictEqual(spec?.selector?.matchLabels, labels))).toBe(true);
+    }
+  });
+
+  it('probes what does not depend on Redis or on strangers', () => {
+    const serving = pods.filter(({ name }) => name.startsWith('Deployment'));
+    for (const { spec } of serving) {
+      const { livenessProbe, readinessProbe } = spec.containers[0]!;
+      expect([livenessProbe?.httpGet.path, readinessProbe?.httpGet.path]).toEqual(['/live', '/ready']);
+    }
+  });
+
+  it('names images by the version of the release', () => {
+    const { version } = parse(readFileSync(join(docker, '..', 'package.json'), 'utf8')) as { version: string };
+    const images = ['kubernetes', 'kubernetes-worker-local'].flatMap((folder) => kustomization(folder).images ?? []);
+    expect(images).toEqual([
+      { name: 'managed-spark', newTag: version },
+      { name: 'managed-spark-worker-local', newTag: version },
+    ]);
   });
 });
