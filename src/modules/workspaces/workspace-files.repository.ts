@@ -29,6 +29,14 @@ export interface TreeSize {
 /** This many blobs of a deleted directory are removed with it; the sweeper removes the rest. */
 const MOST_BLOBS = 1000;
 
+const TREE_COLUMNS = ['tenant_id', 'workspace_file_id', 'path', 'is_dir', 'size_bytes', 'blob_key'] as const;
+
+/** What is read of each file and directory below another; there may be a million. */
+export type TreeEntry = Pick<WorkspaceFile, (typeof TREE_COLUMNS)[number]>;
+
+/** Most entries of a tree that are in memory at a time. */
+const PAGE_OF_TREE = 1_000;
+
 /** Condition on a file or directory and everything below it; takes {@link treeParams} as `$1` to `$3`. */
 const OF_TREE = `workspace_id = $1 AND to_date = 'infinity' AND (path = $2 OR path LIKE $3)`;
 
@@ -98,7 +106,7 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
   }
 
   /** The row as it is now; null when the file is gone. */
-  async current({ tenant_id, workspace_file_id }: WorkspaceFileRow): Promise<WorkspaceFileRow | null> {
+  async current({ tenant_id, workspace_file_id }: TreeEntry): Promise<WorkspaceFileRow | null> {
     return firstRow<WorkspaceFileRow>(
       this.dataSource.manager,
       `SELECT * FROM workspace_files t WHERE ${ofTenant('t', '$1')} AND workspace_file_id = $2 AND to_date = 'infinity'`,
@@ -192,13 +200,24 @@ export class WorkspaceFilesRepository extends ResourceRepository<WorkspaceFile> 
     return { count: closed?.count ?? 0, blobKeys: await this.unusedBlobs(tx, closed?.blob_keys ?? []) };
   }
 
-  /** Files below a directory, for its download; the root for an empty path. */
-  async filesBelow(workspaceId: number, path: string): Promise<WorkspaceFileRow[]> {
-    return rows<WorkspaceFileRow>(
-      this.dataSource.manager,
-      `SELECT * FROM workspace_files WHERE workspace_id = $1 AND to_date = 'infinity' AND path LIKE $2 ORDER BY path`,
-      [workspaceId, `${literalPattern(path)}/%`],
-    );
+  /**
+   * What is below a directory, in the order of the paths and a page at a time: each page is what there is when it is
+   * asked for, and no path comes twice.
+   */
+  async *below({ workspace_id, path }: WorkspaceFileRow): AsyncGenerator<TreeEntry[]> {
+    let after = '';
+    for (;;) {
+      const page = await rows<TreeEntry>(
+        this.dataSource.manager,
+        `SELECT ${TREE_COLUMNS.join(', ')} FROM workspace_files
+         WHERE workspace_id = $1 AND to_date = 'infinity' AND path > $2 AND path LIKE $3 ORDER BY path LIMIT ${PAGE_OF_TREE}`,
+        [workspace_id, after, `${literalPattern(path)}/%`],
+      );
+      yield page;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE_OF_TREE) return;
+      after = last.path;
+    }
   }
 
   /** Which of the given blobs a current file of any workspace has, or notebooks, whose large contents lie here, too. */

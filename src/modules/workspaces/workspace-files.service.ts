@@ -25,6 +25,7 @@ import { nameOf, normalizePath, parentOf } from '../../platform/files/file-path'
 import {
   type FileSelector,
   type FileTotals,
+  type TreeEntry,
   type TreeSize,
   type WorkspaceFileRow,
   WorkspaceFilesRepository,
@@ -284,14 +285,16 @@ export class WorkspaceFilesService {
   }
 
   private async *zipEntries(directory: WorkspaceFileRow): AsyncGenerator<ZipEntry> {
-    for (const file of await this.repository.filesBelow(directory.workspace_id, directory.path)) {
-      const name = file.path.slice(directory.path.length + 1);
-      yield { name, open: file.is_dir ? null : () => this.contentOf(file) };
+    for await (const page of this.repository.below(directory)) {
+      for (const file of page) {
+        const name = file.path.slice(directory.path.length + 1);
+        yield { name, open: file.is_dir ? null : () => this.contentOf(file) };
+      }
     }
   }
 
   /** An upload may have replaced the bytes since the row was read. */
-  private async contentOf(file: WorkspaceFileRow): Promise<ZipContent> {
+  private async contentOf(file: TreeEntry): Promise<ZipContent> {
     try {
       return await this.open(file);
     } catch (error) {
@@ -301,7 +304,7 @@ export class WorkspaceFilesService {
     }
   }
 
-  private async open(file: WorkspaceFileRow): Promise<ZipContent> {
+  private async open(file: TreeEntry): Promise<ZipContent> {
     return { stream: await ofStore(this.blobs.read(file.blob_key ?? '')), sizeBytes: file.size_bytes ?? 0 };
   }
 
