@@ -19,7 +19,23 @@ describe('a token in a path', () => {
     expect(asked.url).toBe('/thing/7/ws/a_session/-');
   });
 
-  it.each(['/thing/7/ws', '/thing/7/ws/a_session', '/other?next=/thing/7/ws/a/b', '/thing/7/6/ws/a/b'])(
+  it.each([
+    ['/thing/7/WS/a_session/secret', '/thing/7/WS/-'],
+    ['/thing/7/ws//a_session//secret', '/thing/7/ws/-'],
+    ['/thing/7//./ws/secret', '/thing/7//./ws/-'],
+    ['/thing/7/ws/secret?x=1', '/thing/7/ws/-?x=1'],
+    ['/thing/7/%77s/a_session/secret', '/thing/7/%77s/-'],
+    ['/thing/7/%2577s%2fa_session%252Fsecret', '/thing/7/%2577s%2f-'],
+    ['/thing/7/6/ws/a_session/secret', '/thing/7/6/ws/-'],
+    ['/thing/7/ws/a_session/more/secret', '/thing/7/ws/-'],
+    ['http://host/thing/7/wS/secret', 'http://host/thing/7/wS/-'],
+  ])('does not stay in %s, which leads nowhere', (url, left) => {
+    const asked = request(url);
+    takePathToken(asked);
+    expect([asked.url, asked.headers]).toEqual([left, {}]);
+  });
+
+  it.each(['/thing/7/ws', '/thing/7/ws/', '/other?next=/thing/7/ws/a/b', '/thing/7/wss/a/b', '/%', '/things/ws'])(
     'is not looked for in %s',
     (url) => {
       const asked = request(url);
