@@ -315,7 +315,12 @@ describe('the size of a cluster', () => {
       await settle();
       expect((await nodes()).map(({ status }) => status)).toEqual(['RUNNING']);
     }
-    expect((await history()).map(([status]) => status)).not.toContain('RESIZING_UP');
+    const resized = (await history()).filter(([status]) => status?.startsWith('RESIZING'));
+    // The first node is the only one, without which the cluster serves nobody.
+    expect(resized).toEqual([
+      ['RESIZING_UP', '1 of at least 1 node missing. Node 0 is lost: The worker ended for the 1. time.'],
+      ['RESIZING_UP', expect.stringMatching(/is lost: The worker ended for the 2. time.$/)],
+    ]);
     const [node] = await nodes();
     await report(node as ClusterNode, { state: 'failed', error: 'The worker ended for the last time.' });
     await scale();
@@ -324,6 +329,43 @@ describe('the size of a cluster', () => {
       'A node is missing, and 2 were already replaced within an hour, of at most 2. ' +
         `The last: Node ${node?.node_number ?? ''} is lost: The worker ended for the last time.`,
     ]);
+  });
+
+  it('keeps the cluster RUNNING while it is replaced beside others', async () => {
+    await makeNode(dataSource.manager, tenancy, 1);
+    await set('min_instances = 2');
+    const before = (await history()).length;
+    await report((await nodes())[1] as ClusterNode, { state: 'failed', error: 'The worker ended.' });
+    await scale();
+    await bring();
+    await report((await nodes()).find(({ status }) => status === 'INITIATING') as ClusterNode);
+    await bring();
+    await settle();
+    expect((await history()).slice(before)).toEqual([]);
+  });
+
+  it('does not make a cluster RUNNING that has no node and gets none, and says why until one works', async () => {
+    const [lost] = await nodes();
+    await report(lost as ClusterNode, { state: 'failed', error: 'The worker ended.' });
+    provider.refusals.set(1, fault('invalid'));
+    await scale();
+    await bring();
+    expect(await bring()).toEqual(Step.done);
+    await settle();
+    const words = 'Not all nodes could be added: node 1: the provider says invalid';
+    expect((await history()).at(-1)).toEqual(['RESIZING_UP', words]);
+    expect(await nodes()).toEqual([]);
+    // Not before the pause.
+    await scale();
+    expect(await nodes()).toEqual([]);
+    await set('grow_after = NULL');
+    await scale();
+    await bring();
+    const [fresh] = await nodes();
+    await report(fresh as ClusterNode);
+    await bring();
+    await settle();
+    expect((await history()).at(-1)).toEqual(['RUNNING', 'Its nodes are as planned']);
   });
 
   it('is what it was after a start whose machines vanished meanwhile', async () => {

@@ -185,13 +185,21 @@ export class ClusterLifecycle {
     });
   }
 
-  /** Ends the resize of a locked cluster: it is RUNNING again, and the next resize may begin. */
-  async endResize(tx: Tx, cluster: LockedCluster, reason: string): Promise<void> {
+  /**
+   * Ends the resize of a locked cluster, and the next one may begin. It is RUNNING again, unless no node of it works although
+   * it needs some: then it grows until one does.
+   */
+  async endResize(
+    tx: Tx,
+    cluster: LockedCluster,
+    { reason, isDown }: { reason: string; isDown: boolean },
+  ): Promise<void> {
     const workflowInstanceId = cluster.resize_instance_id;
     await this.clusters.setResize(tx, cluster.cluster_id, null);
     cluster.resize_instance_id = null;
-    if (RESIZING.includes(cluster.status))
-      await this.transition(tx, cluster, { to: 'RUNNING', reason, userId: null, workflowInstanceId });
+    const to = isDown ? 'RESIZING_UP' : 'RUNNING';
+    if (isDown || RESIZING.includes(cluster.status))
+      await this.transition(tx, cluster, { to, reason, userId: null, workflowInstanceId });
   }
 
   /**

@@ -36,8 +36,9 @@ export const CLUSTER_TRANSITIONS: TransitionTable<ClusterStatus> = {
   DESTROYING: ['DESTROYED', 'ERROR'],
   DESTROYED: ['STOPPED'],
   ERROR: ['DESTROYING'],
-  RESIZING_UP: ['RUNNING', 'ERROR'],
-  RESIZING_DOWN: ['RUNNING', 'ERROR'],
+  // Once more, for another reason, while no node can be had.
+  RESIZING_UP: ['RUNNING', 'ERROR', 'RESIZING_UP'],
+  RESIZING_DOWN: ['RUNNING', 'ERROR', 'RESIZING_UP'],
 };
 
 export const NODE_TRANSITIONS: TransitionTable<NodeStatus> = {

@@ -176,7 +176,10 @@ export class WorkflowRunner {
         attempt = 0;
         await this.advance(context, index, { stepId, outcome: 'done', problem: result.problem });
         this.reached(context, step.name, 'committed');
-        this.logger.info({ workflow: jobName, step: step.name, ...context.about }, 'Workflow step done');
+        const about = { workflow: jobName, step: step.name, ...context.about };
+        if (result.problem === null) this.logger.info(about, 'Workflow step done');
+        else
+          this.logger.warn({ ...about, problem: result.problem.message }, 'Workflow step done, except for a problem');
       } else {
         const goesOn = await this.pauseOrEnd(place, context, result);
         if (!goesOn) return;

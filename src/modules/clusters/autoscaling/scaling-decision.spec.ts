@@ -258,6 +258,8 @@ describe('a cluster of the type CLUSTER', () => {
   });
 });
 
+const isOut = ({ phase }: NodeFacts): boolean => phase === 'leaving' || phase === 'broken';
+
 describe('of any facts', () => {
   function drawn(random: SeededRandom): ScalingFacts {
     const clusterType = random.pick(CLUSTER_TYPES);
@@ -311,7 +313,7 @@ describe('of any facts', () => {
         expect(decision.by).toBeGreaterThan(0);
         expect(there + decision.by).toBeLessThanOrEqual(decision.kind === 'grow' ? facts.maxInstances : min);
         expect(facts.growAfter ?? 0).toBeLessThanOrEqual(NOW);
-        if (decision.kind === 'replace') expect(facts.status).toBe('RUNNING');
+        if (decision.kind === 'replace') expect(facts.status === 'RUNNING' || facts.nodes.every(isOut)).toBe(true);
         else expect(facts.clusterType === 'CLUSTER' ? facts.pendingCores : facts.waitingRuns).toBeGreaterThan(0);
         return;
       case 'shrink': {
@@ -392,7 +394,8 @@ describe('of any facts', () => {
       const mayGrow =
         facts.status === 'RESIZING_UP' && (facts.growAfter ?? 0) <= NOW && there.length < facts.maxInstances;
       if (facts.clusterType === 'CLUSTER' || !waits || !mayGrow || facts.waitingRuns <= free) continue;
-      expect(decideScaling(facts).kind).toBe('grow');
+      // Without any node, those that are missing to the minimum come first.
+      expect(['grow', ...(facts.nodes.every(isOut) ? ['replace'] : [])]).toContain(decideScaling(facts).kind);
     }
   });
 });

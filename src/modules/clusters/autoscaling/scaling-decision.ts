@@ -47,7 +47,7 @@ export type ScalingDecision =
   | { kind: 'grow'; by: number; reason: string }
   /** To RESIZING_DOWN. */
   | { kind: 'shrink'; nodeIds: number[]; reason: string }
-  /** Below the minimum; the cluster stays RUNNING. */
+  /** Below the minimum; the cluster stays RUNNING, unless it has no node at all. */
   | { kind: 'replace'; by: number; reason: string };
 
 const NONE: ScalingDecision = { kind: 'none' };
@@ -73,7 +73,7 @@ export function decideScaling(facts: ScalingFacts): ScalingDecision {
   const instances = instancesOf(facts);
   if (facts.growAfter === null || facts.now >= facts.growAfter) {
     const missing = instances.min - instances.ready.length - instances.starting;
-    if (isRunning && missing > 0)
+    if (missing > 0 && (isRunning || hasNone(facts)))
       return { kind: 'replace', by: missing, reason: `${missing} of at least ${count(instances.min, 'node')} missing` };
     const grown = facts.clusterType === 'CLUSTER' ? growByCores(facts, instances) : growByRuns(facts, instances);
     if (grown.kind !== 'none') return grown;
@@ -192,6 +192,11 @@ function waitsForLong({ now, startTimeMs }: ScalingFacts, since: number | null):
 /** Without its master, what is known of a cluster's applications is old. */
 function hasMaster(nodes: readonly NodeFacts[]): boolean {
   return nodes.every((node) => node.role !== 'master' || isReady(node));
+}
+
+/** Of nodes that work or are to. */
+function hasNone({ nodes }: ScalingFacts): boolean {
+  return nodes.every(({ phase }) => phase === 'leaving' || phase === 'broken');
 }
 
 function isWorker({ role }: NodeFacts): boolean {

@@ -119,7 +119,12 @@ export class ClusterScaler {
       });
       return;
     }
-    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, { to: null, reason });
+    const last = seen.isDown ? await this.nodes.lastLoss(tx, cluster.cluster_id) : null;
+    const begun = {
+      to: seen.isDown ? 'RESIZING_UP' : null,
+      reason: last === null ? reason : `${reason}. ${last}`,
+    } as const;
+    const workflowInstanceId = await this.lifecycle.beginResize(tx, cluster, RESIZE_CLUSTER_UP, begun);
     await this.planMore(tx, seen, facts, by, { reason, workflowInstanceId, replacement: true });
   }
 

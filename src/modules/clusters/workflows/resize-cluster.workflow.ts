@@ -20,6 +20,7 @@ import { ClusterFactsReader, type ClusterFacts } from './cluster-facts';
 import { COMPENSATION_MS, failureReason } from './failure-reason';
 import { isToAsk, NodeMachines } from './node-machines';
 import { NodeTeardown } from './node-teardown';
+import { ScalingRepository } from './scaling.repository';
 import type { Bringing } from './node-places';
 import { afterFault, ofNode, providerFault } from './provider-faults';
 import type { ClusterNode } from '../entities/cluster-node.entity';
@@ -61,6 +62,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     private readonly facts: ClusterFactsReader,
     private readonly machines: NodeMachines,
     private readonly teardown: NodeTeardown,
+    private readonly scaling: ScalingRepository,
   ) {}
 
   async compensate(context: WorkflowContext<'cluster'>, failure: WorkflowFailure): Promise<void> {
@@ -180,7 +182,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
     let ended = false;
     const current = await this.lifecycle.whileResizing(context, async (tx, cluster) => {
       ended = isDone(await this.nodes.ofCluster(cluster.cluster_id, tx));
-      if (ended) await this.lifecycle.endResize(tx, cluster, await this.summary(tx, cluster, context));
+      if (ended) await this.endLocked(tx, cluster, await this.summary(tx, cluster, context));
     });
     if (!current) return (await this.hasEnded(context)) ? Step.done : Step.superseded;
     if (ended) return Step.done;
@@ -244,7 +246,12 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
   }
 
   private async end(context: WorkflowContext<'cluster'>, reason: string): Promise<void> {
-    await this.lifecycle.whileResizing(context, (tx, cluster) => this.lifecycle.endResize(tx, cluster, reason));
+    await this.lifecycle.whileResizing(context, (tx, cluster) => this.endLocked(tx, cluster, reason));
+  }
+
+  private async endLocked(tx: Tx, cluster: LockedCluster, reason: string): Promise<void> {
+    const isDown = (await this.scaling.one(tx, cluster.cluster_id))?.isDown ?? false;
+    await this.lifecycle.endResize(tx, cluster, { reason, isDown });
   }
 }
 

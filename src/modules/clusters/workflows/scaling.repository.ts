@@ -15,6 +15,8 @@ export interface ScalableCluster {
   /** Whether a workflow has ended without ending its resize, which only a fault of the platform can bring about. */
   isAbandoned: boolean;
   spotMissingForMs: number | null;
+  /** Whether it needs nodes and none works. */
+  isDown: boolean;
   nodes: ScalableNode[];
 }
 
@@ -113,6 +115,7 @@ function toScalable(row: Row): ScalableCluster {
     resizeInstanceId: row.is_abandoned ? null : row.resize_instance_id,
     isAbandoned: row.is_abandoned,
     spotMissingForMs: row.spot_missing_since === null ? null : row.now - row.spot_missing_since,
+    isDown: min > 0 && nodes.every(({ status }) => status !== 'RUNNING'),
     nodes,
     facts: {
       now: row.now,
