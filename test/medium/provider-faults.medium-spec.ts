@@ -19,6 +19,7 @@ import {
   type Workflow,
   type WorkflowContext,
 } from '../../src/platform/workflows/workflow-definition';
+import { CredentialsConfsService } from '../../src/modules/credentials-confs/credentials-confs.service';
 import { WorkerModule } from '../../src/worker.module';
 import { makeTenancy } from './harness/records';
 import { putCluster, putNode } from './harness/statuses';
@@ -114,6 +115,12 @@ describe('a provider with faults of every kind', () => {
     );
   }
 
+  const states = async (): Promise<(string | null)[][]> => {
+    const sql = 'SELECT status, reason FROM cluster_states WHERE cluster_id = $1 ORDER BY sequence';
+    const found = await dataSource.query<{ status: string; reason: string | null }[]>(sql, [clusterId]);
+    return found.map(({ status, reason }) => [status, reason]);
+  };
+
   async function node() {
     const [found] = await dataSource.query<Record<string, unknown>[]>(
       'SELECT * FROM cluster_nodes WHERE cluster_id = $1 ORDER BY node_id DESC LIMIT 1',
@@ -148,6 +155,50 @@ describe('a provider with faults of every kind', () => {
         boot: expect.objectContaining({ accelerator: 'turbo' }) as object,
       }),
     ]);
+  });
+
+  it('is asked for nothing where machines could not reach the platform, neither to start nor to destroy', async () => {
+    const facts = app.get(ClusterFactsReader);
+    const scripted = facts.withDriver;
+    Reflect.deleteProperty(facts, 'withDriver');
+    const revealed = jest.spyOn(app.get(CredentialsConfsService), 'reveal');
+    const used = jest.spyOn(app.get(Drivers), 'forEnvironment');
+    try {
+      await dataSource.query(`UPDATE cloud_envs SET endpoint = 'https://pve.example.org:8006'`);
+      const context = await planned();
+      const words = 'Machines of clouds cannot reach the platform';
+      await expect(provision(context)).rejects.toThrow(words);
+      await start().compensate(context, { step: 'provision-nodes', message: words });
+      expect((await states()).at(-1)).toEqual(['ERROR', `Step provision-nodes failed: ${words}`]);
+      const destroy = await begin('destroy');
+      const workflow = app.get(DestroyClusterWorkflow);
+      for (const { name } of workflow.steps) expect(await step(workflow, name, destroy)).toEqual(Step.done);
+      expect((await states()).at(-1)?.[0]).toBe('DESTROYED');
+      expect([revealed.mock.calls, used.mock.calls]).toEqual([[], []]);
+    } finally {
+      facts.withDriver = scripted;
+      jest.restoreAllMocks();
+    }
+  });
+
+  it('has nodes brought again that went down while the cluster starts, where it can', async () => {
+    const revived: string[] = [];
+    let refusal: ComputeDriverError | null = null;
+    const onSite = {
+      revive: ({ nodeToken }: { nodeToken: string }) =>
+        refusal ? Promise.reject(refusal) : Promise.resolve(void revived.push(nodeToken)),
+    };
+    Object.assign(provider, { onSite });
+    const context = await planned();
+    await provision(context);
+    provider.state = 'failed';
+    provider.fault = fault('transient');
+    for (let look = 0; look < 2; look += 1) expect(await awaitNodes(context)).toMatchObject({ kind: 'wait' });
+    expect(revived).toEqual(Array(2).fill((await node())['token']));
+    refusal = fault('transient');
+    expect(await awaitNodes(context)).toMatchObject({ kind: 'wait' });
+    refusal = fault('invalid');
+    await expect(awaitNodes(context)).rejects.toThrow('failed at the provider: the provider says invalid');
   });
 
   it('is asked for the same machine to the byte, after a wait or a repetition', async () => {

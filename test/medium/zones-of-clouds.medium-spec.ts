@@ -139,7 +139,7 @@ describe.each([
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    await prepare(configure(database.url));
+    await prepare(configure(database.url, { AGENT_API_URL: 'http://platform.example.org:8080' }));
     app = await NestFactory.createApplicationContext(WorkerModule, { logger: false, abortOnError: false });
     dataSource = app.get(DataSource);
     const reader = app.get(ClusterFactsReader);

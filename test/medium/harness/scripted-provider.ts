@@ -18,6 +18,8 @@ export class ScriptedProvider {
   /** What it refuses for good, by the number of the node. */
   readonly refusals = new Map<number, ComputeDriverError>();
   state: ProviderNodeState = 'running';
+  /** What it says of nodes that failed. */
+  fault: ComputeDriverError | null = null;
   canStopIt = true;
   isSlow = false;
 
@@ -54,7 +56,7 @@ export class ScriptedProvider {
     const ip = state === 'running' ? '10.0.0.7' : null;
     return {
       ...{ labels, providerRef: `test:${nodeToken}`, state, privateIp: ip, publicIp: null, createdAt: null },
-      fault: state === 'interrupted' ? fault('capacity') : null,
+      fault: state === 'interrupted' ? fault('capacity') : state === 'failed' ? this.fault : null,
     };
   }
 }

@@ -22,7 +22,8 @@ export class CloudRegistrations {
    */
   of(endpoint: string | null, make: (options: CloudDriverOptions) => Promise<ComputeDriver>): DriverRegistration {
     return {
-      disabled: (ofEnvironment) => this.disabled(endpoint ?? ofEnvironment),
+      disabled: () => null,
+      cutOff: (ofEnvironment) => this.cutOff(endpoint ?? ofEnvironment),
       // Each node is a machine of its own.
       keepsTenantsApart: true,
       make: async () => make(await this.options(endpoint)),
@@ -30,7 +31,7 @@ export class CloudRegistrations {
   }
 
   /** Machines of a provider on this machine may be here, too; others cannot reach it. */
-  private disabled(endpoint: string | null): string | null {
+  private cutOff(endpoint: string | null): string | null {
     if (!this.config.agent.apiIsLocal || (endpoint !== null && isLoopbackUrl(endpoint))) return null;
     return 'Machines of clouds cannot reach the platform: AGENT_API_URL names an address of its own machine only.';
   }

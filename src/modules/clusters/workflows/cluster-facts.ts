@@ -125,6 +125,16 @@ export class ClusterFactsReader {
     return call(driver, { endpoint: facts.endpoint, credentials: values, correlationId: caller.correlationId, signal });
   }
 
+  /** The same for machines that are to become nodes, which have to reach the platform. */
+  async withDriverToBring<T>(
+    facts: ClusterFacts,
+    caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
+    call: (driver: ComputeDriver, context: DriverContext) => Promise<T>,
+  ): Promise<T> {
+    this.drivers.assertNotCutOff(facts.cloudProviderId, facts.endpoint);
+    return this.withDriver(facts, caller, call);
+  }
+
   /** What to make of a planned node: the same for every try of an attempt. */
   nodeSpec(facts: ClusterFacts, node: ClusterNode): NodeSpec {
     const { installationId, tenantId, sparkVersion, accelerator } = facts;

@@ -14,9 +14,9 @@ import { Drivers } from './drivers';
 describe('Drivers', () => {
   const made = jest.fn<Promise<ComputeDriver>, []>();
   const compute = { local: null, clouds: {}, onPremTrust: { ca: null, unverifiedHosts: [] } };
-  const clouds = { of: () => ({ disabled: () => null, keepsTenantsApart: true, make: made }) };
+  const clouds = { of: () => ({ disabled: () => null, cutOff: () => null, keepsTenantsApart: true, make: made }) };
   const drivers = new Drivers(
-    { compute } as unknown as Config,
+    { agent: {}, compute } as unknown as Config,
     {} as LocalConfinementService,
     clouds as unknown as CloudRegistrations,
   );

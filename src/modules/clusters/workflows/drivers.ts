@@ -55,20 +55,27 @@ export class Drivers {
     const name = computeDriverName(cloudProviderId, endpoint);
     if (name === null)
       throw new PermanentError('This release has no compute driver for the cloud provider of the cluster.');
-    const disabled = this.registered[name].disabled(endpoint);
+    const disabled = this.registered[name].disabled();
     if (disabled !== null) throw new PermanentError(disabled);
     return this.driver(name);
+  }
+
+  /** Throws `PermanentError` where machines of the environment would never reach the platform. */
+  assertNotCutOff(cloudProviderId: number, endpoint: string | null): void {
+    const name = computeDriverName(cloudProviderId, endpoint);
+    const cutOff = name === null ? null : this.registered[name].cutOff(endpoint);
+    if (cutOff !== null) throw new PermanentError(cutOff);
   }
 
   /** Whether this worker can manage nodes of the environment; if not, another pod may. */
   serves(cloudProviderId: number, endpoint: string | null): boolean {
     const name = computeDriverName(cloudProviderId, endpoint);
-    return name !== null && this.registered[name].disabled(endpoint) === null;
+    return name !== null && this.registered[name].disabled() === null;
   }
 
   /** Drivers that reach all of their nodes without anybody's credentials. */
   async withoutCredentials(): Promise<ComputeDriver[]> {
-    return this.registered.local.disabled(null) === null ? [await this.driver('local')] : [];
+    return this.registered.local.disabled() === null ? [await this.driver('local')] : [];
   }
 
   private driver(name: ComputeDriverName): Promise<ComputeDriver> {
@@ -89,6 +96,7 @@ function localRegistration(
   const disabled = 'The local compute driver is not enabled on this worker (COMPUTE_LOCAL_ENABLED).';
   return {
     disabled: () => (local ? null : disabled),
+    cutOff: () => null,
     keepsTenantsApart: localConfinement.keepsApart,
     make() {
       if (!local) return Promise.reject(new Error(disabled));

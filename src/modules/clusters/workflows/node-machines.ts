@@ -128,7 +128,7 @@ export class NodeMachines {
     caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
   ): Promise<Map<number, string>> {
     if (nodes.length === 0) return new Map();
-    const machines = await this.describe(facts, nodes, caller);
+    const machines = await this.revived(facts, nodes, await this.describe(facts, nodes, caller), caller);
     const problems = new Map<number, string>();
     const byToken = new Map(nodes.map((node) => [node.token, node]));
     for (const { state, fault, labels } of machines) {
@@ -164,6 +164,35 @@ export class NodeMachines {
       whys.set(node.node_id, `Its machine ${what} while it was stopped`);
     }
     return whys;
+  }
+
+  /**
+   * The machines without those that went down by themselves and can be started again where they are: these are, as those of
+   * running nodes, and again with each look until they report or the operation's time is up.
+   */
+  private async revived(
+    facts: ClusterFacts,
+    nodes: readonly ClusterNode[],
+    machines: readonly ProviderNode[],
+    caller: Pick<WorkflowContext, 'correlationId' | 'signal'>,
+  ): Promise<ProviderNode[]> {
+    const down = new Set(machines.filter(isDown).map(({ labels }) => labels.nodeToken));
+    if (down.size === 0) return [...machines];
+    return this.facts.withDriver(facts, caller, async ({ onSite }, call) => {
+      if (!onSite) return [...machines];
+      const never = new Map<string, ComputeDriverError>();
+      for (const node of nodes.filter(({ token }) => down.has(token)))
+        try {
+          await onSite.revive(nodeRef(facts, node), call);
+        } catch (error) {
+          if (error instanceof ComputeDriverError && !error.retryable) never.set(node.token, error);
+        }
+      return machines.flatMap((machine) => {
+        const { nodeToken } = machine.labels;
+        const fault = never.get(nodeToken) ?? machine.fault;
+        return down.has(nodeToken) && !never.has(nodeToken) ? [] : [{ ...machine, fault }];
+      });
+    });
   }
 
   /** What the provider shows of each, in their order. */
@@ -205,6 +234,11 @@ function wasThere({ provider_ref, seen_at, last_seen_at }: ClusterNode): boolean
 /** Whether the node's machine is to be asked for, here or elsewhere. */
 export function isToAsk({ accepted_at, no_room }: Pick<ClusterNode, 'accepted_at' | 'no_room'>): boolean {
   return accepted_at === null || no_room !== null;
+}
+
+/** Whether it ended although nobody wanted that, and may work again. */
+function isDown({ state, fault }: ProviderNode): boolean {
+  return state === 'failed' && (fault?.retryable ?? false);
 }
 
 function asError(error: unknown): Error {

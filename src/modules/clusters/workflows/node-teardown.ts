@@ -106,8 +106,9 @@ export class NodeTeardown {
     call: (driver: ComputeDriver, node: ClusterNode, ref: NodeRef, context: DriverContext) => Promise<T>,
   ): Promise<Map<number, T>> {
     const hasDriver = computeDriverName(facts.cloudProviderId, facts.endpoint) !== null;
-    // With a driver, a machine may have been created without its reference being recorded.
-    const withMachine = nodes.filter((node) => hasDriver || node.provider_ref !== null);
+    // With a driver, a machine that was asked for may have been made without its reference being recorded.
+    const mayHaveOne = (node: ClusterNode): boolean => hasDriver && (node.asked_at !== null || hasReported(node));
+    const withMachine = nodes.filter((node) => mayHaveOne(node) || node.provider_ref !== null);
     if (withMachine.length === 0) return new Map();
     const ended = await this.facts.withDriver(facts, caller, (driver, context) =>
       settledByNode(withMachine, async (node): Promise<[number, T]> => [

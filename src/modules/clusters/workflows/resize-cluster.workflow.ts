@@ -108,7 +108,7 @@ export abstract class ResizeClusterWorkflow implements Workflow<'cluster'> {
       hold: (write) => this.lifecycle.whileResizing(context, write),
       registerWithinMs: RESIZE_CLUSTER_UP.deadlineMs,
     };
-    const brought = await this.facts.withDriver(facts, context, (driver, call) =>
+    const brought = await this.facts.withDriverToBring(facts, context, (driver, call) =>
       this.machines.bring(facts, nodes, driver, call, bringing),
     );
     const problems: Problem[] = [];

@@ -129,7 +129,7 @@ export class StartClusterWorkflow implements Workflow<'cluster'> {
       hold: (write) => this.lifecycle.whileCurrent(context, 'INITIATING', write),
       registerWithinMs: START_CLUSTER.deadlineMs,
     };
-    const brought = await this.facts.withDriver(facts, context, async (driver, call) => {
+    const brought = await this.facts.withDriverToBring(facts, context, async (driver, call) => {
       if (
         !this.drivers.keepTenantsApart(facts.cloudProviderId, facts.endpoint) &&
         !(await this.tenants.isFirst(this.dataSource.manager, facts.tenantId))
