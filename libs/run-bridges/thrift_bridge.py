@@ -66,6 +66,8 @@ SESSION_CHECK = 60
 # Ids that one payload names.
 MOST_IDS = 20
 LOOK_EVERY = 0.25
+# How often somebody looks whether Spark still works; seconds.
+HEALTH_CHECK = 1
 START_WITHIN = 60
 # Names of Hive's settings that say where and what its metastore is.
 OF_METASTORE = r"^(javax\.jdo|datanucleus|hive\.metastore)\."
@@ -88,6 +90,26 @@ def fail(reason):
     # By this line the node tells why the run ended.
     print("SQL cannot be served: %s" % reason, file=sys.stderr, flush=True)
     os._exit(1)
+
+
+def watch(context, ending):
+    """Ends the run once its Spark has ended, unless that is by intent: it would refuse everybody for ever."""
+    jvm = context._gateway.proc
+    spark = context._jsc.sc()
+    while not ending.wait(HEALTH_CHECK):
+        try:
+            is_stopped = spark.isStopped()
+        except Exception:
+            # The process follows its connections.
+            is_stopped = False
+        code = jvm.poll()
+        if ending.is_set():
+            return
+        if code is not None:
+            how = "by signal %d" % -code if code < 0 else "with exit code %d" % code
+            fail("the JVM of Spark has ended %s.%s" % (how, " The machine may have run out of memory." if code == -9 else ""))
+        if is_stopped:
+            fail("the SparkContext has stopped. The log says why.")
 
 
 def reason_of(error):
@@ -330,6 +352,8 @@ class Calls:
             self.say({"op": "void", "ids": ids[at : at + MOST_IDS]})
 
     def run(self):
+        ending = threading.Event()
+        threading.Thread(target=watch, args=(self.session.sparkContext, ending), daemon=True).start()
         self.say({"op": "ready"})
         last = time.monotonic()
         while True:
@@ -344,10 +368,9 @@ class Calls:
                 last = now
             elif self.idle is not None and now - last >= self.idle:
                 print("Nobody called for %d seconds." % self.idle, flush=True)
+                ending.set()
                 self.session.stop()
                 os._exit(0)
-            if self.session.sparkContext._gateway.proc.poll() is not None:
-                fail("the JVM of Spark has ended.")
 
     def take(self, payload):
         line, _, body = payload.partition(b"\n")

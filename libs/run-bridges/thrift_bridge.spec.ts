@@ -41,6 +41,37 @@ for message in messages:
 print("\\n" + json.dumps({"said": said, "did": server.did}))
 `;
 
+/** Watches a Spark of which it is told; the end of the process is that of the run. */
+const WATCH = `
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import thrift_bridge
+thrift_bridge.HEALTH_CHECK = 0.01
+
+class Spark:
+    def __init__(self):
+        self.looks = 0
+        self._gateway = self._jsc = self.proc = self
+
+    def sc(self):
+        return self
+
+    def isStopped(self):
+        self.looks += 1
+        if sys.argv[2] == "ended":
+            ending.set()
+            return True
+        if sys.argv[2] == "gone":
+            raise ConnectionError("Answer from Java side is empty")
+        return sys.argv[2] == "stopped" and self.looks > 2
+
+    def poll(self):
+        return int(sys.argv[3]) if self.looks > 2 and sys.argv[2] == "gone" else None
+
+ending = threading.Event()
+thrift_bridge.watch(Spark(), ending)
+`;
+
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 // Real: the program of the bridge. Left out: Spark.
@@ -58,6 +89,13 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     });
     const { said, did } = JSON.parse(output.slice(output.lastIndexOf('\n{'))) as { said: string[]; did: string[] };
     return { did, said: said.map((text) => (text === 'foreign' ? text : Buffer.from(text, 'hex').toString('latin1'))) };
+  };
+  const watch = (...words: string[]) => {
+    const { status, stderr } = spawnSync('python3', ['-c', WATCH, __dirname, ...words], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    return [status, stderr.trim()];
   };
 
   it('answers in Thrift why a call is not carried out, and refuses only what is no message', () => {
@@ -91,5 +129,15 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
       /08004[^]*cannot begin with the database nope: \[SCHEMA_NOT_FOUND\] The schema is not there\.\0/,
     );
     expect(bad.said[0]).not.toContain('session of ada, ');
+  });
+
+  it('ends with the Spark that it serves, and says how that ended', () => {
+    expect(watch('stopped')).toEqual([1, 'SQL cannot be served: the SparkContext has stopped. The log says why.']);
+    expect(watch('gone', '-9')).toEqual([
+      1,
+      'SQL cannot be served: the JVM of Spark has ended by signal 9. The machine may have run out of memory.',
+    ]);
+    expect(watch('ended')).toEqual([0, '']);
+    expect(watch('gone', '52')).toEqual([1, 'SQL cannot be served: the JVM of Spark has ended with exit code 52.']);
   });
 });

@@ -285,6 +285,39 @@ describe('classifyEnd', () => {
       'Out of memory: the driver ran out of heap. Raise driver_memory, or bring less data to the driver.',
     ],
     [
+      'a server of SQL whose Spark has stopped without memory',
+      'thrift',
+      1,
+      {
+        stderrTail:
+          'java.lang.OutOfMemoryError: Java heap space\n\tat x.T.main(T.java:3)\nSQL cannot be served: the SparkContext has stopped. The log says why.\n',
+      },
+      'error',
+      'OUT_OF_MEMORY',
+      'Out of memory: java.lang.OutOfMemoryError: Java heap space. Raise driver_memory, or bring less data to the driver.',
+    ],
+    [
+      'a server of SQL whose Spark has stopped for another reason',
+      'thrift',
+      1,
+      { stderrTail: 'SQL cannot be served: the SparkContext has stopped. The log says why.\n' },
+      'error',
+      'APPLICATION_FAILED',
+      'the SparkContext has stopped. The log says why.',
+    ],
+    [
+      'a server of SQL that got over a statement without memory',
+      'thrift',
+      1,
+      {
+        stderrTail:
+          ': java.lang.OutOfMemoryError: Java heap space\nSQL cannot be served: there is no Spark session: gone\n',
+      },
+      'error',
+      'APPLICATION_FAILED',
+      'there is no Spark session: gone',
+    ],
+    [
       'a Python driver without memory',
       'python',
       1,

@@ -69,10 +69,7 @@ interface Seen {
 
 /** The first that holds is why a run ended. */
 const CAUSES: readonly ((seen: Seen) => RunEnd | null)[] = [
-  ({ end, output }) =>
-    end.kind === 'function' || end.kind === 'thrift'
-      ? because('APPLICATION_FAILED', lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm))
-      : null,
+  servingEnded,
   // Of what ended the application only: it may have got over the loss of executors before.
   ({ output, told }) => because('EXECUTOR_OUT_OF_MEMORY', executorOutOfMemory(told?.text ?? output)),
   ({ end, output, told }) => because('OUT_OF_MEMORY', outOfMemory(end, output, told?.text ?? null)),
@@ -93,6 +90,15 @@ function adviceAbout(told: Told, { stdoutTail, stderrTail }: ProcessEnd): string
   if (reasonOf(told) !== 'PYTHON_ERROR') return undefined;
   const isInStdout = stdoutTail.includes(TRACEBACK) && !stderrTail.includes(TRACEBACK);
   return `The ${isInStdout ? 'stdout' : 'stderr'} log has the traceback.`;
+}
+
+/** What the program that serves says of its end; of a Spark that ended beside it, the log may say that it lacked memory. */
+function servingEnded({ end, output }: Seen): RunEnd | null {
+  if (end.kind !== 'function' && end.kind !== 'thrift') return null;
+  const said = lastOf(output, /^(?:The function|SQL) cannot be served: (.+)$/gm);
+  const isOfSpark = said !== undefined && /^the (?:JVM of Spark has ended|SparkContext has stopped)/.test(said);
+  const lack = isOfSpark ? outOfMemory(end, output, null) : null;
+  return because('OUT_OF_MEMORY', lack) ?? because('APPLICATION_FAILED', said);
 }
 
 /** The end of a run that names a file which is no jar. */
