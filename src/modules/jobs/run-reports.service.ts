@@ -21,7 +21,7 @@ import { RunSecretsService } from '../scoped-secrets/run-secrets.service';
 import { isInteractive } from './job-types';
 import { buildRunSpec, type SpecInput } from './run-spec';
 import { RunScheduler } from './run-scheduler.service';
-import { isFinished, runMayBecome, type RunStatus, STATUS_OF_OUTCOME } from './run-state';
+import { isFinished, runMayBecome, STATUS_OF_OUTCOME, statusBehind } from './run-state';
 import { type AssignedRun, RunsRepository, type SpecColumn } from './runs.repository';
 import type { Run } from './entities/run.entity';
 
@@ -136,7 +136,8 @@ export class RunReportsService {
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       return;
     }
-    const to = statusOf(report, run);
+    const isServer = run.kind === 'job' && isInteractive(run.job_conf_snapshot.job_type);
+    const to = statusBehind(report.state, isServer ? 'server' : run.kind);
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
     await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
   }
@@ -226,23 +227,4 @@ function asDriven(run: AssignedRun): AssignedRun {
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */
 function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
-}
-
-/** Status behind a report of a run that goes on; a job's RUNNING begins when Spark has given it an
- * application id, a notebook's when its node has accepted it. */
-function statusOf(report: RunReport, { kind, job_conf_snapshot: conf }: Run): RunStatus | null {
-  switch (report.state) {
-    case 'accepted':
-      return kind === 'notebook' ? 'RUNNING' : null;
-    case 'running':
-      // What serves calls says by itself that it can be called.
-      if (kind === 'job' && isInteractive(conf.job_type)) return null;
-      return report.application_id === null && kind === 'job' ? null : 'RUNNING';
-    case 'stopping':
-      return 'STOPPING';
-    case 'killing':
-      return 'KILLING';
-    case 'ended':
-      return null;
-  }
 }

@@ -1,4 +1,4 @@
-import { isFinished, RUN_STATUSES, runMayBecome, STOPPABLE } from './run-state';
+import { isFinished, RUN_STATUSES, runMayBecome, statusBehind, STOPPABLE } from './run-state';
 
 const ALLOWED = new Set([
   'SUBMITTED>RUNNING',
@@ -31,5 +31,16 @@ describe('run states', () => {
   it('finishes in five states and stops from two', () => {
     expect(RUN_STATUSES.filter(isFinished)).toEqual(['DONE', 'ERROR', 'TERMINATED', 'STOPPED', 'KILLED']);
     expect(STOPPABLE).toEqual(['SUBMITTED', 'RUNNING']);
+  });
+});
+
+describe('statusBehind', () => {
+  it.each([
+    ['job', [null, 'RUNNING', 'STOPPING', 'KILLING', null]],
+    ['notebook', ['RUNNING', 'RUNNING', 'STOPPING', 'KILLING', null]],
+    ['server', [null, null, 'STOPPING', 'KILLING', null]],
+  ] as const)('is what a %s can do', (of, expected) => {
+    const states = ['accepted', 'running', 'stopping', 'killing', 'ended'] as const;
+    expect(states.map((state) => statusBehind(state, of))).toEqual(expected);
   });
 });

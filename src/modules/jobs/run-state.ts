@@ -1,5 +1,5 @@
 import { mayFollow, predecessors, type TransitionTable } from '../../platform/history/transition-table';
-import type { RunOutcome } from '../../../libs/contracts/agent-protocol';
+import type { RunOutcome, RunState } from '../../../libs/contracts/agent-protocol';
 
 export const RUN_STATUSES = [
   'SUBMITTED',
@@ -45,3 +45,23 @@ export const STATUS_OF_OUTCOME: Record<RunOutcome, RunStatus> = {
   stopped: 'STOPPED',
   killed: 'KILLED',
 };
+
+/**
+ * Status behind what the node's agent says of a run that goes on; null for one that it does not change. A job is RUNNING from when
+ * its process runs, whether or not it ever begins Spark: it holds a slot and can do work. A notebook is RUNNING as soon as its node
+ * has accepted it, for clients that wait for its kernel; a server, of functions or SQL, only when it says that it can be called.
+ */
+export function statusBehind(state: RunState, of: 'job' | 'notebook' | 'server'): RunStatus | null {
+  switch (state) {
+    case 'accepted':
+      return of === 'notebook' ? 'RUNNING' : null;
+    case 'running':
+      return of === 'server' ? null : 'RUNNING';
+    case 'stopping':
+      return 'STOPPING';
+    case 'killing':
+      return 'KILLING';
+    case 'ended':
+      return null;
+  }
+}
