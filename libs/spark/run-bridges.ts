@@ -33,6 +33,13 @@ export function bridgeCommand(
   };
 }
 
+/** One of the programs of `run-bridges`, which needs no other. */
+export function bridgeProgram(name: string, generated: string): GeneratedFile {
+  const content = programs()[name];
+  if (content === undefined) throw new Error(`There is no program ${name}.`);
+  return { path: `${generated}/bridge/${name}`, content };
+}
+
 function programs(): Readonly<Record<string, string>> {
   if (typeof RUN_BRIDGES !== 'undefined') return RUN_BRIDGES;
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.py'));

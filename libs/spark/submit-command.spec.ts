@@ -448,6 +448,28 @@ describe('submitCommand', () => {
     ]);
   });
 
+  it('begins with what puts files and archives beside the driver, if it fetched any', () => {
+    const archives = [
+      { ...fetched(2, 'e.zip'), alias: 'env' },
+      fetched(3, 'f.tgz'),
+      { ...fetched(4, 'g'), alias: '..' },
+    ];
+    const { argv, files } = command({ files: [fetched(1, 'a.csv'), uri('s3a://b/c')], archives });
+    const program = '/run/generated/bridge/beside_driver.py';
+    const description = '/run/generated/beside-driver.json';
+    expect(argv.slice(0, 6)).toEqual(['/venv/bin/python', '-I', '-S', program, description, '/spark/bin/spark-submit']);
+    expect(files.find(({ path }) => path === program)?.content).toContain('os.execv');
+    const { content = '' } = files.find(({ path }) => path === description) ?? {};
+    expect(JSON.parse(content)).toEqual({
+      files: [['/run/staging/1/a.csv', 'a.csv']],
+      archives: [
+        ['/run/staging/2/e.zip', 'env'],
+        ['/run/staging/3/f.tgz', 'f.tgz'],
+      ],
+    });
+    expect(command({ files: [uri('s3a://b/c')] }).argv[0]).toBe('/spark/bin/spark-submit');
+  });
+
   it.each([
     ['of one core each', {}, '--executor-cores 1 --total-executor-cores 3'],
     ['of the cores that are asked for', { executor_cores: 2 }, '--executor-cores 2 --total-executor-cores 6'],

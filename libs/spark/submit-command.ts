@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { AcceleratorKind, RunFile, RunSpec } from '../contracts/agent-protocol';
 import { acceleratorProperties } from './accelerator';
 import { classArchiveOption } from './class-archive';
@@ -11,7 +11,7 @@ import { LAST_CLASS_PATH, lastClassPath, mountProperties, propertiesText, REDACT
 import { whyOwned } from './owned-properties';
 import { propertyKeys, propertyValue, withoutProperties } from './properties-text';
 import { redacting, secretProperties, secretVariables } from './run-secrets';
-import { bridgeCommand } from './run-bridges';
+import { bridgeCommand, bridgeProgram } from './run-bridges';
 import { scalaReplFiles, type GeneratedFile } from './scala-repl';
 import { foreignSqlArgument, SQL_ARGUMENTS } from './sql-arguments';
 import { SubmitError } from './submit-error';
@@ -194,6 +194,9 @@ export function submitCommand(spec: RunSpec, setup: SubmitSetup): SubmitCommand 
   if (program.isWhole) argv.splice(0);
   argv.push(...program.argv);
   files.push(...program.files);
+  const beside = besideDriver(spec, setup);
+  argv.unshift(...beside.argv);
+  files.push(...beside.files);
   javaOptions.push(...program.javaOptions);
   const env = {
     ...baseEnvironment(runtime, paths.home),
@@ -441,6 +444,32 @@ function clusterProperties(sparkSecret: string | null): [string, string][] {
     ['spark.authenticate.secret', sparkSecret],
     ['spark.network.crypto.enabled', 'true'],
   ];
+}
+
+/**
+ * What puts files and archives that were fetched into the working directory before the run begins: Spark does so for executors, but
+ * in local mode it has none, and the Python of a driver can be in an archive.
+ */
+function besideDriver(
+  { files, archives }: RunSpec,
+  { runtime, paths: { generated }, locate }: SubmitSetup,
+): { argv: string[]; files: GeneratedFile[] } {
+  const placed = (list: readonly RunFile[]): [string, string][] =>
+    list.flatMap((file) => {
+      if (file.kind !== 'fetched') return [];
+      const path = locate(file);
+      const name = file.alias ?? basename(path);
+      return /^\.{0,2}$|\//.test(name) ? [] : [[path, name]];
+    });
+  const content = { files: placed(files), archives: placed(archives) };
+  if (content.files.length + content.archives.length === 0) return { argv: [], files: [] };
+  const program = bridgeProgram('beside_driver.py', generated);
+  const description = `${generated}/beside-driver.json`;
+  return {
+    // Whatever the run sets for its own Python is none of this one's business.
+    argv: [runtime.python, '-I', '-S', program.path, description],
+    files: [program, { path: description, content: JSON.stringify(content) }],
+  };
 }
 
 function functionProgram(spec: RunSpec, setup: SubmitSetup, options: readonly string[]): Program {

@@ -1,4 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../harness/eventually';
 import type { ApiClient, Json } from './harness/api-client';
@@ -31,6 +33,8 @@ print("REPORT " + json.dumps({
     "cluster_conf": spark.conf.get("spark.test.cluster"),
     "job_conf": spark.conf.get("spark.test.job"),
     "run_conf": spark.conf.get("spark.test.run"),
+    "found": [open("sales, 2024[1].csv").read(), open(SparkFiles.get("sales, 2024[1].csv")).read()],
+    "packed": [os.environ.get("PACKED")] + spark.sparkContext.range(1).map(lambda _: os.environ.get("PACKED")).collect(),
 }))
 print("a word on stderr", file=sys.stderr)
 `,
@@ -64,7 +68,7 @@ while True:
     time.sleep(1)
 `,
   'broken.py': 'print("so far so good", flush=True)\nraise ValueError("the wrong colour")\n',
-  'exits.py': 'import sys\nsys.exit(3)\n',
+  'exits.py': 'import sys\nprint("begin")\nsys.exit("bad input: 東" if len(sys.argv) > 1 else 3)\n',
 };
 
 const APP = `
@@ -99,6 +103,8 @@ beforeAll(async () => {
   desk = await JobDesk.open(admin, 'jobs');
   for (const [path, text] of Object.entries(SCRIPTS)) await desk.upload(path, text);
   await desk.upload('data/numbers.csv', `n\n${Array.from({ length: 100 }, (_, index) => index + 1).join('\n')}\n`);
+  await desk.upload('data/sales, 2024[1].csv', 'rows');
+  await desk.upload('envs/pack.tar.gz', packedPython());
   shared = await createCluster(admin, estate, 'shared', {
     engine_cluster_spark_config: { max_parallel_spark_job_execution_per_instance: 4 },
     spark_config: { conf: ['spark.test.cluster of the cluster'], env_var: ['GREETING=hello = world'] },
@@ -109,6 +115,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await platform?.close();
 });
+
+/** An environment in which Python has one more variable. */
+function packedPython(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+  mkdirSync(`${folder}/bin`);
+  writeFileSync(`${folder}/bin/python`, '#!/bin/sh\nPACKED=yes exec python3 "$@"\n', { mode: 0o755 });
+  const packed = execFileSync('tar', ['-cz', '-C', folder, 'bin']);
+  rmSync(folder, { recursive: true });
+  return packed;
+}
 
 let gates = 0;
 
@@ -402,12 +418,16 @@ describe('a Python job', () => {
   it('sees its arguments, files, settings and environment, and is DONE', async () => {
     const conf = await desk.describe(shared, 'report', {
       command: 'report.py',
-      files: ['data/numbers.csv'],
+      files: ['data/numbers.csv', 'data/sales, 2024[1].csv'],
+      archives: ['envs/pack.tar.gz#environment'],
       arguments: 'of the configuration',
-      conf: ['spark.ui.enabled=false', 'spark.test.job=of the job', 'spark.test.run=of the job'],
+      conf: [
+        ...['spark.ui.enabled=false', 'spark.test.job=of the job', 'spark.test.run=of the job'],
+        'spark.pyspark.python=./environment/bin/python',
+      ],
     });
-    const line = `--name "two words" it''s back\\ slash "" 'a "b" $HOME' "say \\"hi\\""`;
-    const id = await desk.submit(conf, { arguments: line, conf: ['spark.test.run=x=y'] });
+    const line = `--name "two words" it''s back\\ slash "" 'a "b" $HOME' "say \\"hi\\"" "\\d+\\.csv"`;
+    const id = await desk.submit(conf, { arguments: line, conf: ['spark.test.run= x=y\n '] });
     const job = await desk.ended(id);
     expect(job).toMatchObject({ job_status: 'DONE', exit_code: 0, reason_code: 'COMPLETED', arguments: line });
     expect(job.job_application_id).toMatch(/^local-\d+$/);
@@ -415,13 +435,16 @@ describe('a Python job', () => {
     expect(JSON.parse(/^REPORT (.*)$/m.exec(log)?.[1] ?? 'null')).toEqual({
       master: 'local[4]',
       sum: 5050,
-      arguments: ['--name', 'two words', 'its', 'back slash', '', 'a "b" $HOME', 'say "hi"'],
+      arguments: ['--name', 'two words', 'its', 'back slash', '', 'a "b" $HOME', 'say "hi"', '\\d+\\.csv'],
       greeting: 'hello = world',
       cluster_conf: 'of the cluster',
       job_conf: 'of the job',
-      run_conf: 'x=y',
+      run_conf: ' x=y\n ',
+      found: ['rows', 'rows'],
+      packed: ['yes', 'yes'],
     });
-    expect(await desk.log(id, 'stderr')).toContain('SparkContext');
+    expect(log).not.toContain('a word on stderr');
+    expect(await desk.log(id, 'stderr')).toMatch(/SparkContext[^]*^a word on stderr$/m);
     expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'DONE']);
     const errors = await admin.get(`${desk.path}/job/${id}/workflow/errors`);
     expect(errors.data).toEqual([]);
@@ -440,13 +463,25 @@ describe('a Python job', () => {
   it('that raises is an ERROR that names the exception', async () => {
     const job = await desk.complete(shared, 'broken', { command: 'broken.py' });
     expect(job).toMatchObject({ job_status: 'ERROR', exit_code: 1, reason_code: 'PYTHON_ERROR' });
-    expect(job.reason).toContain('ValueError: the wrong colour');
-    expect(await desk.log(job.job_id)).toContain('so far so good');
+    expect(job.reason).toBe('ValueError: the wrong colour. The stderr log has the traceback.');
+    expect(await desk.log(job.job_id)).toBe('so far so good\n');
+    expect(await desk.log(job.job_id, 'stderr')).toContain('Traceback (most recent call last)');
     const errors = await admin.get(`${desk.path}/job/${job.job_id}/workflow/errors`);
     expect(errors.data).toMatchObject([{ error: expect.stringContaining('ValueError') }]);
     const exits = await desk.complete(shared, 'exits', { command: 'exits.py' });
     expect(exits).toMatchObject({ job_status: 'ERROR', exit_code: 3 });
     expect(exits.reason).toContain('3');
+    const told = await desk.complete(shared, 'told', { command: 'exits.py', arguments: 'x' });
+    expect(told.reason).toBe('The application ended with exit code 1; its last line: bad input: 東');
+  });
+
+  it('without Spark is RUNNING as long as its process runs', async () => {
+    const { path, open } = gate();
+    const id = await desk.start(shared, 'sparkless', { command: 'plain.py', arguments: path });
+    expect(await desk.reached(id, ['RUNNING'])).toMatchObject({ job_application_id: null });
+    open();
+    await desk.ended(id);
+    expect(await desk.statuses(id)).toEqual(['SUBMITTED', 'RUNNING', 'DONE']);
   });
 
   it.each([
@@ -537,8 +572,7 @@ describe('a running job', () => {
   it('has a log to follow, and ends when it is killed', async () => {
     const { path } = gate();
     const id = await desk.start(shared, 'followed', { command: 'patient.py', arguments: path });
-    const running = await desk.reached(id, ['RUNNING']);
-    expect(running.job_application_id).toMatch(/^local-/);
+    await desk.reached(id, ['RUNNING']);
     const log = `${desk.path}/job/${id}/log/stdout`;
     let text = '';
     let offset = 0;
@@ -562,7 +596,10 @@ describe('a running job', () => {
       parts += 1;
     }
     expect(parts).toBeGreaterThan(1);
-    expect((await desk.get(id)).job_status).toBe('RUNNING');
+    expect(await desk.get(id)).toMatchObject({
+      job_status: 'RUNNING',
+      job_application_id: expect.stringMatching(/^local-/),
+    });
     const whole = await desk.log(id);
     expect(whole.startsWith(text)).toBe(true);
     expect(text).toMatch(/^master local\[4\]\ncount 100\nline 1\nline 2\n/);
@@ -798,7 +835,10 @@ describe('jobs and the state of their cluster', () => {
     const id = await desk.start(master, 'distributed', fields);
     const log = await desk.said(id, 'count 100');
     expect(log).toMatch(/^master spark:\/\/127\.0\.0\.1:\d+$/m);
-    expect((await desk.reached(id, ['RUNNING'])).job_application_id).toMatch(/^app-\d+-\d+$/);
+    await eventually(async () => /^app-\d+-\d+$/.test((await desk.get(id)).job_application_id ?? ''), {
+      timeoutMs: 30_000,
+      what: 'the application id',
+    });
     const executors = async () =>
       (await platform.nodeProcesses()).filter(({ pid }) => {
         const file = `/proc/${pid}/cmdline`;
