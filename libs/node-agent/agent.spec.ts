@@ -755,8 +755,9 @@ describe.each(KINDS)('Agent with confinement %s', (kind) => {
     expect(memory_mb.max).toBeGreaterThan(0);
   });
 
-  it('runs the bootstrap script once, before it is ready', async () => {
-    plane.daemons = { ...plane.daemons, bootstrap_script: `echo once >>${root}/bootstrapped` };
+  it('runs the bootstrap script once, before it is ready, though it is one of Windows', async () => {
+    const bootstrap_script = `\uFEFF#!/bin/sh\r\nset -e\r\necho once >>${root}/bootstrapped\r\n`;
+    plane.daemons = { ...plane.daemons, bootstrap_script };
     const first = startProcess();
     await until('ready', () => plane.observed?.state === 'ready');
     first.kill('SIGKILL');

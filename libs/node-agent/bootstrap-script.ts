@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { shellScript } from '../spark/source-text';
 import type { BoundedLog } from './bounded-log';
 import { readJson, writeJson } from './files';
 import { identify, killSession, type NodeOwner, type ProcessId } from './processes';
@@ -45,7 +46,8 @@ export async function runBootstrapScript(
   if (last) await endSession(last, owner);
   const path = `${nodeDir}/spark/bootstrap.sh`;
   rmSync(path, { force: true });
-  writeFileSync(path, script.startsWith('#!') ? script : `#!/bin/sh\n${script}`);
+  const text = shellScript(script);
+  writeFileSync(path, text.startsWith('#!') ? text : `#!/bin/sh\n${text}`);
   chmodSync(path, 0o500);
   sandbox.give('bootstrap.sh');
   const begin = [logs.stderr.length, logs.stdout.length];

@@ -1,3 +1,5 @@
+import { withoutMark } from './source-text';
+
 const COMMENT_OR_BLANK = /^\s*(?:[#!]|$)/;
 
 /** Keys that a Java properties text sets. */
@@ -29,7 +31,7 @@ export function withoutProperties(text: string, isLeftOut: (key: string) => bool
 function settings(text: string): { key: string | null; lines: string[] }[] {
   const found: { key: string | null; lines: string[] }[] = [];
   let goesOn = false;
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  for (const line of withoutMark(text).split(/\r\n|\r|\n/)) {
     const isComment: boolean = !goesOn && COMMENT_OR_BLANK.test(line);
     if (goesOn) found.at(-1)?.lines.push(line);
     else found.push({ key: isComment ? null : (line.trimStart().split(/[=:\s]/, 1)[0] ?? ''), lines: [line] });

@@ -1,3 +1,5 @@
+import { withoutMark } from './source-text';
+
 /** A file the agent writes into a run's folder before it starts the run. */
 export interface GeneratedFile {
   path: string;
@@ -28,7 +30,7 @@ export function scalaReplFiles(
   return {
     script,
     files: [
-      { path: sourceFile, content: source },
+      { path: sourceFile, content: withoutMark(source) },
       { path: script, content: driverScript({ ...paths, sourceFile, args }) },
     ],
   };

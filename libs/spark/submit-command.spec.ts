@@ -329,6 +329,14 @@ describe('submitCommand', () => {
     ]);
   });
 
+  it('reads a text that begins with a byte order mark like any other', () => {
+    const file = command({}, {}, ['\uFEFFspark.ui.enabled=true\r\nspark.b=1']);
+    expect(file.argv.join(' ')).not.toContain('spark.ui.enabled');
+    expect(file.files[0]?.content).toBe('spark.ui.enabled=true\nspark.b=1\n');
+    const scala = command({ kind: 'raw-scala', application: null, code: '\uFEFFval a = 1\r\n' });
+    expect(scala.files[0]?.content).toBe('val a = 1\r\n');
+  });
+
   it('leaves out properties that belong to the platform, from conf and from files, and says so', () => {
     const conf = ['spark.master=local[9]', 'spark.a=1', 'spark.eventLog.enabled=false', 'spark.eventLog.enabled=no'];
     const { argv, files, notes } = command({ conf }, {}, ['spark.eventLog.dir \\\n  s3a://logs\nspark.b=1']);

@@ -1,0 +1,14 @@
+import { shellScript, withoutMark } from './source-text';
+
+describe('source texts of Windows', () => {
+  it('lose the byte order mark at their beginning only', () => {
+    expect(withoutMark('\uFEFFval a = "\uFEFF"\r\n')).toBe('val a = "\uFEFF"\r\n');
+  });
+
+  it.each([
+    ['\uFEFF#!/bin/bash\r\nset -e\r\necho booted\r\n', '#!/bin/bash\nset -e\necho booted\n'],
+    ['set -e\r\nprintf "a\\r\\n"', 'set -e\nprintf "a\\r\\n"'],
+    ['#!/bin/sh\ncat <<X\na\r\nX\n', '#!/bin/sh\ncat <<X\na\r\nX\n'],
+    ['true\r', 'true\r'],
+  ])('of %j a shell runs %j', (text, script) => expect(shellScript(text)).toBe(script));
+});
