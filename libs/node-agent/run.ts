@@ -15,6 +15,7 @@ import {
 import { applicationIdInLog } from '../spark/application-id';
 import { classifyEnd, type RunEnd } from '../spark/run-end';
 import { secretValues } from '../spark/run-secrets';
+import type { GeneratedFile } from '../spark/scala-repl';
 import { submitCommand, type RunPaths, type SparkRuntime, type SubmitCommand } from '../spark/submit-command';
 import { SubmitError } from '../spark/submit-error';
 import { BoundedLog } from './bounded-log';
@@ -373,10 +374,7 @@ export class Run {
       if (error instanceof SubmitError) return this.fail('SUBMIT_FAILED', error.message, 'error');
       throw error;
     }
-    for (const file of command.files) {
-      mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 });
-      writeFileSync(file.path, file.content, { mode: file.isProgram ? 0o700 : 0o600 });
-    }
+    for (const file of command.files) writeGenerated(file);
     if (this.journal.stop) return this.finishStopped(null);
     writeFileSync(`${this.dir}/stdin`, command.stdin, { mode: 0o600 });
     for (const stream of ['stdout', 'stderr']) closeSync(openSync(`${this.dir}/${stream}`, 'a', 0o600));
@@ -653,6 +651,11 @@ export class Run {
   private warn(message: string, fields: Record<string, string> = {}): void {
     this.context.log.warn(message, { run_id: this.id, correlation_id: this.journal.correlation_id, ...fields });
   }
+}
+
+function writeGenerated({ path, content, isProgram }: GeneratedFile): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: isProgram ? 0o700 : 0o600 });
 }
 
 /** Journal of a run; one that the machine's own end left unreadable tells that the run is lost, not that it never was. */

@@ -136,8 +136,7 @@ export class RunReportsService {
       if (cluster) await this.scheduler.assignWaiting(tx, cluster);
       return;
     }
-    const isServer = run.kind === 'job' && isInteractive(run.job_conf_snapshot.job_type);
-    const to = statusBehind(report.state, isServer ? 'server' : run.kind);
+    const to = statusBehind(report.state, reportedAs(run));
     if (to === null || to === run.status || !runMayBecome(run.status, to)) return;
     await this.runs.transition(tx, [run], { to, reason: report.message, userId: null });
   }
@@ -227,4 +226,9 @@ function asDriven(run: AssignedRun): AssignedRun {
 /** Whether the node's agent has the description of a run, and needs no secrets of it again. */
 function isTold({ report_seq: seq }: AssignedRun, version: number): boolean {
   return version > 0 && seq > 0;
+}
+
+/** A function or a server of SQL is a job, and interactive like a notebook. */
+function reportedAs({ kind, job_conf_snapshot: conf }: Run): 'job' | 'notebook' | 'server' {
+  return kind === 'job' && isInteractive(conf.job_type) ? 'server' : kind;
 }
